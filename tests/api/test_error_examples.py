@@ -33,7 +33,7 @@ from tests.support.refused_requests import RefusedRequest, refused_requests
 from tests.support.service import ROOT, HttpAnswer, Service
 from tests.support.wsgi import WsgiClient
 
-pytestmark = pytest.mark.xdist_group("error examples")  # one process: one shim
+pytestmark = [pytest.mark.xdist_group("error examples"), pytest.mark.thorough]  # one process: one shim
 LIVE_BUILD, OLD_BUILD = "2026-08-22-3f9a1c0b7d52", "2025-12-31-b06af40c7d77"
 EXPIRY = "2025-12-31T23:59:59Z"
 SLUGS = ("emberfox-ex-asp012", "emberfox-v-asp013", "emberfox-vmax-asp014")

@@ -111,6 +111,7 @@ def test_a_generated_client_survives_a_new_field(generated: str) -> None:
             assert set(parsed.to_dict()) == {*example, "added_later"}, name
 
 
+@pytest.mark.thorough
 def test_a_generated_client_reads_the_lookups(generated: str, fixed_service: Service, fixed_key: str) -> None:
     client = importlib.import_module(f"{generated}.client").AuthenticatedClient(
         base_url=f"http://127.0.0.1:{fixed_service.port}", token=fixed_key

@@ -205,6 +205,7 @@ def test_each_kind_of_file(
     assert failures
 
 
+@pytest.mark.thorough
 def test_a_ruined_key_record(patient: Patient) -> None:
     """A key that cannot be read is a failure of the store, not a wrong key."""
     records = [file for file in patient.store.rglob("*key*") if file.is_file()]

@@ -133,6 +133,7 @@ OWN = {"Cache-Control": "private, no-cache", "Vary": "Authorization, X-API-Key, 
 
 
 @pytest.mark.parametrize("target", ["cards", "cards?q=e", "status", "watchlist", "fingerprints", "facets", "bulk"])
+@pytest.mark.thorough
 def test_a_cache_may_share_answers_that_it_asks_for(location: str, tmp_path: Path, target: str) -> None:
     shared = WsgiClient(location, str(tmp_path / "state"), 1000, behind_cdn=True)
     plain = WsgiClient(location, str(tmp_path / "plain"), 1000)

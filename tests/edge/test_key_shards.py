@@ -78,6 +78,7 @@ def test_a_short_list_stays_one_file(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "private").iterdir()] == ["keys.json"]
 
 
+@pytest.mark.thorough
 def test_a_starting_shim_takes_a_long_list_over(tmp_path: Path, old: list[tuple[str, KeyRecord]], capsys) -> None:
     take_over_keys(str(tmp_path), None)
     assert "into shards" in capsys.readouterr().err
@@ -116,6 +117,7 @@ def test_a_change_is_in_force_and_another_shard_is_not_read(
     assert shards <= {one.sha256[:3], new.sha256[:3]}
 
 
+@pytest.mark.thorough
 def test_records_stay_in_force_while_a_changed_shard_cannot_be_read(
     file: KeyFile, keyring: Keyring, old: list[tuple[str, KeyRecord]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,6 +138,7 @@ def test_records_stay_in_force_while_a_changed_shard_cannot_be_read(
     until(lambda: keyring.find(one.sha256).rate_limit == 9, LIMIT, "the new limit")
 
 
+@pytest.mark.thorough
 def test_files_that_are_named_no_more_are_kept_for_an_hour(tmp_path: Path, file: KeyFile) -> None:
     _, record = issue("new", ("cards:read",), 5, None, 0)
     folder = tmp_path / "private" / "keys" / record.sha256[:3]
@@ -177,6 +180,7 @@ class Away:
         return getattr(self._store, name)
 
 
+@pytest.mark.thorough
 def test_a_shard_from_a_network_is_read_once(tmp_path: Path, file: KeyFile, old: list[tuple[str, KeyRecord]]) -> None:
     copies, one = FolderStore(str(tmp_path / "copies"), private=True), old[3][1]
     shard = one.sha256[:3]

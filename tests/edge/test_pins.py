@@ -76,6 +76,7 @@ def test_made_up_builds_cost_the_store_little(location, tmp_path, reads, monkeyp
     assert client.get(STATUS).status == 200
 
 
+@pytest.mark.thorough
 def test_a_build_that_is_being_opened_delays_no_one(store, tmp_path):
     """Its record is a pipe that has no writer yet, so opening it takes as long as the test likes.
 

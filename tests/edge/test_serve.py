@@ -99,6 +99,7 @@ def test_threads_share_one_heap(store, tmp_path):
     assert len(heaps) <= 2
 
 
+@pytest.mark.thorough
 def test_a_killed_worker_is_replaced_and_a_killed_shim_leaves_none(store, tmp_path):
     server = RunningShim(store, str(tmp_path / "state"), "--workers", "1")
     os.kill(server.workers()[0], signal.SIGKILL)
@@ -124,6 +125,7 @@ def test_ctrl_c_in_a_terminal_ends_it_at_once(store, tmp_path):
 
 
 @pytest.mark.shim_only("the workers of the shim")
+@pytest.mark.thorough
 def test_a_worker_leaves_ctrl_c_to_its_parent(store, tmp_path):
     """A signal that is blocked stays pending, as Linux tells."""
     server = RunningShim(store, str(tmp_path / "state"), "--workers", "1")
@@ -164,6 +166,7 @@ def test_wrong_usage_and_refusals(tmp_path):
     assert run("serve", "--host", "no.such.host.invalid", "--port", "0").returncode == 1
 
 
+@pytest.mark.thorough
 def test_keys_commands(tmp_path):
     store = str(tmp_path)
     wanted = ("--name", "Ana", "--scope", "cards:read", "--expires", "2030-01-01")

@@ -52,6 +52,7 @@ def test_a_download_file_that_is_too_large(lake: Path, tmp_path: Path, pack: Cal
     ],
     ids=["a long line", "blanks", "many lines", "many wrong lines"],
 )
+@pytest.mark.thorough
 def test_lines_that_are_too_long_or_too_many(lake: Path, tmp_path: Path, content: bytes, words: str) -> None:
     bomb, bad = tmp_path / "bomb.jsonl.gz", tmp_path / "bad.jsonl"
     bomb.write_bytes(gzip.compress(content))

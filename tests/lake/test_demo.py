@@ -127,11 +127,13 @@ def test_the_command_tells_what_it_wrote_and_what_comes_next(made):
 
 
 @pytest.mark.parametrize("arguments", [["--products", "0"], ["--days", "0"], ["--seed", "-1"], ["--days", "x"]])
+@pytest.mark.thorough
 def test_bad_arguments_are_wrong_usage(tmp_path, arguments):
     assert run("demo", tmp_path / "lake", *arguments).returncode == 2
     assert not (tmp_path / "lake").exists()
 
 
+@pytest.mark.thorough
 def test_no_lake_is_written_to_s3():
     result = run("demo", "s3://bucket/lake")
     assert result.returncode == 2
@@ -282,6 +284,7 @@ def test_keys_are_unique(db):
     assert len(folded) == len(slugs)
 
 
+@pytest.mark.thorough
 def test_prices_are_prices(db):
     columns = [("price_guide", c) for c in TABLES["price_guide"] if c != "id_product"]
     columns += [("listings", "from_price"), ("listings", "from_price_foil"), ("filtered_checks", "lowest")]
@@ -424,6 +427,7 @@ def test_listings_come_every_few_days(db):
         assert 0 < one(db, f"select avg(({column} is null)::int) from listings") < 0.9
 
 
+@pytest.mark.thorough
 def test_filtered_checks_exercise_every_rule(db):
     checked = one(db, "select avg(n) from (select count(*) as n from filtered_checks where day = '2026-02-12')")
     assert 1700 < checked < 2000

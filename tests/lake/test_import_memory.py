@@ -30,6 +30,7 @@ def numbers(lake: Path) -> list[str | None]:
     return pq.read_table(lake / "products-cardmarket.parquet")["number"].to_pylist()
 
 
+@pytest.mark.thorough
 def test_a_fetch_follows_the_first_import(tmp_path: Path, shop: FakeShop) -> None:
     lake, folder = tmp_path / "lake", tmp_path / "downloads"
     run("fetch", "cardmarket", 17, folder, "--lake", lake, "--numbers-from-names", "--url", shop.url)
@@ -44,6 +45,7 @@ def test_a_fetch_follows_the_first_import(tmp_path: Path, shop: FakeShop) -> Non
     assert "BT9-001" in numbers(lake)
 
 
+@pytest.mark.thorough
 def test_an_option_changes_it(tmp_path: Path) -> None:
     lake, folder = tmp_path / "lake", tmp_path / "d"
     downloads(folder, 17, *NAMES)

@@ -194,6 +194,7 @@ def test_names_are_as_written(lake, write, written):
         ("2007-01-01 00:00:00", datetime(2007, 1, 1)),
     ],
 )
+@pytest.mark.thorough
 def test_a_zero_date_is_no_date(lake, write, written, stored):
     ingest(lake, "--singles", write("products", [product(1, dateAdded=written)]))
     assert products(lake)[1]["date_added"] == stored
@@ -211,6 +212,7 @@ def test_a_zero_date_is_no_date(lake, write, written, stored):
         ("2026-07-26T00:30:00+0200", "2026-07-26", datetime(2026, 7, 25, 22, 30)),
     ],
 )
+@pytest.mark.thorough
 def test_the_day_is_the_date_that_created_at_shows(lake, write, created_at, day, moment):
     ingest(lake, "--price-guide", write("priceGuides", [guide_row(1, low=1)], created_at))
     assert [path.name for path in (lake / "price_guide").iterdir()] == [f"day={day}"]
@@ -518,6 +520,7 @@ def test_an_expansion_without_id_is_refused(lake, write):
 
 
 @pytest.mark.parametrize("place", [0, 1, 2, 6])
+@pytest.mark.thorough
 def test_a_value_that_no_build_accepts_names_its_row(lake, write, place):
     rows = [{"idProduct": number, "low": -1 if number == place else 1} for number in range(7)]
     line = refused(lake, "--price-guide", write("priceGuides", rows))
@@ -634,6 +637,7 @@ def test_real_guides(lake, pattern, day):
     assert stored_guide(lake, day) == expected_guide(path)
 
 
+@pytest.mark.thorough
 def test_real_expansions_and_sealed_lists(lake):
     sealed = real("pokemon-official/products_nonsingles*")
     (names,) = real("pokemon-official/expansions_6*")

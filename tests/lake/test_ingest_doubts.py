@@ -74,6 +74,7 @@ def test_a_table_in_any_shape(lake: Path, tmp_path: Path, text: str | bytes) -> 
 @pytest.mark.parametrize(
     "nothing", ["NULL", "null", "N/A", "#N/A", "nan", "NaN", "undefined", "None", "-", " – ", "n.a.", "NaT"]
 )
+@pytest.mark.thorough
 def test_what_means_nothing_is_null_in_every_column(lake: Path, tmp_path: Path, refused: Refused, nothing: str) -> None:
     assert names(lake, tmp_path, f"id,name,game,url\n1,Blue,{nothing},{nothing}\n") == {1: ("Blue", None, None)}
     other = lake.with_name("other")
@@ -281,6 +282,7 @@ def test_a_list_may_be_shorter_than_its_count(lake: Path, tmp_path: Path) -> Non
      ("N.M.", "NM"), ("(NM)", "NM"), ("'Near Mint'.", "NM"),
      ("NM-", "NM-"), ("Lightly Played", "Lightly Played"), ("Mint/Near Mint", "Mint/Near Mint")],
 )  # fmt: skip
+@pytest.mark.thorough
 def test_conditions_in_any_spelling(lake: Path, tmp_path: Path, text: str, code: str) -> None:
     (tmp_path / "o").write_text(checks(offer_list=[offer(condition=text), offer()]))
     said = run("ingest", "offers", "--lake", lake, tmp_path / "o").stderr

@@ -207,6 +207,7 @@ def test_one_game_is_withdrawn(imports: Imports) -> None:
     assert set(imports.prices()) == {2, 3}
 
 
+@pytest.mark.thorough
 def test_a_whole_game_is_withdrawn(imports: Imports) -> None:
     """The lake is then the one of the other game alone; what other programs wrote stays."""
     ids = imports.folder / "ids.csv"
@@ -266,6 +267,7 @@ def test_a_later_guide_of_the_day_says_what_it_replaces(imports: Imports) -> Non
     assert imports.prices()[4] == 8
 
 
+@pytest.mark.thorough
 def test_of_two_guides_of_one_time_in_one_import_the_last_counts(imports: Imports) -> None:
     for lows in ((1, 9), (9, 1)):
         files = [imports.file("priceGuides", [row(1, low=low), row(2, low=10 - low)]) for low in lows]
@@ -275,6 +277,7 @@ def test_of_two_guides_of_one_time_in_one_import_the_last_counts(imports: Import
 
 
 @pytest.mark.parametrize("day", ["1970-01-01", "2024-07-26", "2025-07-24"])
+@pytest.mark.thorough
 def test_a_guide_far_from_the_newest_day(imports: Imports, day: str) -> None:
     imports.guide(row(1))
     at = f"{day}T00:00:00+0000"
@@ -286,6 +289,7 @@ def test_a_guide_far_from_the_newest_day(imports: Imports, day: str) -> None:
     ]["far-day"] == 1  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_days_that_guides_connect_with_the_newest_are_not_far(imports: Imports) -> None:
     assert "but no guide is that old" in imports.refused(row(1), at="1970-01-01T00:00:00+0000")
     for day in ("2023-01-01", "2026-07-26", "2025-07-25", "2024-07-24"):

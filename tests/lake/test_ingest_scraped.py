@@ -277,6 +277,7 @@ def test_column_types_are_the_contracts(lake, write):
         (9993.0, 9993),
     ],
 )
+@pytest.mark.thorough
 def test_odd_prices(lake, write, written, stored):
     ingest(lake, "list-pages", write(page(from_price=written, from_price_foil=written)))
     (row,) = rows_of(lake, "listings")
@@ -319,6 +320,7 @@ def test_conditions_become_codes(lake, write):
         ("1969-12-31T23:59:59.5Z", "1969-12-31", datetime(1969, 12, 31, 23, 59, 59, 500000)),
     ],
 )
+@pytest.mark.thorough
 def test_a_row_lies_in_the_partition_of_its_utc_day(lake, write, written, day, stored):
     any_year = ("--accept", "far-day")
     ingest(lake, "list-pages", write(page(scraped_at=written)), *any_year)

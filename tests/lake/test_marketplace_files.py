@@ -168,6 +168,7 @@ def sets(lake: Path) -> dict[int, tuple[str, str]]:
         (17, "Digimоn Single", "Digimon"),
     ],
 )
+@pytest.mark.thorough
 def test_a_game_has_one_name(tmp_path: Path, number: int, category: str, game: str) -> None:
     kind = "singles" if category.endswith("Single") else "nonsingles"
     catalogue(tmp_path / "d", number, (1, category, 700), kind=kind)

@@ -171,6 +171,7 @@ def shorten(file: Path) -> None:
         pytest.param("bulk-cards/*/cards-*", Path.unlink, True, marks=pytest.mark.thorough),
     ],
 )
+@pytest.mark.thorough
 def test_verify_names_damage_and_build_mends_it(pattern: str, damage, visible: bool, tmp_path: Path) -> None:
     store, lake, ids = published(tmp_path, 7)
     before = {name: (store.root / name).read_bytes() for name in names(store, lambda n: n.startswith("layers/"))}

@@ -23,7 +23,10 @@ from tests.support.lake_edits import rewrite
 from tests.support.nights import DAYS, assert_whole, demo_lake, judge, published
 from tests.support.selection import mostly_thorough
 
-pytestmark = pytest.mark.xdist_group("nights")  # one process: the published builds are made once
+pytestmark = [
+    pytest.mark.xdist_group("nights"),
+    pytest.mark.thorough,
+]  # one process: the published builds are made once
 READ_BY_GATES = ("layers/bulk/*/*.gz", "layers/catalogue/*/sets-*", "layers/catalogue/*/prices-*", "builds/*")
 
 
@@ -83,7 +86,6 @@ def test_a_damaged_build_of_a_week_before_is_passed_over(tmp_path: Path) -> None
     assert read_past(store, in_a_week).week is None
 
 
-@pytest.mark.thorough
 def test_a_list_of_day_files_of_closed_months_is_made_again(tmp_path: Path) -> None:
     store, lake = FolderStore(str(tmp_path / "store")), demo_lake(tmp_path / "lake", 20)
     night(lake, store)
@@ -94,7 +96,6 @@ def test_a_list_of_day_files_of_closed_months_is_made_again(tmp_path: Path) -> N
     assert_whole(store)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("pattern", [READ_BY_GATES[:-1], *([each] for each in READ_BY_GATES)])
 def test_what_the_gates_read_is_made_again(pattern: list[str], tmp_path: Path) -> None:
     store, lake, ids = published(tmp_path, 7, 8)
@@ -109,7 +110,6 @@ def test_what_the_gates_read_is_made_again(pattern: list[str], tmp_path: Path) -
     assert_whole(store, ids[1])
 
 
-@pytest.mark.thorough
 def test_the_last_sound_build_is_compared_after_the_lake_has_changed(tmp_path: Path) -> None:
     store, lake, ids = published(tmp_path, 7, 8)
     demo_lake(lake, 9)
@@ -122,7 +122,6 @@ def test_the_last_sound_build_is_compared_after_the_lake_has_changed(tmp_path: P
     assert_whole(store)
 
 
-@pytest.mark.thorough
 def test_a_damaged_build_without_another_is_named_in_one_line(tmp_path: Path) -> None:
     store, lake, ids = published(tmp_path, 8)
     demo_lake(lake, 9)
@@ -136,7 +135,6 @@ def test_a_damaged_build_without_another_is_named_in_one_line(tmp_path: Path) ->
     assert f"`cardpress publish {report['build']} --store {store.location}` publishes it without gates" in last
 
 
-@pytest.mark.thorough
 def test_a_smoke_test_that_meets_damage_repairs_it_and_rolls_nothing_back(tmp_path: Path) -> None:
     store, lake, _ = published(tmp_path, 7, 8)
     demo_lake(lake, 9)
@@ -158,7 +156,6 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.thorough
 def test_a_file_that_no_library_can_open_is_made_again(place: str, origin: Path, tmp_path: Path) -> None:
     """The night reads no layer again: it meets the damage where it needs the file."""
     shutil.copytree(origin, tmp_path / "place")
@@ -175,7 +172,6 @@ def test_a_file_that_no_library_can_open_is_made_again(place: str, origin: Path,
 
 @pytest.mark.parametrize("content", mostly_thorough([b"", b"{"], b"{"), ids=["empty", "cut"])
 @pytest.mark.parametrize("live", [False, True], ids=["an older build", "the live build"])
-@pytest.mark.thorough
 def test_a_damaged_record_is_set_aside(live: bool, content: bytes, tmp_path: Path) -> None:
     store, lake, ids = published(tmp_path, 7, 8)
     demo_lake(lake, 9)
@@ -205,7 +201,6 @@ def test_the_command_that_doctor_prints_sets_a_damaged_record_aside(tmp_path: Pa
     assert live_build_id(store) == ids[1]
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(("part", "place"), EIGHTHS)
 def test_one_byte_of_each_file_of_each_layer(part: int, place: str, origin: Path, tmp_path: Path) -> None:
     names = [

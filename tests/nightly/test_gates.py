@@ -489,9 +489,9 @@ def test_a_dozen_dear_cards_are_no_market(dear: float, passes: bool) -> None:
 @pytest.mark.parametrize(
     ("gate", "damage"),
     [
-        # `make test` tries the first damage of every twentieth gate.
+        # `make test` tries the first damage of every thirtieth gate.
         pytest.param(
-            *(gate, damage), id=f"{gate}-{damage.__name__}", marks=[pytest.mark.thorough] * bool(number or place % 20)
+            *(gate, damage), id=f"{gate}-{damage.__name__}", marks=[pytest.mark.thorough] * bool(number or place % 30)
         )
         for place, (gate, damages) in enumerate(DAMAGES.items())
         for number, damage in enumerate(damages)

@@ -333,6 +333,7 @@ class TestText:
         assert re.search(r"^  added .*  new one$", reported, re.MULTILINE)
         assert re.search(r"  removed +img-0000$", reported, re.MULTILINE)
 
+    @pytest.mark.thorough
     def test_prices_come_first_and_counts_last(self, month: Pair) -> None:
         reported = month.diff()
         assert "earlier nights (0)" in reported.splitlines()[1]

@@ -54,6 +54,7 @@ def test_a_sound_edge(edge: Edge) -> None:
 
 
 @pytest.mark.parametrize("name", ['a "quoted" name', "back\\slash", "semi; colon {", "line\nbreak", "dollar$pid '#'"])
+@pytest.mark.thorough
 def test_a_folder_of_any_name(fixed_store: Path, fixed_key: str, tmp_path: Path, name: str) -> None:
     """nginx accepts the configuration, and doctor reads the same places in it."""
     (tmp_path / name).mkdir()
@@ -90,6 +91,7 @@ def test_places_to_listen_on(edge: Edge, listen: str) -> None:
 
 
 @pytest.mark.parametrize("more", [("--log", "off"), ("--log", "{0}/a log"), ("--metrics-listen", "127.0.0.1:9101")])
+@pytest.mark.thorough
 def test_the_log_and_the_metrics(fixed_store: Path, fixed_key: str, tmp_path: Path, more: tuple[str, str]) -> None:
     """doctor reads them back, writes no log, and names them in the command that writes the file again."""
     option, value = more[0], more[1].format(tmp_path)

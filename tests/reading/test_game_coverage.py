@@ -16,7 +16,7 @@ from tests.support.lake_edits import rewrite
 from tests.support.nights import FIRST_DAY, demo_lake, published
 from tests.support.service import environment
 
-pytestmark = pytest.mark.xdist_group("diff")
+pytestmark = [pytest.mark.xdist_group("diff"), pytest.mark.thorough]
 YESTERDAY, TODAY = (f"{FIRST_DAY + timedelta(days=days)}" for days in (7, 8))
 
 
@@ -69,7 +69,6 @@ def expected(lake: Path) -> dict[str, dict]:
     return found
 
 
-@pytest.mark.thorough
 def test_show_counts_each_game_and_column(place: Path) -> None:
     shown = json.loads(run("show", "--store", place / "store", "--json").stdout)["games"]
     wanted = expected(place / "lake")
@@ -89,7 +88,6 @@ def test_show_counts_each_game_and_column(place: Path) -> None:
         assert game["newest_prices"]["avg7"] == max(entry["columns"]["avg7"], default=None)
 
 
-@pytest.mark.thorough
 def test_a_late_game_and_a_missing_column_are_seen(place: Path) -> None:
     late, incomplete = json.loads((place / "names.json").read_text())
     text = run("show", "--store", place / "store").stdout

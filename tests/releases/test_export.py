@@ -34,7 +34,10 @@ from tests.support.nights import QUIET, make, published
 from tests.support.service import ROOT, environment, until
 
 RECORD = ".cardpress-export.json"
-pytestmark = pytest.mark.xdist_group("nights")  # one process: the published builds are made once
+pytestmark = [
+    pytest.mark.xdist_group("nights"),
+    pytest.mark.thorough,
+]  # one process: the published builds are made once
 
 
 class Killed(BaseException):
@@ -59,7 +62,6 @@ def same(one: Path, other: Path) -> bool:
     return subprocess.run(["diff", "-r", one, other], capture_output=True).returncode == 0
 
 
-@pytest.mark.thorough
 def test_a_second_night_writes_only_what_changed(two, tmp_path: Path) -> None:
     store, _, (first, second) = two
     tree = tmp_path / "tree"
@@ -108,7 +110,6 @@ SLUGS = {  # and their names in a tree
 }  # fmt: skip
 
 
-@pytest.mark.thorough
 def test_any_host_finds_a_slug_under_its_own_name(tmp_path: Path) -> None:
     store, tree = FolderStore(str(tmp_path / "store")), tmp_path / "tree"
     watched = [{"slug": slug, "name": "n", "url": "https://market.example/x"} for slug in SLUGS]
@@ -146,7 +147,6 @@ def test_the_length_of_each_list_is_known(two, tmp_path: Path) -> None:
     assert lists["cards/all/trend"]["with_key"] == len(priced)
 
 
-@pytest.mark.thorough
 def test_files_that_are_gone_are_deleted_and_no_others(tmp_path: Path) -> None:
     store, tree = FolderStore(str(tmp_path / "store")), tmp_path / "tree"
     watched = [{"slug": f"slug {n}", "name": "n", "url": f"https://market.example/{n}"} for n in range(2)]
@@ -199,7 +199,6 @@ def in_the_way(tree: Path, store: FolderStore, build: str) -> None:
 
 
 @pytest.mark.parametrize("first_run", [True, False])
-@pytest.mark.thorough
 def test_an_export_that_dies_anywhere_is_completed_by_the_next(
     two, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first_run: bool
 ) -> None:
@@ -238,7 +237,6 @@ def test_the_documents_that_name_the_build_are_written_last(
     assert set(names[-2:]) == {"api/v1/status.json", "api/v1/bulk.json"}
 
 
-@pytest.mark.thorough
 def test_a_process_that_is_killed(two, tmp_path: Path) -> None:
     store, _, (_, second) = two
     tree = tmp_path / "tree"
@@ -253,7 +251,6 @@ def test_a_process_that_is_killed(two, tmp_path: Path) -> None:
     assert same(tree, tmp_path / "fresh")
 
 
-@pytest.mark.thorough
 def test_what_was_lost_or_cut_is_written_again(two, tmp_path: Path) -> None:
     store, _, (first, _) = two
     tree = tmp_path / "tree"
@@ -289,7 +286,6 @@ def test_a_night_keeps_a_tree_up_to_date(tmp_path: Path) -> None:
     assert newest_report(store)["outcome"] == "not exported"
 
 
-@pytest.mark.thorough
 def test_an_export_that_fails_leaves_the_new_build_live(two, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store, lake, (first, second) = two
     publish(store, first, by_hand=True)
@@ -301,7 +297,6 @@ def test_an_export_that_fails_leaves_the_new_build_live(two, tmp_path: Path, mon
     assert newest_report(store)["outcome"] == "not exported"
 
 
-@pytest.mark.thorough
 def test_a_late_correction_of_a_closed_month_reaches_the_tree(tmp_path: Path) -> None:
     store, trees = FolderStore(str(tmp_path / "store")), (tmp_path / "tree", tmp_path / "fresh")
     for number, price in enumerate((1.0, 2.0)):

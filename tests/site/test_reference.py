@@ -58,6 +58,7 @@ def test_the_key_is_typed_once_and_paths_are_filled_in(visit: Visit) -> None:
     expect(body(card)).to_contain_text('"history": {')
 
 
+@pytest.mark.thorough
 def test_a_refusal_is_shown_like_any_answer(visit: Visit) -> None:
     status = endpoint(visit, "/api/v1/status")
     status.get_by_role("button", name="Send").click()
@@ -120,6 +121,7 @@ def test_it_is_read_without_javascript(browser: Browser, site_service: Service) 
     context.close()
 
 
+@pytest.mark.thorough
 def test_forms_are_filled_in_with_the_example(visit: Visit) -> None:
     form = endpoint(visit, "/api/v1/watchlist/{slug}/history")
     assert form.get_by_label("slug").input_value() == "emberfox-ex-asp012"
@@ -154,6 +156,7 @@ def test_the_reference_is_searched(visit: Visit) -> None:
     expect(page.locator("#found")).to_be_hidden()
 
 
+@pytest.mark.thorough
 def test_the_search_knows_other_words(visit: Visit) -> None:
     page = visit.open("/docs")
     expected = {
@@ -173,6 +176,7 @@ def test_the_search_knows_other_words(visit: Visit) -> None:
 
 @pytest.mark.parametrize("width", [390, 1440])
 @pytest.mark.parametrize("address", ["/docs/concepts.html", "/docs/cards.html"])
+@pytest.mark.thorough
 def test_no_table_is_wider_than_its_column(visit: Visit, width: int, address: str) -> None:
     visit.page.set_viewport_size({"width": width, "height": 900})
     page = visit.open(address)
@@ -193,6 +197,7 @@ def test_the_contents_mark_the_section_even_after_a_jump(visit: Visit) -> None:
         assert page.locator(".languages").bounding_box()["y"] < 100, "the choice of a language stays visible"
 
 
+@pytest.mark.thorough
 def test_code_is_coloured_and_copied(visit: Visit) -> None:
     page = visit.open("/docs/cards.html")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -252,6 +257,7 @@ def test_an_address_of_the_one_long_page_leads_to_the_place(visit: Visit, old: s
     expect(page.locator(f"[id='{old}']")).to_be_in_viewport()
 
 
+@pytest.mark.thorough
 def test_python_is_coloured_as_python_reads_it(visit: Visit) -> None:
     for address in ("/docs", "/docs/bulk.html"):
         page = visit.open(address)

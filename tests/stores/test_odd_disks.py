@@ -124,6 +124,7 @@ def test_the_cache_of_a_user_without_a_home(tmp_path: Path, monkeypatch: pytest.
         user_cache()
 
 
+@pytest.mark.thorough
 def test_no_folder_of_temporary_files(tmp_path: Path) -> None:
     store = tmp_path / "store"
     lake = demo_lake(tmp_path / "lake", 7, 40)

@@ -84,6 +84,7 @@ def test_what_is_not_there(store: Store) -> None:
     store.delete(["not"])
 
 
+@pytest.mark.thorough
 def test_a_range_past_the_end(store: Store) -> None:
     store.put("one", b"hello")
     for span in ((3, 3), (5, 1), (100, 2)):
@@ -202,6 +203,7 @@ def test_a_key_is_added_once_though_the_answer_was_lost(location: str, monkeypat
     assert [record.name for record in file.records()] == ["one", "other"]
 
 
+@pytest.mark.thorough
 def test_key_records_elsewhere(location: str, tmp_path) -> None:
     elsewhere = f"{location}/elsewhere/records.json"
     open_key_file(str(tmp_path / "unused"), elsewhere).add(issue("a partner", SCOPES, 1, None, 0)[1])
@@ -223,6 +225,7 @@ def test_readers_never_see_half_a_write(store: Store, race: Race) -> None:
     assert all(race(work))
 
 
+@pytest.mark.thorough
 def test_a_large_object_goes_in_parts(server: S3Server) -> None:
     store = open_store(f"s3://{server.bucket()}")
     data = os.urandom(1 << 20) * 65
@@ -318,6 +321,7 @@ def test_locations() -> None:
             open_store(wrong)
 
 
+@pytest.mark.thorough
 def test_the_doctor_probes_and_leaves_nothing(location: str) -> None:
     store = open_store(location)
     store.put("private/other", b"stays")
