@@ -196,6 +196,7 @@ def pages(tmp_path: Path, *prices: str) -> Path:
         (["1\u202f234,50 €", "12 345 EUR"], [1234.5, 12345]),
     ],
 )
+@pytest.mark.thorough
 def test_one_rule_of_prices_for_a_file(lake: Path, tmp_path: Path, written: list[str], stored: list[float]) -> None:
     for order in (written, written[::-1]):
         folder = lake.with_name(f"lake-{order[0]}".replace("/", "")) if order != written else lake

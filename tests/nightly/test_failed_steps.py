@@ -32,6 +32,7 @@ def test_a_prune_that_fails_after_the_publish_says_so(tmp_path: Path) -> None:
     assert "cardpress_nightly_success 0\n" in metrics.read_text()
 
 
+@pytest.mark.thorough
 def test_an_error_of_the_system_without_a_file_names_the_step(tmp_path: Path) -> None:
     store, lake, _ = published(tmp_path, 7)
     with patch("generator.nightly.steps.verify", side_effect=OSError(22, "Invalid argument")):
