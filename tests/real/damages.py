@@ -362,7 +362,7 @@ HARMLESS: dict[str, DamageKind] = {
             Edit(
                 "price_guide",
                 f"from rows union all by name select * replace (id_product + {_NEW_GAME} as id_product) "
-                f"from ({times('if({night} = 2, 0.7, 1)')}) where {_OF_NEW_GAME}",
+                f"from ({times('if({night} = 2, 0.55 + hash(id_product) % 300 / 1000, 1)')}) where {_OF_NEW_GAME}",
             ),
         ),
         nights=2,
