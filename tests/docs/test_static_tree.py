@@ -12,7 +12,7 @@ from tests.support.commands import build, run
 from tests.support.lakes import Rows, write
 from tests.support.service import ROOT
 
-pytestmark = pytest.mark.xdist_group("static tree")  # one process: what they share is made once
+pytestmark = [pytest.mark.xdist_group("static tree"), pytest.mark.thorough]  # one process: what they share is made once
 
 DOCUMENT = (ROOT / "docs" / "static-tree.md").read_text("utf-8")
 PRODUCTS = [
@@ -51,7 +51,6 @@ def said(*words: str) -> None:
     assert all(word in flat for word in words), words
 
 
-@pytest.mark.thorough
 def test_documents_are_below_the_apis_own_paths_and_the_site_beside_them(tree: Path) -> None:
     said("below `TARGET/api/v1` under the API's own paths", "the site to `TARGET/docs` and `TARGET/explore`")
     assert read(tree, "cards/7.json")["name"] == "P7"
@@ -67,7 +66,6 @@ def test_lists_have_the_names_of_the_document(tree: Path) -> None:
     assert (tree / "api/v1/movers/confirmed/7d/percent/up/all/1.json").exists()
 
 
-@pytest.mark.thorough
 def test_slugs_in_file_names(tree: Path) -> None:
     said(
         "every byte of its UTF-8 that is no letter, digit, `-`, `_` or `.` is `~`",
@@ -93,7 +91,6 @@ def test_lists_json_gives_the_length_of_each_list_and_reads_it_from_its_end(tree
     assert (trend["rows"], trend["with_key"]) == (130, 120)
 
 
-@pytest.mark.thorough
 def test_a_second_run_and_the_record(store: Path, tree: Path) -> None:
     said(
         "A second run writes only the files whose content changed", "the build, and every file with its size and hashes"

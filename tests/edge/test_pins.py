@@ -24,6 +24,7 @@ STATUS = "/api/v1/status"
 
 @pytest.mark.parametrize("path", mostly_thorough(["/docs", "/explore/", "/docs/llms.txt"], "/docs"))
 @pytest.mark.parametrize("named", ["other", "nope", small_store.AS_OF + "-00000000000c"])
+@pytest.mark.thorough
 def test_pages_come_from_the_live_build(own, path, named):
     other = small_store.add_build(FolderStore(own.location), 20, live=False)
     answer = own.get(path, key=None, x_build=other if named == "other" else named)

@@ -20,7 +20,7 @@ from generator.demo.lake import write_demo
 from generator.errors import LakeError
 from tests.support.recorded import Recorded
 
-pytestmark = pytest.mark.xdist_group("demo")  # one process: the lake is made once
+pytestmark = [pytest.mark.xdist_group("demo"), pytest.mark.thorough]  # one process: the lake is made once
 ROOT = Path(__file__).parents[2]
 ROWS = ROOT / "tests" / "golden" / "demo-rows.sha256"
 TEXT, INT, DOUBLE, TIME = pa.string(), pa.int64(), pa.float64(), pa.timestamp("us")
@@ -127,13 +127,11 @@ def test_the_command_tells_what_it_wrote_and_what_comes_next(made):
 
 
 @pytest.mark.parametrize("arguments", [["--products", "0"], ["--days", "0"], ["--seed", "-1"], ["--days", "x"]])
-@pytest.mark.thorough
 def test_bad_arguments_are_wrong_usage(tmp_path, arguments):
     assert run("demo", tmp_path / "lake", *arguments).returncode == 2
     assert not (tmp_path / "lake").exists()
 
 
-@pytest.mark.thorough
 def test_no_lake_is_written_to_s3():
     result = run("demo", "s3://bucket/lake")
     assert result.returncode == 2
@@ -159,7 +157,6 @@ def test_the_rows_are_the_same_on_every_machine(tmp_path: Path, recorded: Record
         assert digest.hexdigest() == ROWS.read_text().strip(), "other rows: run make golden"
 
 
-@pytest.mark.thorough
 def test_a_day_more_leaves_the_days_before_alone(tmp_path):
     lake = tmp_path / "lake"
     write_demo(lake, 200, 20, 1)
@@ -183,7 +180,6 @@ def days_of(lake: Path) -> list[str]:
     return sorted(path.name.removeprefix("day=") for path in (lake / "price_guide").iterdir())
 
 
-@pytest.mark.thorough
 def test_days_end_today_or_on_the_day_named_and_more_days_are_later_nights(tmp_path):
     lake = tmp_path / "lake"
     today = datetime.now(UTC).date()
@@ -203,7 +199,6 @@ def test_days_end_today_or_on_the_day_named_and_more_days_are_later_nights(tmp_p
     assert run("demo", lake, "--end", "yesterday").returncode == 2
 
 
-@pytest.mark.thorough
 def test_a_demo_lake_may_be_replaced_but_other_tables_never(tmp_path):
     lake = tmp_path / "lake"
     write_demo(lake, 20, 2, 1)
@@ -284,7 +279,6 @@ def test_keys_are_unique(db):
     assert len(folded) == len(slugs)
 
 
-@pytest.mark.thorough
 def test_prices_are_prices(db):
     columns = [("price_guide", c) for c in TABLES["price_guide"] if c != "id_product"]
     columns += [("listings", "from_price"), ("listings", "from_price_foil"), ("filtered_checks", "lowest")]
@@ -427,7 +421,6 @@ def test_listings_come_every_few_days(db):
         assert 0 < one(db, f"select avg(({column} is null)::int) from listings") < 0.9
 
 
-@pytest.mark.thorough
 def test_filtered_checks_exercise_every_rule(db):
     checked = one(db, "select avg(n) from (select count(*) as n from filtered_checks where day = '2026-02-12')")
     assert 1700 < checked < 2000
@@ -500,7 +493,6 @@ def test_watch_checks_come_several_times_a_day_with_gaps(db):
         assert 0 < one(db, f"select avg(({column} is null)::int) from {offers}") < 1
 
 
-@pytest.mark.thorough
 def test_a_demo_lake_builds(lake, tmp_path):
     pytest.importorskip("generator.commands.build")
     result = run("build", "--lake", lake, "--store", tmp_path)
