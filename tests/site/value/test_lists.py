@@ -172,10 +172,11 @@ def test_numbers_are_read_with_other_zeros_and_of_several_products_the_cheapest_
 
 
 def test_the_build_tells_the_set_of_a_code(page: Page) -> None:
-    paste(page, "1 Lightning Bolt (LEA)\n1 Lightning Bolt (m11)\n1 Lightning Bolt (MIX)")
-    expect(page.locator("#status")).to_contain_text("2 matched, 1 to choose")
+    """A number that the name has in another set alone is no proof against the set of the code: you choose."""
+    paste(page, "1 Lightning Bolt (LEA)\n1 Lightning Bolt (m11)\n1 Lightning Bolt (MIX)\n1 Lightning Bolt (LEA) 149")
+    expect(page.locator("#status")).to_contain_text("2 matched, 2 to choose")
     kept = page.evaluate("JSON.parse(localStorage.getItem('cardpress-list')).map((line) => line[10] ?? null)")
-    assert kept == [4, 3, None]
+    assert kept == [4, 3, None, None]
 
 
 def test_other_lines_tell_the_set_of_a_code_that_is_not_known(page: Page) -> None:
