@@ -12,12 +12,11 @@ UNICODE_VERSION = unicodedata.unidata_version
 APOSTROPHES = "'\u2019\u2018\u201b\u02bc\u00b4`\u2032"
 _DIGITS = re.compile("[0-9]+")
 _WORD = re.compile(r"[^\W_]+")  # \w is what str.isalnum takes, and the underscore
-_ASCII = "".join(map(chr, range(128)))
-# From ASCII to words between blanks, in lines.
-_PLAIN = {
-    ord(char): None if char in APOSTROPHES else char.lower() if char.isalnum() or char == "\n" else " "
-    for char in _ASCII
-}
+# From bytes in UTF-8 to words between blanks. Those of other characters than ASCII stay as they are.
+_PLAIN = bytes(
+    code if code > 127 or chr(code) == "\n" else ord(chr(code).lower()) if chr(code).isalnum() else ord(" ")
+    for code in range(256)
+)
 _SIGNS = re.compile(r"(?:[\W_]|\u02bc)+")  # U+02BC is a letter for str.isalnum, and an apostrophe for us
 _BRACKET = re.compile(r" [\[(]")
 _SHORTER = " - "
@@ -87,21 +86,14 @@ def name_key(name: str) -> str:
     return word_text(name) or fold(name)
 
 
-def name_keys(names: Sequence[str]) -> list[str]:
-    """Return the `name_key` of each name of one line, in a fifth of the time of one after the other."""
+def name_keys(names: Sequence[str]) -> list[bytes]:
+    """Return the `name_key` of each of some names of one line, in UTF-8, in a fifth of the time of one after the other."""
     others = iter(fold_without_apostrophes("\n".join([name for name in names if not name.isascii()])).split("\n"))
-    folded = [name if name.isascii() else next(others) for name in names]
-    plain = iter(_plain_lines([line for line in folded if line.isascii()]))
-    lines = [next(plain) if line.isascii() else " ".join(_WORD.findall(line)) for line in folded]
-    return [line or fold(name) for line, name in zip(lines, names, strict=True)]
-
-
-def _plain_lines(lines: Sequence[str]) -> list[str]:
-    """Return the words of lines of ASCII, joined by single spaces."""
-    text = "\n".join(lines).translate(_PLAIN)
-    while "  " in text:
-        text = text.replace("  ", " ")
-    return text.replace(" \n", "\n").replace("\n ", "\n").strip(" ").split("\n")
+    text = "\n".join([name if name.isascii() else next(others) for name in names]).encode().translate(_PLAIN, b"'`")
+    keys = [b" ".join(line.split()) for line in text.split(b"\n")]
+    if not text.isascii():
+        keys = [key if key.isascii() else " ".join(_WORD.findall(key.decode())).encode() for key in keys]
+    return [key or fold(name).encode() for key, name in zip(keys, names, strict=True)]
 
 
 def number_filter_key(number: str) -> str:

@@ -27,7 +27,7 @@ pytest_plugins = ["tests.support.s3_fixtures"]
 # Each drawn lake costs a build, so `make test` draws few, the same in each run, without shrinking; `make test-thorough`
 # draws more. Use `--hypothesis-profile=hunt` to search for errors, with `--hypothesis-seed=N` to repeat a search.
 COSTLY = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
-SAME = {"derandomize": True, "phases": [Phase.generate], **COSTLY}
+SAME = {"derandomize": True, "phases": [Phase.explicit, Phase.generate], **COSTLY}
 settings.register_profile("few", max_examples=2, **SAME)
 settings.register_profile("many", max_examples=20, **SAME)
 settings.register_profile("hunt", max_examples=60, **COSTLY)

@@ -260,14 +260,13 @@ class NameList:
 
     def read(self, name: str, text: str) -> tuple[str, ...]:
         """Return the names, each once."""
-        names = [one for line in text.split("\n") if (one := line.strip())]
+        names = list(filter(None, map(str.strip, text.split("\n"))))
         if not 1 <= len(names) <= self.max_names:
             raise InvalidParameter(f"{name} must hold 1 to {self.max_names} names, one a line, not {len(names)}")
-        for one in names:
-            if len(one) > self.max_characters:
-                raise InvalidParameter(
-                    f"{name} must be names of at most {self.max_characters} characters, not {quote_input(one)}"
-                )
+        if len(longest := max(names, key=len)) > self.max_characters:
+            raise InvalidParameter(
+                f"{name} must be names of at most {self.max_characters} characters, not {quote_input(longest)}"
+            )
         return tuple(dict.fromkeys(names))
 
 

@@ -19,6 +19,7 @@ _GZIP_CODINGS = re.compile(r"(?:^|,)\s*(gzip|x-gzip|\*)\s*(?:;([^,]*))?(?=,|$)")
 _GZIP_SUFFIX = "-gzip"
 _OVERHEAD_BYTES = 500
 LARGE_BYTES = 4 << 20
+_encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))  # `json.dumps` makes one for each value
 _inflating = Lock()
 _MAX_CACHED_HEADER_CHARACTERS, _MAX_HEADER_CHARACTERS = 100, 1000  # a longer header is read as far as this
 
@@ -220,7 +221,7 @@ def dumps(value: object) -> bytes:
     """Return a value as compact JSON in UTF-8."""
     if type(value) is str:
         return encode_basestring(value).encode()  # what `json.dumps` does, in a fifth of the time
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    return _encoder.encode(value).encode()
 
 
 def dump_texts(texts: Sequence[str]) -> list[bytes]:

@@ -129,21 +129,20 @@ class Names:
         columns = {"text": full_names["name"].combine_chunks(), "whole": whole, "base": none, "short": none}
         return cls(pa.table(columns))
 
-    def rows(self, texts: Sequence[str]) -> list[int | None]:
-        """Return the row of each text, None for one that stands for no name.
+    def rows(self, texts: Sequence[bytes]) -> list[int | None]:
+        """Return the row of each text in UTF-8, None for one that stands for no name.
 
         One search for all keys takes as long as three of `beginning_with`.
         """
         if not len(self._keys):
             return [None] * len(texts)
-        encoded = "\n".join(texts).encode().split(b"\n")
-        places = self._keys.searchsorted(np.array(list(map(crc32, encoded)), np.uint32))
+        places = self._keys.searchsorted(np.fromiter(map(crc32, texts), np.uint32, len(texts)))
         likely = self._by_key.take(places, mode="clip")  # the first row with the key, nearly always the only one
         bounds = (self._ends.take(likely + more).tolist() for more in (0, 1))
         rows, text_of = likely.tolist(), self._text
         return [
             row if bytes(text_of[start:end]) == text else self._row_of(text, place)
-            for row, text, start, end, place in zip(rows, encoded, *bounds, places.tolist(), strict=True)
+            for row, text, start, end, place in zip(rows, texts, *bounds, places.tolist(), strict=True)
         ]
 
     def _row_of(self, text: bytes, place: int) -> int | None:

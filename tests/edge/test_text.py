@@ -4,6 +4,8 @@ import sys
 import unicodedata
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from edge_auth import text
 from tests.support.oracle import text as oracle_text
@@ -44,9 +46,15 @@ def test_signs_are_what_words_leave(name: str, signs: list[str]) -> None:
     assert text.signs(name) == signs
 
 
-def test_keys_of_many_names_are_those_of_each() -> None:
-    names = [case.name for case in CASES if "\n" not in case.name]
-    assert text.name_keys(names) == list(map(text.name_key, names))
+ONE_LINE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"))
+
+
+@settings(max_examples=200)
+@given(st.lists(ONE_LINE, min_size=1))
+@example([case.name for case in CASES if "\n" not in case.name])
+@example(["\u0149", "\u00c5b-c", "d`e"])  # the first folds to an apostrophe and a letter
+def test_keys_of_many_names_are_those_of_each(names: list[str]) -> None:
+    assert text.name_keys(names) == [text.name_key(name).encode() for name in names]
 
 
 def test_a_name_without_words_is_compared_by_its_fold() -> None:
