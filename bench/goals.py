@@ -54,7 +54,7 @@ def _edge_ratio(results: Results, case: str, encoding: str) -> Figure | None:
     return Figure(found.by_cpu) if found and found.by_cpu else None
 
 
-def _rivals(what: str, bound: float, case: str, bounded_by: str = "") -> list[Goal]:
+def _rivals(what: str, bound: float, case: str, bounded_by: str = "", instead_of: str = "") -> list[Goal]:
     """Return the goals of a case against the best peer, in both encodings."""
     return [
         Goal(
@@ -63,6 +63,7 @@ def _rivals(what: str, bound: float, case: str, bounded_by: str = "") -> list[Go
             bound,
             partial(Results.over_rival, case=case, encoding=encoding),
             bounded_by=bounded_by,
+            instead_of=instead_of,
         )
         for text, encoding in (("not compressed", "identity"), ("gzip", "gzip"))
     ]
@@ -170,7 +171,8 @@ GOALS = (
          _ratio((FIRST_CARDS, OURS, "gzip"), ("nothing", KeyedNothing.name)),
          bounded_by="cards from memory reach 1.8 to 2.0; to find, read, check and join three members takes 100 µs more",
          instead_of="3 times for every endpoint: the server alone allows 2.2 to 2.6"),
-    *_rivals("Default list page", 5, DEFAULT),
+    *_rivals("Default list page", 2.5, DEFAULT,
+             instead_of="5 times: since then Flask dispatches requests, which is half of an answer"),
     Goal("Page at 90 % of the catalogue ÷ own default page", True, 0.8, _ratio((DEEP, OURS), (DEFAULT, OURS))),
     Goal("Pages around 90 %, never seen before, gzip ÷ SQLite", True, 8,
          _ratio(("pages about 90 %, new", OURS, "gzip"), ("pages about 90 %, new", _SQLITE, "gzip")),
@@ -197,7 +199,7 @@ GOALS = (
     Goal("p99 of a mix of all endpoints at half the load that saturates", False, 10, _p99, "ms"),
     Goal("p99 of 4,000 pages behind nginx while another build goes live", False, 6,
          partial(_switch, field="p99, publish"), "ms"),
-    Goal("Time until a new build is in force behind a saturated nginx", False, 5,
+    Goal("Time until a build is in force behind a saturated nginx, after the pointer moved", False, 1,
          partial(_switch, field="in force, publish"), "s"),
     Goal("Slowest single search, in the shim", False, 15, _search, "ms"),
     *(

@@ -8,6 +8,8 @@ import http.client
 import json
 import threading
 import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
@@ -28,31 +30,35 @@ _PAUSE_SECONDS = 0.02
 
 
 class TwoBuilds:
-    """A store with two builds: that of a lake, and that of the day before."""
+    """A store with two builds: that of a lake, and that of the day before, which is live."""
 
     def __init__(self, size: Size):
         self.site = site(size.products, size.days)
         self.store = linked_copy(self.site.store, "switch-store")
-        self._file = self.store / POINTER
-        newest = self._file.read_bytes()
-        day = date.fromisoformat(json.loads(newest)["build"][:10]) - timedelta(days=1)
+        self.newest = self._live()
+        day = date.fromisoformat(self.newest[:10]) - timedelta(days=1)
         run("build", "--lake", self.site.lake, "--store", self.store, "--as-of", day, "--publish")
-        self._pointers = [self._file.read_bytes(), newest]
+        self.before = self._live()
 
-    def switch(self) -> str:
-        """Move the pointer to the build that is not live. Return the build."""
-        self._pointers.reverse()
-        temporary = self._file.with_name("pointer.new")
-        temporary.write_bytes(self._pointers[0])
-        temporary.replace(self._file)
-        return str(json.loads(self._pointers[0])["build"])
+    def _live(self) -> str:
+        return str(json.loads((self.store / POINTER).read_bytes())["build"])
+
+    def moved(self) -> float:
+        """Return when the pointer moved last, in Unix time."""
+        return (self.store / POINTER).stat().st_mtime
 
 
 @dataclass
 class Switch:
-    """A switch in the middle of a load: the build, and the seconds until a client got it."""
+    """A switch in the middle of a load, as an operator makes it: the command, and the build that is live after it.
+
+    Attributes:
+        in_force: The seconds until a client got it, from the moment at which the pointer moved.
+    """
 
     builds: TwoBuilds
+    command: Sequence[str]
+    build: str
     port: int
     headers: dict[str, str]
     in_force: float = float("inf")
@@ -67,16 +73,23 @@ class Switch:
 
     def _run(self) -> None:
         time.sleep(_SWITCH_AFTER)
-        build, began = self.builds.switch(), time.monotonic()
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        with ThreadPoolExecutor() as pool:  # the build is in force before the command ends
+            done = pool.submit(run, *self.command, "--store", self.builds.store)
+            seen = self._seen()
+            done.result()
+        self.in_force = seen - self.builds.moved()
+
+    def _seen(self) -> float:
+        """Return when an answer came from the build, in Unix time; infinity if none came in half a minute."""
+        connection, began = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30), time.monotonic()
         while time.monotonic() < began + 30:
             connection.request("GET", cards(), headers=self.headers)
             answer = connection.getresponse()
             answer.read()
-            if answer.headers["X-Build"] == build:
-                self.in_force = time.monotonic() - began
-                return
+            if answer.headers["X-Build"] == self.build:
+                return time.time()
             time.sleep(_PAUSE_SECONDS)
+        return float("inf")
 
 
 def switches(size: Size, rounds: int, seconds: float = _SECONDS) -> list[dict[str, float]]:
@@ -104,8 +117,11 @@ def _round(port: int, builds: TwoBuilds, headers: dict[str, str], seconds: float
         load(port, targets, headers, 60, folder=logs, once=True)
     still = load(port, targets, headers, seconds, folder=logs, connections=_CONNECTIONS)
     figures = {"rate": still.rate, "p99": still.p99}
-    for name in ("publish", "rollback"):
-        with Switch(builds, port, headers) as switch:
+    for name, command, build in (
+        ("publish", ["publish", builds.newest], builds.newest),
+        ("rollback", ["rollback"], builds.before),
+    ):
+        with Switch(builds, command, build, port, headers) as switch:
             moved = load(port, targets, headers, seconds, folder=logs, connections=_CONNECTIONS)
         figures |= {f"rate, {name}": moved.rate, f"p99, {name}": moved.p99, f"in force, {name}": switch.in_force}
     return figures
