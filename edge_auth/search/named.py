@@ -49,7 +49,7 @@ def find_named(catalogue: Catalogue, names: Sequence[str], narrowing: Narrowing 
         narrowing: Which products count. None means all.
     """
     said = zip(dump_texts(names), _found(catalogue, names, narrowing), strict=True)
-    return [b'{"name":%b,%b' % (name, entry) if entry else b"" for name, entry in said]
+    return [b"".join((b'{"name":', name, b",", entry)) if entry else b"" for name, entry in said]
 
 
 def _found(catalogue: Catalogue, names: Sequence[str], narrowing: Narrowing | None) -> list[bytes | memoryview]:
