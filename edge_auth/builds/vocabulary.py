@@ -141,7 +141,7 @@ class Names:
         bounds = (self._ends.take(likely + more).tolist() for more in (0, 1))
         rows, text_of = likely.tolist(), self._text
         return [
-            row if bytes(text_of[start:end]) == text else self._row_of(text, place)
+            row if text_of[start:end].tobytes() == text else self._row_of(text, place)
             for row, text, start, end, place in zip(rows, texts, *bounds, places.tolist(), strict=True)
         ]
 

@@ -31,8 +31,8 @@ from edge_auth.text import fold_without_apostrophes
 T = TypeVar("T")
 _PARTS = frozenset((layer_names.MOVERS, layer_names.IDENTIFIERS, layer_names.MARKET))  # each has a property of its name
 _NARROWING_BYTES = 8 << 20  # for the filters of /cards/named
-# What /cards/named says of names is kept, because lists name the same cards again and again: at most 20 MB.
-_KEPT_FILTERS, _KEPT_NAMES = 4, 4_096
+_KEPT_OF_NAMES_BYTES = 16 << 20  # what /cards/named says of names is kept: lists name the same cards again and again
+_OVERHEAD_OF_A_NAME = 300
 _BEST_OF_LETTER = 100  # as many as a page has at most
 
 
@@ -118,6 +118,7 @@ class OpenBuild:
         self._rows: dict[str, list[bytes]] = {}  # by layer
         self._narrowings = LruCache(_NARROWING_BYTES)
         self._named: dict[Filters, dict[str, bytes]] = {}
+        self._named_bytes = 0
 
     def prepare(self) -> None:
         """Read what every answer needs.
@@ -178,17 +179,23 @@ class OpenBuild:
         """
         if not self.catalogue.of_words:
             raise self._too_old("lists of names")
-        if filters not in self._named and len(self._named) >= _KEPT_FILTERS:
-            self._named.clear()
-        kept = self._named.setdefault(filters, {})
+        kept = self._named.get(filters, {})
         found = {name: line for name in names if (line := kept.get(name)) is not None}
         if missing := [name for name in names if name not in found]:
             narrowing = None if filters == NO_FILTERS else self._narrowing(filters)
-            found.update(zip(missing, find_named(self.catalogue, missing, narrowing), strict=True))
-            if len(kept) > _KEPT_NAMES:
-                kept.clear()
-            kept.update(found)
+            said = dict(zip(missing, find_named(self.catalogue, missing, narrowing), strict=True))
+            self._keep_named(filters, said)
+            found.update(said)
         return [found[name] for name in names]
+
+    def _keep_named(self, filters: Filters, said: dict[str, bytes]) -> None:
+        """Keep what is said of names under some filters. If all takes too many bytes, what was kept before goes."""
+        texts = 4 * sum(map(len, said)) + sum(map(len, said.values()))
+        self._named_bytes += texts + _OVERHEAD_OF_A_NAME * len(said)
+        if self._named_bytes > _KEPT_OF_NAMES_BYTES:
+            self._named.clear()
+            self._named_bytes = 0
+        self._named.setdefault(filters, {}).update(said)
 
     def _narrowing(self, filters: Filters) -> Narrowing:
         """Return what filters leave of the products and their names. The last ones are kept."""

@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.commands import build
+from edge_auth.builds import builds
+from edge_auth.builds.pointer import live_build_id
+from edge_auth.live import open_build
+from edge_auth.search.ranking import NO_FILTERS, Filters
+from edge_auth.store.folder import FolderStore
+from tests.support.commands import build as run_build
 from tests.support.lakes import Rows, write
 from tests.support.nginx_client import AnyClient, open_client
 from tests.support.oracle import Oracle, differences
@@ -56,7 +61,7 @@ def lake() -> Rows:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("names")
-    build(write(lake(), folder / "lake"), folder / "store")
+    run_build(write(lake(), folder / "lake"), folder / "store")
     return folder
 
 
@@ -109,6 +114,18 @@ def test_a_list_finds_names_in_each_way(named: AnyClient) -> None:
     first, *others = ways
     assert first == ("Professor\u2019s Research", "short") and found["not_found"] == ["none such"]
     assert others == [("Charizard EX", "name"), ("charizard-ex", "name"), ("\u2606!", "name")]
+
+
+def test_what_is_kept_of_names_is_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(open_build, "_KEPT_OF_NAMES_BYTES", 2_000)
+    store = FolderStore(folder / "store")
+    opened = open_build.OpenBuild(
+        builds.open_build(store, live_build_id(store)), open_build.LruCache(0), lambda hit: None
+    )
+    singles = Filters(kind="single")
+    one_by_one = {filters: [opened.named([name], filters)[0] for name in NAMES] for filters in (NO_FILTERS, singles)}
+    assert sum(map(len, opened._named.values())) < 6
+    assert {filters: opened.named(NAMES, filters) for filters in one_by_one} == one_by_one
 
 
 @pytest.mark.parametrize("count", [100, 101])
