@@ -22,10 +22,12 @@ class LayerKind(NamedTuple):
     Attributes:
         exported: Whether its objects are documents of the API or files of the site, one by one.
         compared: Whether `diff` counts its objects as a resource of the API.
+        rows_per_page: How many rows a page of its list has. 0 if the layer stores no list row by row.
     """
 
     exported: bool
     compared: bool
+    rows_per_page: int = 0
 
 
 # In the order of `diff`. Layers of the history, of series, of extremes, of the market's closed years, of bulk files and
@@ -33,10 +35,10 @@ class LayerKind(NamedTuple):
 LAYERS = {
     CARDS: LayerKind(exported=False, compared=True),
     LISTS: LayerKind(exported=False, compared=True),
-    SETS: LayerKind(exported=True, compared=True),
-    GAMES: LayerKind(exported=True, compared=True),
+    SETS: LayerKind(exported=True, compared=True, rows_per_page=1000),
+    GAMES: LayerKind(exported=True, compared=True, rows_per_page=100),
     NAMES: LayerKind(exported=True, compared=True),
-    WATCHLIST: LayerKind(exported=True, compared=True),
+    WATCHLIST: LayerKind(exported=True, compared=True, rows_per_page=500),
     FINGERPRINTS: LayerKind(exported=True, compared=True),
     STATUS: LayerKind(exported=True, compared=True),
     BULK: LayerKind(exported=True, compared=True),

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from edge_auth.builds import object_keys
 from edge_auth.builds.layers import Layer
-from edge_auth.builds.pages import ROWS_PER_PAGE, join_page
+from edge_auth.builds.pages import MARKET_ROWS_PER_PAGE, join_page
 
 GROUPS, INDEXES = "groups", "indexes"
 GROUPINGS = ("set", "game")
@@ -88,7 +88,7 @@ class Market:
         """Yield the keys of the pages of all lists. A list without rows has one empty page."""
         for by, sort in self.lists:
             count = len(self.sets if by == "set" else self.games)
-            yield from (object_keys.market_page(by, sort, n) for n in range(max(1, -(-count // ROWS_PER_PAGE))))
+            yield from (object_keys.market_page(by, sort, n) for n in range(max(1, -(-count // MARKET_ROWS_PER_PAGE))))
 
     def page(self, key: str) -> bytes | None:
         """Return a page of a list in its default order, or None if there is no such page."""
@@ -96,7 +96,7 @@ class Market:
         if page is None or key not in self.page_keys():
             return None
         rows = self.rows(page.by, page.sort)
-        return join_page(rows[page.number * ROWS_PER_PAGE :][:ROWS_PER_PAGE])
+        return join_page(rows[page.number * MARKET_ROWS_PER_PAGE :][:MARKET_ROWS_PER_PAGE])
 
 
 def history(group: Group, points: bytes) -> bytes:

@@ -7,9 +7,7 @@ feed always separates items. A reader can cut lists and histories by lines, with
 from collections.abc import Iterable
 
 CARDS_PER_PAGE = 100
-WATCHLIST_PER_PAGE = 500
-SETS_PER_PAGE = 1000
-ROWS_PER_PAGE = 100  # of other lists
+MARKET_ROWS_PER_PAGE = 100
 
 OPEN = b"[\n"
 BETWEEN = b",\n"

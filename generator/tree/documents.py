@@ -30,11 +30,7 @@ _JOINED = (object_keys.STATUS_KEY, object_keys.BULK_KEY)
 _SLUG = re.compile(r"(watchlist/)([^/]+?)(\.json|/(?:offers\.json|history/.+))")
 _UNSAFE = re.compile(rb"^\.|[^A-Za-z0-9_.-]")
 _ESCAPED = re.compile(rb"~([0-9A-F]{2})")
-_STORED_LISTS = {  # by the folder of their pages: the layer, and the rows of a page
-    "sets": (layer_names.SETS, pages.SETS_PER_PAGE),
-    "games": (layer_names.GAMES, pages.ROWS_PER_PAGE),
-    "watchlist/pages": (layer_names.WATCHLIST, pages.WATCHLIST_PER_PAGE),
-}
+_FOLDERS_OF_PAGES = {layer_names.WATCHLIST: "watchlist/pages"}  # by layer; of others it is the layer's name
 
 
 class TreeDocument(NamedTuple):
@@ -158,9 +154,10 @@ def _lists(build: Build) -> bytes:
     if layer_names.MARKET in build.layers:
         for (by, sort), (first, others) in build.market.lists.items():
             rows = len(first) + len(others)
-            found[f"market/{by}/{sort}"] = _length(rows, pages.ROWS_PER_PAGE) | {"with_key": len(first)}
-    for folder, (layer, per_page) in _STORED_LISTS.items():
-        if layer in build.layers:
+            found[f"market/{by}/{sort}"] = _length(rows, pages.MARKET_ROWS_PER_PAGE) | {"with_key": len(first)}
+    for layer, kind in layer_names.LAYERS.items():
+        if kind.rows_per_page and layer in build.layers:
+            folder, per_page = _FOLDERS_OF_PAGES.get(layer, layer), kind.rows_per_page
             found[folder] = _length(_stored_rows(build.layers[layer], folder, per_page), per_page)
     return json.dumps(dict(sorted(found.items())), separators=(",", ":")).encode() + b"\n"
 

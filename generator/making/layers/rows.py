@@ -89,9 +89,9 @@ class RowWriter:
         facts: dict[str, Any] = json.loads(path.read_bytes())
         return facts
 
-    def pages(self, lines: Iterable[str], per_page: int = pages.ROWS_PER_PAGE) -> None:
-        """Write lines of JSON as the pages of a list."""
-        self.objects(paged(lines, per_page, partial(object_keys.page_of_rows, self.layer)))
+    def pages(self, lines: Iterable[str]) -> None:
+        """Write lines of JSON as the pages of the layer's list."""
+        self.objects(paged(lines, _rows_per_page(self.layer), partial(object_keys.page_of_rows, self.layer)))
 
     def objects(self, objects: Iterable[tuple[str, bytes]]) -> None:
         """Write objects by their keys."""
@@ -109,10 +109,14 @@ class RowWriter:
         )
 
 
-def _list(view: str, order: str, per_page: int = pages.ROWS_PER_PAGE) -> Callable[[RowWriter], None]:
+def _rows_per_page(layer: str) -> int:
+    return layer_names.LAYERS[layer].rows_per_page
+
+
+def _list(view: str, order: str) -> Callable[[RowWriter], None]:
     """Return the function that writes the column `json` of a view as the pages of a list."""
     query = f"select json from {view} order by {order}"
-    return lambda out: out.pages((json for (json,) in out.rows(query)), per_page)
+    return lambda out: out.pages(json for (json,) in out.rows(query))
 
 
 def _games(out: RowWriter) -> None:
@@ -170,12 +174,17 @@ def _bulk(
 ROW_LAYERS = (
     RowLayer(
         layer_names.SETS,
-        _list("sets", "set_name_folded, id", pages.SETS_PER_PAGE),
+        _list("sets", "set_name_folded, id"),
         CATALOGUE,
         ("views/sets",),
-        constants=(pages.SETS_PER_PAGE, *_PAGE),
+        constants=(_rows_per_page(layer_names.SETS), *_PAGE),
     ),
-    RowLayer(layer_names.GAMES, _games, after=(layer_names.CATALOGUE,), constants=(pages.ROWS_PER_PAGE, *_PAGE)),
+    RowLayer(
+        layer_names.GAMES,
+        _games,
+        after=(layer_names.CATALOGUE,),
+        constants=(_rows_per_page(layer_names.GAMES), *_PAGE),
+    ),
     RowLayer(layer_names.NAMES, _names, CATALOGUE, ("views/spelled_names", "views/names"), recipe=2),
     RowLayer(
         layer_names.FINGERPRINTS,

@@ -22,6 +22,7 @@ _VIEWS = tuple(
         "watch_left_out",
     )
 )
+_PER_PAGE = layer_names.LAYERS[layer_names.WATCHLIST].rows_per_page
 
 
 def watchlist_layer(lake: Lake) -> LayerSpec:
@@ -32,7 +33,7 @@ def watchlist_layer(lake: Lake) -> LayerSpec:
         recipe=RECIPE,
         sql=(*WATCH_SQL, *_VIEWS),
         content={"watch": lake.content("watchlist", "watch_checks"), "as of": [lake.as_of.isoformat()]},
-        constants=(pages.WATCHLIST_PER_PAGE, pages.OPEN, pages.BETWEEN, pages.CLOSE),
+        constants=(_PER_PAGE, pages.OPEN, pages.BETWEEN, pages.CLOSE),
     )
 
 
@@ -41,7 +42,7 @@ def _watchlist(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
     db = context.db
     db.run(*_VIEWS)
     items = db.rows("select slug, json from watchlist_items order by slug_folded")
-    lists = paged((json for _, json in items), pages.WATCHLIST_PER_PAGE, object_keys.watchlist_page)
+    lists = paged((json for _, json in items), _PER_PAGE, object_keys.watchlist_page)
     writer.add(compress_objects(lists))
     writer.add(compress_objects((object_keys.watchlist_item(slug), _line(json)) for slug, json in items))
     offers = db.rows("select slug, json from watchlist_offers order by slug")
