@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from tests.support.s3_servers import free_port
+from tests.support.ports import free_port
 from tests.support.service import ROOT, Client, run, until
 
 FILE = ROOT / "generator" / "deploy" / "examples" / "container" / "Containerfile"

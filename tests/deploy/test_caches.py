@@ -16,8 +16,9 @@ import pytest
 from edge_auth.store.folder import FolderStore
 from tests.support import small_store
 from tests.support.commands import issue, run
+from tests.support.ports import free_port
 from tests.support.programs import needs
-from tests.support.service import API, ROOT, Client, Service, free_port, until
+from tests.support.service import API, ROOT, Client, Service, until
 
 pytestmark = [pytest.mark.shim_only("starts its own services"), pytest.mark.xdist_group("caches")]
 TARGET = f"{API}/cards?limit=50"

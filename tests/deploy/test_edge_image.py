@@ -13,8 +13,8 @@ import pytest
 from generator.cli import cli
 from tests.deploy.containerfile import EDGE, ContainerStep, stages
 from tests.support.commands import run
+from tests.support.ports import free_port
 from tests.support.programs import needs
-from tests.support.s3_servers import free_port
 from tests.support.service import PLENTY, Client, environment, until
 
 HOME = "/var/lib/cardpress"

@@ -10,10 +10,10 @@ import pytest
 
 from tests.support.api_checks import both
 from tests.support.nginx import Nginx
+from tests.support.ports import free_port
 from tests.support.programs import needs
 from tests.support.rate_limits import in_one_window
 from tests.support.raw_requests import MALFORMED, READABLE, REFUSED_METHODS, assert_refused, get, send
-from tests.support.s3_servers import free_port
 from tests.support.service import Client, HttpAnswer, Service, until, window_left
 
 pytestmark = [

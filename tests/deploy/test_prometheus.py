@@ -17,9 +17,10 @@ from tests.support import nginx_edge
 from tests.support.commands import issue, run
 from tests.support.file_server import file_server
 from tests.support.nights import demo_lake
+from tests.support.ports import free_port
 from tests.support.programs import PROGRAMS, needs, require
 from tests.support.raw_requests import get
-from tests.support.service import API, Client, Service, free_port, until
+from tests.support.service import API, Client, Service, until
 from tests.support.serving import RunningShim
 
 pytestmark = [

@@ -12,8 +12,9 @@ import pytest
 
 from tests.docs.test_first_five_minutes import parts
 from tests.lake.test_fetch import FakeShop, shop
+from tests.support.ports import free_port
 from tests.support.programs import needs
-from tests.support.service import ROOT, free_port
+from tests.support.service import ROOT
 
 __all__ = ["shop"]
 DOCS = ROOT / "docs"

@@ -21,8 +21,9 @@ from generator.threads import ONE_THREAD, Resources
 from tests.support import commands
 from tests.support.lake_edits import rewrite
 from tests.support.nights import QUIET, demo_lake
+from tests.support.ports import free_port
 from tests.support.s3_fixtures import on_s3
-from tests.support.s3_servers import S3Server, best, free_port
+from tests.support.s3_servers import S3Server, best
 from tests.support.service import ROOT, environment, run, until
 
 pytestmark = [

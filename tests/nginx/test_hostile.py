@@ -15,10 +15,11 @@ from edge_auth.live.counter import FileCounter, counter_file
 from tests.releases.test_full_disk import fill, small_disk
 from tests.support.commands import issue
 from tests.support.nginx_edge import CARDS, LIMIT, cached
+from tests.support.ports import free_port
 from tests.support.rate_limits import in_one_window
 from tests.support.raw_requests import MALFORMED, READABLE, REFUSED_METHODS, assert_refused, get, send
 from tests.support.selection import mostly_thorough
-from tests.support.service import API, Client, Service, free_port, start_nginx, until, window_left
+from tests.support.service import API, Client, Service, start_nginx, until, window_left
 
 TWICE = b"Warning: 199 - a\r\nWarning: 199 - b\r\n"
 

@@ -16,10 +16,11 @@ from edge_auth.store import s3_client
 from edge_auth.store.interface import Digest, Store
 from edge_auth.store.open import open_store
 from edge_auth.store.remedies import REMEDIES
+from tests.support.ports import free_port
 from tests.support.programs import needs
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_gate import HabitGate
-from tests.support.s3_servers import OWNER, SECRET, S3Server, free_port
+from tests.support.s3_servers import OWNER, SECRET, S3Server
 from tests.support.selection import mostly_thorough
 from tests.support.service import until
 

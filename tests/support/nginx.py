@@ -6,8 +6,8 @@ import subprocess
 import time
 from pathlib import Path
 
+from tests.support.ports import free_port
 from tests.support.programs import path_of
-from tests.support.s3_servers import free_port
 from tests.support.service import ROOT, patient
 
 _MIME = Path("/etc/nginx/mime.types")

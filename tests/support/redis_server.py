@@ -6,6 +6,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from tests.support.ports import free_port
 from tests.support.programs import path_of
 
 
@@ -13,7 +14,7 @@ class RedisServer:
     """A server that tests can freeze, kill and start again at the same address."""
 
     def __init__(self, folder: Path, *more: str):
-        self.port = _free_port()
+        self.port = free_port()
         self.socket = folder / "redis.sock"
         self.url = f"redis://127.0.0.1:{self.port}/0"
         settings = {
@@ -48,9 +49,3 @@ class RedisServer:
     def _listens(self) -> bool:
         with socket.socket(socket.AF_UNIX) as probe:
             return probe.connect_ex(str(self.socket)) == 0
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ import boto3
 import botocore.exceptions
 from botocore.config import Config
 
+from tests.support.ports import free_port
 from tests.support.programs import PROGRAMS
 
 SECRET = "testsecret"
@@ -123,12 +123,6 @@ SERVERS: dict[str, Callable] = {"moto": moto, "ceph": ceph}
 def best() -> str:
     """Return the name of the server to test on: Ceph if it is installed, else moto."""
     return "ceph" if PROGRAMS["Ceph"].installed else "moto"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def _configure(folder: Path, port: int) -> tuple[Path, str]:

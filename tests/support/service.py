@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from tests.support.ports import free_port
 from tests.support.programs import path_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -285,12 +285,6 @@ def window_left(answer: HttpAnswer) -> tuple[int, int]:
     for name in ("Limit", "Remaining", "Reset"):
         assert re.fullmatch("[0-9]+", answer[f"X-RateLimit-{name}"] or ""), (name, dict(answer.headers))
     return int(answer["X-RateLimit-Reset"]), int(answer["X-RateLimit-Remaining"])
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def _refuse(constant: str) -> None:

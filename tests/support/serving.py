@@ -14,7 +14,8 @@ import weakref
 from pathlib import Path
 
 from edge_auth.live.counter import Usage
-from tests.support.service import Service, free_port, start_nginx
+from tests.support.ports import free_port
+from tests.support.service import Service, start_nginx
 
 COMMAND = [sys.executable, "-m", "generator"]
 
