@@ -180,22 +180,22 @@ class OpenBuild:
         if not self.catalogue.of_words:
             raise self._too_old("lists of names")
         kept = self._named.get(filters, {})
-        found = {name: line for name in names if (line := kept.get(name)) is not None}
-        if missing := [name for name in names if name not in found]:
-            narrowing = None if filters == NO_FILTERS else self._narrowing(filters)
-            said = dict(zip(missing, find_named(self.catalogue, missing, narrowing), strict=True))
-            self._keep_named(filters, said)
-            found.update(said)
-        return [found[name] for name in names]
+        known = list(map(kept.get, names))
+        missing = [name for name, line in zip(names, known, strict=True) if line is None]
+        said = self._newly_named(missing, filters) if missing else {}
+        return [said[name] if line is None else line for name, line in zip(names, known, strict=True)]
 
-    def _keep_named(self, filters: Filters, said: dict[str, bytes]) -> None:
-        """Keep what is said of names under some filters. If all takes too many bytes, what was kept before goes."""
+    def _newly_named(self, names: Sequence[str], filters: Filters) -> dict[str, bytes]:
+        """Return what is said of names, and keep it. If all takes too many bytes, what was kept before goes."""
+        narrowing = None if filters == NO_FILTERS else self._narrowing(filters)
+        said = dict(zip(names, find_named(self.catalogue, names, narrowing), strict=True))
         texts = 4 * sum(map(len, said)) + sum(map(len, said.values()))
         self._named_bytes += texts + _OVERHEAD_OF_A_NAME * len(said)
         if self._named_bytes > _KEPT_OF_NAMES_BYTES:
             self._named.clear()
             self._named_bytes = 0
         self._named.setdefault(filters, {}).update(said)
+        return said
 
     def _narrowing(self, filters: Filters) -> Narrowing:
         """Return what filters leave of the products and their names. The last ones are kept."""
