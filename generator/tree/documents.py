@@ -155,9 +155,9 @@ def _lists(build: Build) -> bytes:
         for (by, sort), (first, others) in build.market.lists.items():
             rows = len(first) + len(others)
             found[f"market/{by}/{sort}"] = _length(rows, pages.MARKET_ROWS_PER_PAGE) | {"with_key": len(first)}
-    for layer, kind in layer_names.LAYERS.items():
-        if kind.rows_per_page and layer in build.layers:
-            folder, per_page = _FOLDERS_OF_PAGES.get(layer, layer), kind.rows_per_page
+    for layer, layer_kind in layer_names.LAYERS.items():
+        if layer_kind.rows_per_page and layer in build.layers:
+            folder, per_page = _FOLDERS_OF_PAGES.get(layer, layer), layer_kind.rows_per_page
             found[folder] = _length(_stored_rows(build.layers[layer], folder, per_page), per_page)
     return json.dumps(dict(sorted(found.items())), separators=(",", ":")).encode() + b"\n"
 
