@@ -53,6 +53,7 @@ ONE_LINE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="
 @given(st.lists(ONE_LINE, min_size=1))
 @example([case.name for case in CASES if "\n" not in case.name])
 @example(["\u0149", "\u00c5b-c", "d`e"])  # the first folds to an apostrophe and a letter
+@example(["Boss\uff07s", "Boss\uff40s", "Boss\u1fefs"])  # these fold to signs that would be apostrophes before the fold
 def test_keys_of_many_names_are_those_of_each(names: list[str]) -> None:
     assert text.name_keys(names) == [text.name_key(name).encode() for name in names]
 

@@ -32,6 +32,8 @@ CASES = (
     Cut(" - A", "a", "a"),
     Cut("Flab\u00e9b\u00e9  \u00c9TOILE_2", "flabebe etoile 2", "flabebe etoile 2"),
     Cut("Fl\u0065\u0301 \u212b\uff12\uff15 \ufb01re", "fle a25 fire", "fle a25 fire"),
+    Cut("STRA\u1e9eE \u0131 \u0391\u03a3", "strasse \u0131 \u03b1\u03c3", "strasse \u0131 \u03b1\u03c3"),
+    Cut("Boss\uff07s \uff40 \u1fefx", "boss s x", "boss s x"),
     Cut("Stra\u00dfe \u2162 \u00bd", "strasse iii 1 2", "strasse iii 1 2"),
     Cut("\u30ca\u30c3\u30b7\u3000\u4f1d\u8aac", "\u30ca\u30c3\u30b7 \u4f1d\u8aac", "\u30ca\u30c3\u30b7 \u4f1d\u8aac"),
     Cut("\u0149a", "\u02bcna", "\u02bcna"),

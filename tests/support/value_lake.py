@@ -25,6 +25,11 @@ NAMES: dict[int, tuple[str, int, str | None]] = {
     OLD: ("Omnimon (BT5-086)", 22, "BT5-086"),
     UNPRICED: ("No Price Yet", 22, "12"),
     SHINY: ("Shiny Otter", 22, "13"),
+    17: ("Mewtwo", 20, "54"),
+    18: ("Mewtwo EX", 20, "55"),
+    19: ("Basic Fire Energy", 20, "2"),
+    20: ("Torkoal", 20, "29"),
+    21: ("Torkoal", 21, None),
     **dict.fromkeys(TRIO, ("Trio [Sing]", 40, None)),
     **{id_product: (f"Filler {id_product}", 30, str(id_product)) for id_product in FILLERS},
 }
@@ -59,6 +64,7 @@ LAKE = Rows(
         for id_product, scheme, value in (
             *((3, "set_number", "m11/149"), (4, "set_number", "lea/161"), (1, "set_number", "base1/58")),
             *((3, "set_number", "mix/1"), (4, "set_number", "mix/2"), (TRIO[0], "set_number", "trs/016")),
+            (19, "set_number", "sve/2"),
             *((id_product, "set_number", "trs/TG02") for id_product in TRIO[1:]),
             *((1, "tcgdex", "base1-58"), (6, "scryfall", "5b1f8a3e-0c55-4f5e-9e0a-0d2d2a2b7c11")),
         )

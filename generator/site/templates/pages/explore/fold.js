@@ -8,7 +8,7 @@ const SHORTER = " - ";
 /** A text without combining marks, whatever its case. */
 export function fold(text) {
   if (/^[\x00-\x7f]*$/.test(text)) return text.toLowerCase();
-  return text.normalize("NFKD").replace(/\p{Mn}/gu, "").toUpperCase().toLowerCase();
+  return text.normalize("NFKD").replace(/\p{Mn}/gu, "").toLowerCase().replaceAll("ß", "ss").replaceAll("ς", "σ");
 }
 
 /** The words of a query or a name: runs of letters and digits, without apostrophes. */

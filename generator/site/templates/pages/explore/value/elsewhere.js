@@ -2,6 +2,7 @@
 import {agrees} from "./same-card.js";
 
 const ID = /^[a-z0-9][a-z0-9.-]*-[a-z0-9!?]+$/i; // of TCGdex, such as sv03-125; some names look so, too
+const SET_NUMBER = /^[a-z0-9.-]{2,12}\/[^\s/]+$/i; // `obf/125`
 
 /**
  * Give each line a `product` if an id of another catalogue means one product, whose name agrees with the line's. Return the
@@ -26,15 +27,19 @@ export async function matchElsewhere(lines, catalogue, signal) {
 }
 
 /** Whether a Card fits a line: its name agrees, unless the line has an id for a name. */
-const fit = ([, value], {name}, card) => value === name || agrees(name, card);
+const fit = ([, value], {name}, card) => value.toLowerCase() === name.toLowerCase() || agrees(name, card);
 
 /** What a line says of its card in other catalogues: pairs of a scheme and a value, the surest first. */
 function idsOf({name, code, number, scryfall}) {
   const ids = scryfall ? [["scryfall", scryfall]] : [];
-  if (ID.test(name)) ids.push(["tcgdex", name]);
+  if (ID.test(name)) ids.push(...[...new Set([name, lowerBefore("-", name)])].map((one) => ["tcgdex", one]));
+  if (SET_NUMBER.test(name)) ids.push(["set_number", lowerBefore("/", name)]);
   if (code && number) ids.push(...numbersOf(number).map((one) => ["set_number", `${code.toLowerCase()}/${one}`]));
   return ids.filter(([, value]) => /^[^,\s]{1,200}$/.test(value));
 }
+
+/** A text in lower case up to the last mark. */
+const lowerBefore = (mark, text) => text.slice(0, text.lastIndexOf(mark)).toLowerCase() + text.slice(text.lastIndexOf(mark));
 
 /** A number as it stands, and without what follows a slash: as it is there, without zeros before its digits, and of two or three digits. */
 function numbersOf(number) {

@@ -12,6 +12,7 @@ const SEPARATOR_LINE = /^"?sep=(.)"?\r?\n/i; // what spreadsheet programs read
 const WHOLE_NUMBER = /^(\d{1,6})([.,]0+)?$/;
 const PLAYSET = 4;
 const MOST_SHOWN = 80; // characters
+const [ABOUT, NAME] = [/^\s*about\s*$/i, /^\s*name\s/i]; // Arena writes the name of a deck below a heading
 const NO_COLUMN = "No column of this table is known: it needs a column idProduct, or Name, and may have Quantity, Set and Number.";
 const YES = /^(x|1|true|yes|y)$/;
 const FOIL = /^(?!non|not\b|no\b).*\b(foil|holo|holofoil|reverse|etched)\b/;
@@ -77,7 +78,12 @@ function* cellRows(text, separator, at) {
 }
 
 function* plainRows(text) {
-  for (const [one] of rows(text.replaceAll('"', ""), "")) yield one.trim() ? deckLine(one) : undefined;
+  let before = "";
+  for (const [one] of rows(text.replaceAll('"', ""), "")) {
+    if (ABOUT.test(before) && NAME.test(one)) yield null;
+    else yield one.trim() ? deckLine(one) : undefined;
+    before = one;
+  }
 }
 
 function line(fields) {

@@ -1,7 +1,7 @@
 // Finds the product of each line: by its id, else as other catalogues name it, else by its name, set and number.
 import {wordText} from "../fold.js";
 import {matchElsewhere} from "./elsewhere.js";
-import {decide, faceOf, nearest, numberKey} from "./same-card.js";
+import {decide, energyOf, faceOf, nearest, numberKey} from "./same-card.js";
 import {cheapestFirst} from "./valuation.js";
 
 const MOST_CHOICES = 20;
@@ -40,6 +40,7 @@ export async function matchNames(lines, catalogue, signal, progress) {
   const known = open.some(({code}) => code) ? await catalogue.codes(signal) : new Map();
   for (const one of read) {
     const {code, product} = one.line;
+    if (one.line.set && !one.reading.set) continue; // what seemed to be a code is a part of the name
     const set = told.get(code?.toLowerCase()) ?? known.get(code?.toLowerCase());
     if (set === undefined || (product && catalogue.cards.get(product).set.id === set)) continue;
     const meant = await found(one, [set], catalogue, signal);
@@ -77,9 +78,12 @@ function setsOfCodes(lines, catalogue) {
   return sets;
 }
 
-/** The names that a line may have: all of it, since names can hold brackets and numbers; its name; its first face. */
-const namesOf = ({whole, name}) =>
-  [whole, name, faceOf(name)].filter((one) => one && one.length <= MOST_NAMED).map((one) => one.trim());
+/** The names that a line may have: all of it, since names can hold brackets and numbers; its name; its first face; other forms. */
+const namesOf = (line) => [line.whole, longerName(line), line.name, faceOf(line.name), energyOf(line.name)]
+  .filter((one) => one && one.length <= MOST_NAMED).map((one) => one.trim());
+
+/** The name with what seems to be the code of a set, and may be the end of the name: `Mewtwo EX 54`. "" where it stands in brackets. */
+const longerName = ({whole, name, set}) => (set && whole?.startsWith(`${name} ${set} `) ? `${name} ${set}` : "");
 
 /** The products of names. A build that is older than lists of names is searched for each. */
 async function namedProducts(names, catalogue, signal, done) {
@@ -104,11 +108,16 @@ async function withFaces(names, found, catalogue, signal) {
   return new Map([...found, ...[...wholes].map(([name, whole]) => [name, found.get(whole)])]);
 }
 
-/** A line, or the line as a name alone if that is a name of the catalogue; and the products of the name. */
+/** What a line says: it may be a name as a whole, or have no set. And the products of the name. */
 function readingOf({whole, ...line}, named) {
   const entire = named.get(whole?.trim());
   if (entire?.matched === "name") return {reading: {...line, name: whole, set: "", number: ""}, entry: entire};
-  return {reading: line, entry: named.get(line.name.trim()) ?? named.get(faceOf(line.name).trim())};
+  const longer = longerName({whole, ...line});
+  if (named.get(longer)) return {reading: {...line, name: longer, set: ""}, entry: named.get(longer)};
+  const energy = energyOf(line.name).trim();
+  const own = named.get(line.name.trim());
+  if (!own && named.get(energy)) return {reading: {...line, name: energy}, entry: named.get(energy)};
+  return {reading: line, entry: own ?? named.get(faceOf(line.name).trim())};
 }
 
 /** What a line means. Others are asked for if the products of its name may not be all that it can mean. */

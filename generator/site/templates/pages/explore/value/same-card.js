@@ -9,12 +9,22 @@ export const faceOf = (name) => name.split(/ \/\/? /)[0];
 const BASES = [baseName, (name) => shortName(name) || baseName(name), (name) => faceOf(baseName(name))];
 const KEYS = [nameKey, ...BASES.map((base) => (name) => wordText(base(name)))]; // the nearest first
 
-/** Whether a line that has a name can mean a Card. */
-export const agrees = (name, card) => [name, faceOf(name)].some((one) => KEYS.some((key) => key(card.name) === nameKey(one)));
+/** A basic energy as it was called before it was called basic. */
+export const energyOf = (name) => name.replace(/^basic (?=\p{L}+ energy\b)/iu, "");
 
-/** A collector number as the API compares it: `058/102` is 58. */
-export const numberKey = (text) =>
-  fold(text.split("/")[0]).trim().replace(/\d+/g, (digits) => digits.replace(/^0+(?=\d)/, ""));
+/** Whether a line that has a name can mean a Card. */
+export function agrees(name, card) {
+  const keys = KEYS.map((key) => key(energyOf(card.name)));
+  return [name, faceOf(name)].some((one) => keys.includes(nameKey(energyOf(one))));
+}
+
+/** A collector number as the API compares it: `058/102` is 58. What has no digit before its slash, like `SY/W08-025`, is whole. */
+export function numberKey(text) {
+  const [part] = text.split("/");
+  return wholeNumberKey(/\d/.test(part) ? part : text);
+}
+
+const wholeNumberKey = (text) => fold(text).trim().replace(/\d+/g, (digits) => digits.replace(/^0+(?=\d)/, ""));
 
 /**
  * What a line means among Cards: `{id}` for one, `{choices, why}` for several, `{why}` for none.
@@ -25,10 +35,10 @@ export function decide({name, set, number}, cards, sets) {
   if (named.length === 0) return {why: "no product has this name"};
   const unknown = {kept: named, agreed: !set || SET_CODE.test(set)};
   const inSet = sets.length ? narrow(named, (card) => sets.includes(card.set.id)) : unknown;
-  const numbered = narrow(inSet.kept, (card) => numberKey(card.number ?? "") === numberKey(number));
   const counts = number && inSet.kept.some((card) => card.number); // else the number says nothing
-  const {kept, agreed} = counts ? numbered : {kept: inSet.kept, agreed: true};
-  const placed = inSet.agreed || (counts && agreed && !sets.length);
+  const {kept, agreed} = counts ? withNumber(inSet.kept, number) : {kept: inSet.kept, agreed: true};
+  const proves = counts && agreed && inSet.kept.every((card) => card.number); // else the right product may be one without
+  const placed = sets.length || !counts ? inSet.agreed : proves || !set;
   if (kept.length === 1 && agreed && placed) return {id: kept[0].id_product};
   const why = !placed ? `not known in “${set}”` : agreed ? "several products fit" : `the number ${number} is not known`;
   return {choices: kept.map((card) => card.id_product), why};
@@ -50,6 +60,12 @@ export function nearest(name, cards) {
     }
   }
   return [];
+}
+
+/** The Cards with a number: as it stands, else as its part before a slash; all of them if none has it. */
+function withNumber(cards, number) {
+  const whole = narrow(cards, (card) => wholeNumberKey(card.number ?? "") === wholeNumberKey(number));
+  return whole.agreed ? whole : narrow(cards, (card) => numberKey(card.number ?? "") === numberKey(number));
 }
 
 /** The Cards that fit; all of them if none does. */
