@@ -203,6 +203,8 @@ def test_what_only_looks_like_a_code_or_a_proof_is_none(page: Page) -> None:
     expect(page.locator("#status")).to_contain_text("5 matched, 2 to choose")
     kept = page.evaluate("JSON.parse(localStorage.getItem('cardpress-list')).map((line) => line[10] ?? null)")
     assert kept == list(UNSURE.values())
+    paste(page, "".join(f"{n} Torkoal CEC 29\n" for n in (1, 2, 3)))  # three lines agree on the set of the code
+    expect(page.locator("#status")).to_contain_text("3 matched")
 
 
 def test_it_waits_at_the_limit_and_can_be_cancelled(page: Page, worth: Worth) -> None:

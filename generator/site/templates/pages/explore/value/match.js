@@ -31,12 +31,15 @@ export async function matchNames(lines, catalogue, signal, progress) {
   const named = await namedProducts(names, catalogue, signal, (done) => progress(done, names.length));
   const sets = open.some(({set}) => set) ? Map.groupBy(await catalogue.sets(signal), ({name}) => wordText(name)) : new Map();
   const read = open.map((line) => ({line, ...readingOf(line, named)}));
+  const likely = new Map();
   await catalogue.loadCards(read.flatMap(({entry}) => entry?.ids ?? []), signal);
   for (const one of read) {
     const inSets = (one.reading.set && sets.get(wordText(one.reading.set))) || [];
-    settle(one.line, await found(one, inSets.map(({id}) => id), catalogue, signal));
+    const meant = await found(one, inSets.map(({id}) => id), catalogue, signal);
+    if (meant.likely) likely.set(one.line, meant.likely);
+    settle(one.line, meant);
   }
-  const told = setsOfCodes(lines, catalogue);
+  const told = setsOfCodes(lines.map((line) => ({code: line.code, product: line.product ?? likely.get(line)})), catalogue);
   const known = open.some(({code}) => code) ? await catalogue.codes(signal) : new Map();
   for (const one of read) {
     const {code, product} = one.line;
@@ -66,7 +69,7 @@ function takeCheapest(line, cards) {
   Object.assign(line, {product: choices[0], choices: choices.slice(0, MOST_CHOICES), why: `the cheapest of ${cards.length} that fit`});
 }
 
-/** The ids of sets by codes: where a code stands at cards of one set in more than nine of ten of the lines that are found. */
+/** The ids of sets by codes: where a code stands at cards of one set in more than nine of ten lines whose product is known or likely. */
 function setsOfCodes(lines, catalogue) {
   const told = lines.filter(({code, product}) => code && product && catalogue.cards.has(product));
   const sets = new Map();

@@ -27,7 +27,8 @@ export function numberKey(text) {
 const wholeNumberKey = (text) => fold(text).trim().replace(/\d+/g, (digits) => digits.replace(/^0+(?=\d)/, ""));
 
 /**
- * What a line means among Cards: `{id}` for one, `{choices, why}` for several, `{why}` for none.
+ * What a line means among Cards: `{id}` for one, `{choices, why}` for several, `{why}` for none. `likely` is the one of several
+ * that has the number, where the right one may have none.
  * `sets` are the ids of the sets that have the name of the line's set.
  */
 export function decide({name, set, number}, cards, sets) {
@@ -41,7 +42,8 @@ export function decide({name, set, number}, cards, sets) {
   const placed = sets.length || !counts ? inSet.agreed : proves || !set;
   if (kept.length === 1 && agreed && placed) return {id: kept[0].id_product};
   const why = !placed ? `not known in “${set}”` : agreed ? "several products fit" : `the number ${number} is not known`;
-  return {choices: kept.map((card) => card.id_product), why};
+  const likely = counts && agreed && kept.length === 1 ? kept[0].id_product : undefined;
+  return {choices: kept.map((card) => card.id_product), why, likely};
 }
 
 /** The Cards whose whole or base name is a name, so that set and number tell which; those of the nearest name if there are none. */
