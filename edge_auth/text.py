@@ -89,7 +89,7 @@ def name_key(name: str) -> str:
 def name_keys(names: Sequence[str]) -> list[bytes]:
     """Return the `name_key` of each of some names of one line, in UTF-8, in a fifth of the time of one by one."""
     folded = fold_without_apostrophes("\n".join([name for name in names if not name.isascii()]))
-    others = iter(folded.replace("'", " ").replace("`", " ").split("\n"))  # full-width ones are apostrophes after the fold
+    others = iter(folded.replace("'", " ").replace("`", " ").split("\n"))  # made by the fold, from full-width ones
     text = "\n".join([name if name.isascii() else next(others) for name in names]).encode().translate(_PLAIN, b"'`")
     keys = [b" ".join(line.split()) for line in text.split(b"\n")]
     if not text.isascii():

@@ -27,6 +27,7 @@ from edge_auth.api.parameters import (
 from edge_auth.api.views import Values
 from edge_auth.builds import layer_names, market, movers, object_keys, sorts
 from edge_auth.builds.bodies import Body
+from edge_auth.builds.site_files import SITE_FOLDERS
 from edge_auth.builds.text_filters import TEXT_FILTERS
 from edge_auth.errors import AmbiguousSlug, ApiError, NotFound, RangeNotSatisfiable
 from edge_auth.live import keys
@@ -323,16 +324,20 @@ def _pages(path: str, vary: str) -> Endpoint:
 SITE = _pages("/docs, /explore", "Accept-Encoding")
 HOME = _pages("/", "Accept, Accept-Encoding")
 
+_VERSION = re.compile("api|v[0-9]+")
 _SEGMENTS = [endpoint.path.removeprefix(API).split("/") for endpoint in ENDPOINTS]
 
 
 def nearest_path(path: bytes) -> str | None:
     """Return the path of the table that a client means who asks for one that is not there, None if none is near."""
     wanted = [part for part in path[:_MAX_MEANT_BYTES].decode(errors="replace").lower().split("/") if part]
-    wanted = list(dropwhile(("api", "v1").__contains__, wanted))
-    near = get_close_matches(wanted[0], {first for first, *_ in _SEGMENTS}, 1, _MIN_NEARNESS) if wanted else []
+    wanted = list(dropwhile(_VERSION.fullmatch, wanted))
+    known = {*(first for first, *_ in _SEGMENTS), *(() if path.startswith(API.encode()) else SITE_FOLDERS)}
+    near = get_close_matches(wanted[0], known, 1, _MIN_NEARNESS) if wanted else []
     if not near:
         return None
+    if near[0] in SITE_FOLDERS:
+        return f"/{near[0]}"
     alike = [segments for segments in _SEGMENTS if segments[0] == near[0]]
     meant = max(alike, key=lambda segments: (len(segments) == len(wanted), _alike(segments, wanted), -len(segments)))
     return API + "/".join(meant)

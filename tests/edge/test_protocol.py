@@ -356,11 +356,12 @@ def test_a_new_key_is_valid_in_many_requests_at_once(own):
         *(("/api/v1/card/123", "cards/{idProduct}"), ("/api/v1/identifier/tcgdex", "identifiers/{scheme}")),
         *(("/api/v1/market/histroy", "market/history"), ("/api/v1/card/1/identifier", "cards/{idProduct}/identifiers")),
         *(("/api/v1/watchlists", "watchlist"), ("/api/v1/nothing", None), ("/api/v1/" + "z" * 300, None)),
-        *(("/%FF/cards", None), ("/api/v1", None)),
+        *(("/%FF/cards", None), ("/api/v1", None), ("/api/v2/cards", "cards"), ("/v2/card/1", "cards/{idProduct}")),
+        *(("/explor", "/explore"), ("/doc", "/docs"), ("/api/v1/doc", None)),
     ],
 )
 def test_an_unknown_path_names_the_nearest(client, path, meant):
     answer = client.get(path)
     assert answer.status == 404 and answer.code == "not_found"
-    hint = f"did you mean /api/v1/{meant}? " if meant else ""
+    hint = f"did you mean {meant if meant[0] == '/' else f'/api/v1/{meant}'}? " if meant else ""
     assert answer.message == f"there is no such path: {hint}/docs lists what there is"
