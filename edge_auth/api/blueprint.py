@@ -44,7 +44,7 @@ from edge_auth.live.open_build import OpenBuild
 
 _TAG_DIGITS = 32
 _ONE_RANGE = re.compile(r"bytes=[ \t]*([0-9]*)-([0-9]*)[ \t]*", re.IGNORECASE)
-_MAX_DIGITS = 18
+_MAX_DIGITS, _MAX_PIN_CHARACTERS = 18, 200
 
 
 def file_answer(files: StoredBulkFiles, asked: Asked, endpoint: Endpoint) -> Answer:
@@ -217,7 +217,8 @@ class Api:
 
     def _from_build(self, asked: Asked, row: Endpoint) -> Answer:
         """Answer from the build that X-Build names, else from the live one."""
-        return self._from(asked.environ.get("HTTP_X_BUILD") or None, asked, row, asked.path)
+        pin = asked.environ.get("HTTP_X_BUILD", "")[:_MAX_PIN_CHARACTERS]  # a longer one is no build either
+        return self._from(pin or None, asked, row, asked.path)
 
     def _from_site(self, asked: Asked, row: Endpoint) -> Answer:
         """Answer with a page of the live build. The page at / has two forms, each of which is cached."""

@@ -21,6 +21,7 @@ _OVERHEAD_BYTES = 500
 LARGE_BYTES = 4 << 20
 _encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))  # `json.dumps` makes one for each value
 _inflating = Lock()
+_MAX_LISTED_CHARACTERS = 8_000  # of tags: some two hundred
 _MAX_CACHED_HEADER_CHARACTERS, _MAX_HEADER_CHARACTERS = 100, 1000  # a longer header is read as far as this
 
 
@@ -84,10 +85,7 @@ class Body(ABC):
 
     def matches(self, if_none_match: str) -> bool:
         """Return whether If-None-Match names this content in either encoding."""
-        if if_none_match.strip() == "*":
-            return True
-        tag = self._tag
-        return f'"{tag}"' in if_none_match or f'"{tag}{_GZIP_SUFFIX}"' in if_none_match
+        return matches_tag(if_none_match, self._tag, self._tag + _GZIP_SUFFIX)
 
 
 class MadeBody(Body):
@@ -168,9 +166,10 @@ class StoredBody(Body):
             return decompress(gzipped, self.size)
 
 
-def matches_tag(if_none_match: str, tag: str) -> bool:
-    """Return whether If-None-Match names a tag, or any."""
-    return if_none_match.strip() == "*" or f'"{tag}"' in if_none_match
+def matches_tag(if_none_match: str, *tags: str) -> bool:
+    """Return whether If-None-Match names one of some tags, or any. Only the beginning of a long header is read."""
+    listed = if_none_match[:_MAX_LISTED_CHARACTERS]
+    return any(f'"{tag}"' in listed for tag in tags) or listed.strip() == "*"
 
 
 def accepts_gzip(accept_encoding: str) -> bool:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from edge_auth.api.endpoints import ENDPOINTS
 from edge_auth.store.folder import FolderStore
-from tests.siege.headers import BYTES, HEADERS, PATHS, SHAPES
+from tests.siege.headers import BYTES, HEADERS, PATHS, SHAPES, shapes
 from tests.support import small_store
 from tests.support.programs import needs
 from tests.support.service import API, Service
@@ -19,6 +20,13 @@ from tests.support.wsgi import WsgiClient
 
 pytestmark = [pytest.mark.shim_only("measures one process"), pytest.mark.xdist_group("header costs")]
 MOST_SECONDS, MOST_TIMES = 0.001, 5
+LONGEST = shapes(390_000)  # nearly as much as granian takes
+QUERIES = {
+    "cards/named": "names=a",
+    "series": "ids=1",
+    "identifiers/{scheme}": "values=1",
+    "market/history": "by=set&id=1",
+}
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +62,8 @@ def _cpu(ask: Callable[[], object]) -> float:
 def ask(client: WsgiClient, path: str, **headers: str) -> Callable[[], object]:
     environ = {
         "REQUEST_METHOD": "GET",
-        "PATH_INFO": path,
-        "QUERY_STRING": "",
+        "PATH_INFO": path.partition("?")[0],
+        "QUERY_STRING": path.partition("?")[2],
         "REMOTE_ADDR": "127.0.0.1",
         "HTTP_HOST": "a",
         "HTTP_X_API_KEY": client.key,
@@ -64,13 +72,31 @@ def ask(client: WsgiClient, path: str, **headers: str) -> Callable[[], object]:
     return lambda: list(client.app.wsgi_app(dict(environ), lambda *_: None))
 
 
-@pytest.mark.parametrize("path", [*PATHS, "/healthz"])
-def test_a_header_costs_the_shim_little(client: WsgiClient, path: str) -> None:
+@pytest.fixture(scope="module")
+def subjects(client: WsgiClient) -> dict[str, str]:
+    """A value of each variable part of a path, such that the path has an answer."""
+    first = {
+        name: client.get(f"/api/v1/{name}").json() for name in ("cards", "watchlist", "identifiers", "bulk", "status")
+    }
+    return {
+        "idProduct": str(first["cards"]["data"][0]["id_product"]),
+        "slug": first["watchlist"]["data"][0]["slug"],
+        "scheme": first["identifiers"]["data"][0]["scheme"],
+        "name": first["bulk"]["files"][0]["name"],
+        "from": first["status"]["build"],
+        "to": first["status"]["build"],
+    }
+
+
+@pytest.mark.parametrize("path", [*(endpoint.path for endpoint in ENDPOINTS), "/", "/docs", "/nowhere", "/healthz"])
+def test_a_header_costs_the_shim_little(client: WsgiClient, subjects: dict[str, str], path: str) -> None:
+    query = QUERIES.get(path.removeprefix(f"{API}/"), "")
+    path = f"{path.format_map(subjects)}?{query}"
     ask(client, path)()
     usual = least(ask(client, path))
     most, dear = max(MOST_TIMES * usual, usual + MOST_SECONDS), {}
     for name in HEADERS:
-        for shape in SHAPES:
+        for shape in LONGEST:
             spent = least(ask(client, path, **{name: shape}), most)
             if spent > most:
                 dear[name, shape[:12]] = f"{spent * 1e3:.1f} ms instead of {usual * 1e3:.1f}"

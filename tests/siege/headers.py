@@ -25,7 +25,14 @@ _UNITS = (
     "W/",
     '"x",',
 )
-SHAPES = (*((unit * BYTES)[:BYTES] for unit in _UNITS), f"a/b{' ' * (BYTES - 4)}x", f"{'gzip,' * (BYTES // 5 - 1)};")
+
+
+def shapes(size: int) -> tuple[str, ...]:
+    """Values of so many bytes."""
+    return (*((unit * size)[:size] for unit in _UNITS), f"a/b{' ' * (size - 4)}x", f"{'gzip,' * (size // 5 - 1)};")
+
+
+SHAPES = shapes(BYTES)
 HEADERS = (
     *("Accept", "Accept-Encoding", "If-None-Match", "If-Range", "Range", "X-Build", "X-API-Key", "Authorization"),
     *("X-Request-Id", "X-Forwarded-For", "Origin", "Access-Control-Request-Headers", "X-Refusal", "Cookie"),
