@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
 from html.parser import HTMLParser
@@ -16,6 +17,9 @@ import pytest
 from edge_auth.api.endpoints import ENDPOINTS
 from generator.site import pages as site
 from tests.site.conftest import EXAMPLE_STEP
+from tests.support.commands import build, issue
+from tests.support.lakes import write
+from tests.support.lakes.rows import Row, Rows
 from tests.support.oracle import collection
 from tests.support.oracle.lake import OracleLake
 from tests.support.programs import require
@@ -41,6 +45,44 @@ Trainer: 4
 3 No picture ASP 7
 """
 COLLECTION = {EMBERFOX: 3, 2: 1, 777: 9} | {100 + n: n % 4 for n in range(130)}
+LISTED = """About
+Name Fire & Water
+
+Deck
+Pokémon (8)
+Charizard ex
+* 2 Charmander OBF 26
+4X Arven OBF 186 PH
+1 Lightning Bolt (M11) *F* #!Mana #card draw
+SB: 2 Lightning Bolt
+1 Pikachu (Base Set) 58/102
+3 x Pinsir SWSH12.5 3
+8 Basic {R} Energy SVE 2
+6 Basic {W} Energy SVE 3
+1 Mewtwo EX 54
+Mewtwo x2
+SIDEBOARD:
+Total Cards: 60
+"""
+LISTED_OUTPUT = """1 Name Fire & Water is no card
+1 Charizard ex 6.00 each
+2 Charmander 2.00 each
+4 Arven 5.00 each
+1 Lightning Bolt 1.00 each
+2 Lightning Bolt 1.00 each
+1 Pikachu 100.00 each
+3 Pinsir 7.00 each
+8 Fire Energy 3.00 each
+6 Basic Water Energy 4.00 each
+1 Mewtwo EX 54 is no card
+1 Mewtwo x2 is no card
+together 202.00
+"""
+LISTED_NAMES = (
+    *("Lightning Bolt", "Charmander", "Fire Energy", "Basic Water Energy", "Arven", "Charizard ex", "Pinsir", "Mewtwo"),
+    *("Energy", "Charizard"),
+)
+MANY = 101  # products of a name: one more than /cards/named lists
 NEEDS = {"sh": ("curl",), "py": (), "mjs": ("Node.js",)}
 
 
@@ -80,6 +122,36 @@ def served(site_service: Service) -> dict[tuple[str, str], str]:
     found = [example for key in PAGES for example in Examples(client.get(f"/{key}").text).found]
     assert [example[:2] for example in found] == [example[:2] for example in EXAMPLES]
     return {(title, extension): _of_a_step(text) for title, extension, text in found}
+
+
+@pytest.fixture(scope="module")
+def named_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, str]]:
+    """A shim over names as lists have them, each dearer by one than the one before, and a key."""
+    folder = tmp_path_factory.mktemp("named")
+    names = dict(enumerate(LISTED_NAMES, 1)) | {100 + n: f"Pikachu [{n}]" for n in range(MANY)}
+    products: list[Row] = [{"id_product": id_, "name": name, "kind": "single"} for id_, name in names.items()]
+    prices: list[Row] = [{"id_product": id_, "trend": id_} for id_ in names]
+    build(write(Rows(products, price_guide={"2026-08-22": prices}), folder / "lake"), folder / "store")
+    key = issue(folder / "store", name="lists")
+    with Service(folder / "store", folder / "state") as service:
+        yield service, key
+
+
+def _said(title: str, extension: str, named_service: tuple[Service, str], *arguments: str) -> str:
+    """What an example says of the names of lists."""
+    text = next(text for other, language, text in EXAMPLES if other == title and language == extension)
+    service, key = named_service
+    environment = os.environ | {"CARDS": f"http://127.0.0.1:{service.port}", "KEY": key}
+    command = {"py": [sys.executable, "-c"], "mjs": ["node", "--input-type=module", "-e"]}[extension]
+    done = subprocess.run([*command, text, *arguments], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr[-1500:]
+    return done.stdout
+
+
+def test_a_deck_list_is_read_as_apps_and_people_write_it(named_service: tuple[Service, str], tmp_path: Path) -> None:
+    (tmp_path / "deck.txt").write_text(LISTED, "utf-8")
+    title = next(title for title, _, _ in EXAMPLES if title.startswith("The price of a deck list"))
+    assert _said(title, "py", named_service, str(tmp_path / "deck.txt")) == LISTED_OUTPUT
 
 
 def _of_a_step(text: str) -> str:

@@ -5,8 +5,15 @@ from pathlib import Path
 
 import requests
 
-PLACE = r"(?:\([\w-]{2,6}\)|[A-Z0-9-]{2,6})\s+\S*\d\S*(?:\s+[*[^].*)?"  # set and number, then what apps note
-LINE = re.compile(rf"\s*(\d+)x?\s+(.+?)(?:\s+{PLACE})?\s*")
+HEADS = "about|commander|companion|deck|(?:main|maybe|side)board|pok[eé]mon|trainers?|energy|total cards"
+SKIPPED = re.compile(rf"(?:{HEADS})\W*\d*\W*|(?:#|//|--|\*\*).*|", re.I)  # headings, comments, empty lines
+LINE = re.compile(r"(?:\* )?(?:SB: ?)?(?:(\d{1,3})(?: ?[x×]|X)? )?(.+?)(?: [#^].*)?")  # no quantity is 1
+PIECE = re.compile(r"\([^)]*\)|\[[^]]*\]|\S+")
+OF_NAMES = r"EX|GX|VMAX|VSTAR|V-UNION|BREAK|LEGEND|LV\.X|GL|FB"  # these look like sets
+# What may follow a name: brackets, signs, a number, the code of a set; but not a quantity such as x2.
+PLACE = re.compile(rf"[(\[*].*|(?![xX×]\d+$)\S*\d\S*|(?!(?:{OF_NAMES})$)[A-Z.-]{{2,7}}")
+ENERGIES = {"G": "Grass", "R": "Fire", "W": "Water", "L": "Lightning", "P": "Psychic", "F": "Fighting"}
+ENERGIES |= {"D": "Darkness", "M": "Metal", "Y": "Fairy"}
 session = requests.Session()
 session.headers["Authorization"] = f"Bearer {os.environ['KEY']}"
 
@@ -17,15 +24,27 @@ def get(path, **params):
     return answer.json()
 
 
-lines = map(LINE.fullmatch, Path(sys.argv[1]).read_text("utf-8-sig").splitlines())
-deck = [(int(line[1]), line[2]) for line in lines if line]
-names, found = list(dict.fromkeys(name for _, name in deck)), {}
-for start in range(0, len(names), 100):
-    some = get("cards/named", names="\n".join(names[start : start + 100]), kind="single")["data"]
+def possible_names(text):
+    """The names that a line may mean, the longest first: a card's name may end in what looks like a set or a number."""
+    pieces = PIECE.findall(re.sub(r"\{(\w)\}", lambda sign: ENERGIES.get(sign[1], sign[0]), text[:180]))
+    while pieces:
+        name = " ".join(pieces)
+        yield from (name, name.removeprefix("Basic "))  # of some energies the products have no Basic
+        if not PLACE.fullmatch(pieces.pop()):
+            break
+
+
+lines = (" ".join(line.split()) for line in Path(sys.argv[1]).read_text("utf-8-sig").splitlines())
+matches = [LINE.fullmatch(line) for line in lines if not SKIPPED.fullmatch(line)]
+deck = [(int(match[1] or 1), list(possible_names(match[2]))) for match in matches]
+names, found = list(dict.fromkeys(name for _, possible in deck for name in possible)), {}
+for start in range(0, len(names), 50):
+    some = get("cards/named", names="\n".join(names[start : start + 50]), kind="single")["data"]
     found |= {entry["name"]: entry["cheapest"] for entry in some}
 
 total = 0
-for quantity, name in deck:
+for quantity, possible in deck:
+    name = next((name for name in possible if name in found), possible[0])
     cheapest = found.get(name)
     says = f"{cheapest['price']:.2f} each" if cheapest else "has no price" if name in found else "is no card"
     print(quantity, name, says)
