@@ -137,21 +137,32 @@ def named_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Se
         yield service, key
 
 
-def _said(title: str, extension: str, named_service: tuple[Service, str], *arguments: str) -> str:
-    """What an example says of the names of lists."""
-    text = next(text for other, language, text in EXAMPLES if other == title and language == extension)
+def _said(title: str, extension: str, named_service: tuple[Service, str], folder: Path, *arguments: str) -> str:
+    """What an example says in a folder, with the service of those names."""
+    text = next(text for *found, text in EXAMPLES if (found[0].partition(", in ")[0], found[1]) == (title, extension))
     service, key = named_service
     environment = os.environ | {"CARDS": f"http://127.0.0.1:{service.port}", "KEY": key}
-    command = {"py": [sys.executable, "-c"], "mjs": ["node", "--input-type=module", "-e"]}[extension]
-    done = subprocess.run([*command, text, *arguments], env=environment, capture_output=True, text=True, timeout=60)
+    (folder / f"example.{extension}").write_text(text, "utf-8")
+    command = [*COMMANDS[extension], f"example.{extension}", *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr[-1500:]
     return done.stdout
 
 
 def test_a_deck_list_is_read_as_apps_and_people_write_it(named_service: tuple[Service, str], tmp_path: Path) -> None:
     (tmp_path / "deck.txt").write_text(LISTED, "utf-8")
-    title = next(title for title, _, _ in EXAMPLES if title.startswith("The price of a deck list"))
-    assert _said(title, "py", named_service, str(tmp_path / "deck.txt")) == LISTED_OUTPUT
+    said = _said("The price of a deck list", "py", named_service, tmp_path, "deck.txt")
+    assert said == LISTED_OUTPUT
+
+
+@pytest.mark.parametrize("extension", ["py", pytest.param("mjs", marks=pytest.mark.thorough)])
+def test_the_prices_of_a_name_say_how_many_are_left_out(
+    named_service: tuple[Service, str], tmp_path: Path, extension: str
+) -> None:
+    require(*NEEDS[extension])
+    said = _said("The price of a list of names", extension, named_service, tmp_path, "Arven", "Pikachu").splitlines()
+    assert said[0] == f"the cheapest {MANY - 1} of {MANY} with the name Pikachu"
+    assert len(said) == 1 + 1 + MANY - 1
 
 
 def _of_a_step(text: str) -> str:

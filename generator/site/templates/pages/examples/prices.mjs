@@ -12,7 +12,11 @@ const names = process.argv.slice(2);
 const ids = [];
 for (let start = 0; start < names.length; start += 100) {
   const named = await get("cards/named", {names: names.slice(start, start + 100).join("\n")});
-  ids.push(...named.data.flatMap((entry) => entry.ids));
+  for (const {name, products, ids: listed} of named.data) {
+    ids.push(...listed);
+    const isCut = products > listed.length;
+    if (isCut) console.log(`the cheapest ${listed.length} of ${products} with the name ${name}`);
+  }
   for (const name of named.not_found) console.log(`there is no card ${name}`);
 }
 for (let start = 0; start < ids.length; start += 100) {

@@ -16,7 +16,10 @@ def get(path, **params):
 ids = []
 for start in range(1, len(sys.argv), 100):
     named = get("cards/named", names="\n".join(sys.argv[start : start + 100]))
-    ids += [str(id_) for entry in named["data"] for id_ in entry["ids"]]
+    for entry in named["data"]:
+        ids += map(str, entry["ids"])
+        if entry["products"] > len(entry["ids"]):
+            print(f"the cheapest {len(entry['ids'])} of {entry['products']} with the name {entry['name']}")
     for name in named["not_found"]:
         print(f"there is no card {name}")
 for start in range(0, len(ids), 100):
