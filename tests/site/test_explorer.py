@@ -268,6 +268,23 @@ def test_filters_offer_values_that_exist_with_their_counts(visit: Visit) -> None
     expect(page).to_have_url(ending("#/cards?set=Ashen+Peaks&kind=sealed&game=Mythgrove"))
 
 
+def test_a_set_is_offered_whatever_its_apostrophe(visit: Visit) -> None:
+    """As /sets?q= finds it. Other signs of a name count."""
+
+    def rename(route: Route) -> None:
+        answer = route.fetch()
+        renamed = answer.text().replace("Ashen Peaks", "Ember\u2019s Path: Dawn")
+        route.fulfill(response=answer, body=renamed)
+
+    visit.page.context.route("**/api/v1/facets*", rename)
+    page = visit.enter()
+    for typed in ("embers pa", "Ember's", "ember\u2032s", "path: d"):
+        page.get_by_label("Set").fill(typed)
+        expect(suggestions(page)).to_have_text(["Ember\u2019s Path: Dawn7"])
+    page.get_by_label("Set").fill("path d")
+    expect(suggestions(page)).to_have_count(0)
+
+
 @pytest.mark.thorough
 def test_what_counts_cost(visit: Visit) -> None:
     """One request for each list of cards, and one more for each filter in use, but none while more cards come."""
