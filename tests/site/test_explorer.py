@@ -181,6 +181,40 @@ def test_a_search_that_finds_nothing_offers_what_may_be_meant(visit: Visit) -> N
     expect(meant).to_have_count(0)
 
 
+def test_the_sets_that_are_offered_have_such_cards(visit: Visit) -> None:
+    """Not the first ones whose names have the last word, whatever cards they have."""
+    others = [{"id": 7, "name": f"Ashen {at}"} for at in range(3)]
+    visit.page.context.route("**/api/v1/sets?*", lambda route: route.fulfill(json={"data": others}))
+    page = visit.enter("#/cards?q=emberfox+(ashen)")
+    meant = page.locator(".meant").get_by_role("link")
+    expect(meant.first).to_have_text("emberfox, set Ashen Peaks (1)")
+    assert asked(visit, "sets") == 0
+
+
+def test_after_a_full_list_of_sets_others_are_looked_for(visit: Visit) -> None:
+    def full(route: Route) -> None:
+        sets = [{"id": 1000 + at, "name": f"Set {at}", "products": 1} for at in range(100)]
+        route.fulfill(json={"products": 0, "kinds": [], "rarities": [], "games": [], "sets": sets})
+
+    visit.page.context.route("**/api/v1/facets?*", full)
+    page = visit.enter("#/cards?q=emberfox+ashen")
+    expect(page.locator(".meant").get_by_role("link").first).to_have_text("emberfox, set Ashen Peaks (1)")
+
+
+@pytest.mark.parametrize("number", ["#12", "(012)"])
+def test_a_number_is_meant_whatever_signs_stand_around_it(visit: Visit, number: str) -> None:
+    page = visit.enter("#/cards")
+    page.get_by_label("Search by name").fill(f"Emberfox {number}")
+    expect(page.locator(".meant")).to_contain_text(f"Emberfox, number {number.strip('#()')} (1)")
+
+
+def test_a_name_that_is_meant_is_looked_for_in_all_sets(visit: Visit) -> None:
+    page = visit.enter("#/cards?q=emberfx&set=Filler+Set&number=3&rarity=Rare&kind=single")
+    page.locator(".meant").get_by_role("link", name="Emberfox ex").click()
+    expect(page.locator(".card .name")).to_have_text(["Emberfox ex [Blazing Tail]"])
+    expect(page).to_have_url(ending("#/cards?kind=single&q=Emberfox+ex"))
+
+
 @pytest.mark.thorough
 def test_the_search_is_completed_by_keys(visit: Visit) -> None:
     """As the combobox with list autocomplete of the WAI-ARIA Authoring Practices."""
