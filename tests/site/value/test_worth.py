@@ -11,7 +11,7 @@ from tests.site.value.conftest import choose, paste
 from tests.support.list_files import COLLECTION, FORMATS, Owned, deck, stock
 from tests.support.list_worth import WEEKS, Worth, euros
 from tests.support.service import Service
-from tests.support.value_lake import AS_OF, FILLERS, OLD, SHINY
+from tests.support.value_lake import AS_OF, FILLERS, OLD, SHINY, YOUNG
 
 
 def test_every_format_is_valued(page: Page, worth: Worth) -> None:
@@ -48,6 +48,19 @@ def test_against_earlier_and_over_the_year(page: Page, worth: Worth) -> None:
     slider.press("Home")
     oldest = sum((worth.weekly(owned.id)[0] or 0) * owned.quantity for owned in year)
     expect(slider).to_have_attribute("aria-valuetext", re.compile(f"Value {re.escape(euros(oldest))}, "))
+
+
+def test_earlier_worth_says_for_how_many_cards_of_the_list_it_speaks(page: Page, worth: Worth) -> None:
+    known, matched = [Owned(5, 1), Owned(YOUNG, 2)], "1 Lim-Dul the Necromancer\n2 Young, in quotes\n"
+    paste(page, f"{matched}4 Lightning Bolt\n3 Nothing of that name\n2 No Price Yet")
+    expect(page.locator("#speaks-for")).to_have_text("for 3 of 12 cards")
+    for name, week, cards in (("7 days ago", 51, 3), ("A year ago", 0, 1)):
+        now = euros(worth.moved(known, week)[1])
+        expect(page.locator(".ago > div", has_text=name)).to_contain_text(f"now {now}, for {cards} of 12 cards")
+    expect(page.locator("#worth")).to_contain_text("The plot is for 3 of 12 cards.")
+    paste(page, matched)
+    expect(page.locator(".ago > div", has_text="7 days ago")).to_contain_text("for all 3 cards")
+    expect(page.locator("#worth")).to_contain_text("The plot is for all 3 cards.")
 
 
 def test_dearest_cards_changes_and_copies(page: Page, worth: Worth) -> None:

@@ -11,8 +11,9 @@ const SAME_CARDS = "The same cards then and now, each at the last price that it 
 
 /** The tiles and the plot of the lines that have a product. `lines` are all lines of the list. */
 export function worthView(rows, lines, catalogue) {
-  const view = h("section", {"aria-label": "Worth"}, h("div", {class: "tiles"}, nowTile(rows, lines), agoTile(rows, catalogue)));
-  view.append(...yearOf(rows, catalogue));
+  const tiles = h("div", {class: "tiles"}, nowTile(rows, lines), agoTile(rows, lines, catalogue));
+  const view = h("section", {"aria-label": "Worth"}, tiles);
+  view.append(...yearOf(rows, lines, catalogue));
   return view;
 }
 
@@ -34,33 +35,39 @@ const cardsOf = (lines) => lines.reduce((sum, {quantity}) => sum + quantity, 0);
 const speaksFor = (some, all) => (some === all ? `for all ${count(all)} cards` : `for ${count(some)} of ${count(all)} cards`);
 const some = (name, cards) => (cards ? [fact(name, count(cards))] : []);
 
-function agoTile(rows, {series, weeks}) {
+function agoTile(rows, lines, {series, weeks}) {
   const known = inYear(rows, series);
-  const since = (days) => weekBefore(weeks, newestDay(rows), days);
-  const facts = weeks.length && known.length ? AGES.map(([days, name]) => ago(name, known, series, since(days))) : [];
+  const moves = (days) => movesSince(known, series, weekBefore(weeks, newestDay(rows), days));
+  const all = cardsOf(lines);
+  const facts = weeks.length && known.length ? AGES.map(([days, name]) => ago(name, moves(days), all)) : [];
   const foils = facts.length > 0 && rows.some(({foil}) => foil);
   const about = facts.length ? SAME_CARDS : "There are no prices of earlier weeks.";
   return h("div", {class: "tile"}, h("h2", {}, "Against earlier"),
     h("p", {class: "when"}, about, foils && " Foils are left out."), h("dl", {class: "ago"}, facts));
 }
 
-function ago(name, rows, series, week) {
-  const {then, now, cards} = sumOf(movesSince(rows, series, week));
-  const all = rows.reduce((sum, {line}) => sum + line.quantity, 0);
+function ago(name, moves, all) {
+  const {then, now, cards} = sumOf(moves);
   if (cards === 0) return fact(name, "–");
-  const some = cards < all ? `, for the ${count(cards)} of ${count(all)} cards that had a price` : "";
-  return fact(name, h("b", {}, money(then)), " ", changeCell(then, now), h("span", {class: "where"}, `now ${money(now)}${some}`));
+  const about = h("span", {class: "where"}, `now ${money(now)}, ${speaksFor(cards, all)}`);
+  return fact(name, h("b", {}, money(then)), " ", changeCell(then, now), about);
 }
 
-function yearOf(rows, {series, weeks}) {
+function yearOf(rows, lines, {series, weeks}) {
   const known = inYear(rows, series);
   if (weeks.length === 0 || known.length === 0) return [];
   const worth = worthByWeek(known, series, weeks);
   const values = (part) => new Map(worth.map((week) => [week.week, week.cents ? week[part] / 100 : null]));
-  const lines = [{name: "Value", style: "one", values: values("cents")}, {name: "Carried", style: "two", values: values("carried")}];
+  const all = {name: "Value", style: "one", values: values("cents")};
+  const carried = {name: "Carried", style: "two", values: values("carried")};
+  const {cards} = sumOf(movesSince(known, series, weeks.length - 1)); // which have had a price by the newest week
+  const about = `The plot is ${speaksFor(cards, cardsOf(lines))}.`;
+  const says = [about, carriedText(worth.at(-1)), youngText(known, series), foilText(rows)];
   return [
-    plot("Value over the year, by week", [{height: 250, format: euros, round: roundEuros, fromZero: true, series: lines}]),
-    h("p", {class: "when"}, [carriedText(worth.at(-1)), youngText(known, series), foilText(rows)].filter(Boolean).join(" ")),
+    plot("Value over the year, by week", [
+      {height: 250, format: euros, round: roundEuros, fromZero: true, series: [all, carried]},
+    ]),
+    h("p", {class: "when"}, says.filter(Boolean).join(" ")),
   ];
 }
 
