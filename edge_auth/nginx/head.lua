@@ -18,12 +18,23 @@ local value, problem = ffi.new("unsigned char *[1]"), base.get_errmsg_ptr()
 
 local head = {}
 
--- Returns a variable of nginx, nil if it has no value, or false if it is longer than `most` bytes, or not short.
-function head.short(name, most)
+-- Returns the size of a variable of nginx, whose bytes are at `value[0]` then, or nil if it has no value.
+local function find(name)
     local size = base.get_size_ptr()
     local found = C.ngx_http_lua_ffi_var_get(base.get_request(), name, #name, base.get_string_buf(#name), 0, value, size, problem)
-    if found ~= 0 then return nil end
-    return size[0] <= (most or MAX_SHORT_BYTES) and ffi.string(value[0], size[0])
+    return found == 0 and tonumber(size[0]) or nil
+end
+
+-- Returns a variable of nginx, nil if it has no value, or false if it is longer than `most` bytes, or not short.
+function head.short(name, most)
+    local size = find(name)
+    return size and size <= (most or MAX_SHORT_BYTES) and ffi.string(value[0], size)
+end
+
+-- Returns at most the first `most` bytes of a variable of nginx, or nil if it has no value.
+function head.start(name, most)
+    local size = find(name)
+    return size and ffi.string(value[0], math.min(size, most))
 end
 
 -- Returns whether a request may have one of these headers twice: nginx would read the first one, and the shim reads both.

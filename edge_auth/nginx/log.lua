@@ -3,13 +3,13 @@
 
 local json = require "cjson"
 
-local MAX_BYTES, MAX_KNOWN, MAX_READ_BYTES = 500, 100, 1000
+local MAX_BYTES, MAX_KNOWN = 500, 100
 local KEY = "[Cc][Pp][Mm]_[Ll][Ii][Vv][Ee]_[%w_]*"
 local SECRET_CHARACTERS = 32 -- a key has so many letters and digits in a row, whatever its prefix looks like
 
 local known, known_number = {}, 0 -- texts as JSON
 
-local log = {}
+local log = { MAX_READ_BYTES = 1000 }
 
 local function hide(word)
     return #word >= SECRET_CHARACTERS and "…" or nil
@@ -17,7 +17,9 @@ end
 
 -- Returns a text as JSON, without possible keys. Bytes that are no printable ASCII are escaped.
 local function escaped(text)
-    if #text >= MAX_READ_BYTES then text = text:sub(1, MAX_READ_BYTES):gsub("[%w_]+$", "") end -- a part of a key
+    if #text >= log.MAX_READ_BYTES then -- it may end with a part of a key. gsub("[%w_]+$", "") would try from each byte
+        text = text:sub(1, log.MAX_READ_BYTES):match("^.*[^%w_]") or ""
+    end
     text = text:gsub("[^\32-\126]", function(byte) return ("\\x%02x"):format(byte:byte()) end)
     text = text:gsub(KEY, "…"):gsub("%w+", hide)
     if #text > MAX_BYTES then text = text:sub(1, MAX_BYTES):gsub("[\128-\255]+$", "") end
@@ -34,7 +36,7 @@ end
 
 -- Returns the first fields of a line. `address` is what the client sent; `endpoint` is nil if the shim has not named one.
 local function begin(method, address, endpoint, status, bytes)
-    local path = address:sub(1, MAX_READ_BYTES):match("^[^?]*"):gsub("%%(%x%x)", function(code) return string.char(tonumber(code, 16)) end)
+    local path = address:sub(1, log.MAX_READ_BYTES):match("^[^?]*"):gsub("%%(%x%x)", function(code) return string.char(tonumber(code, 16)) end)
     return ('"method":%s,"path":%s,"endpoint":%s,"status":%d,"bytes":%d'):format(
         quoted(method), quoted(path), endpoint and quoted(endpoint) or "null", status, bytes)
 end

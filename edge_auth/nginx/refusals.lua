@@ -1,5 +1,6 @@
 -- What nginx answers itself: requests that are no HTTP, that the shim's server refused without a body, or that find no shim.
 
+local head = require "head"
 local log = require "log"
 local metrics = require "metrics"
 
@@ -31,14 +32,14 @@ end
 
 -- Logs and counts a refusal, sets its headers and returns its body.
 local function prepare(status)
-    local header, body, var = ngx.header, REFUSALS[status], ngx.var
-    if var.request_uri ~= UNCOUNTED then
-        var.edge_log = log.refusal(var.request_method, var.request_uri, status, #body)
+    local header, body, address = ngx.header, REFUSALS[status], head.start("request_uri", log.MAX_READ_BYTES)
+    if address ~= UNCOUNTED then
+        ngx.var.edge_log = log.refusal(head.start("request_method", log.MAX_READ_BYTES), address, status, #body)
         metrics.count(metrics.series("none", status, "none"))
     end
     for name, value in pairs(HEADERS) do header[name] = value end
     header["Content-Type"], header["Content-Length"] = JSON, #body
-    if status == 405 then header["Allow"] = methods(var.request_uri or "") end
+    if status == 405 then header["Allow"] = methods(address or "") end
     if status == 500 then header["Retry-After"] = RETRY_SECONDS end
     return body
 end

@@ -6,6 +6,7 @@ A request may take five times the CPU of the same one without the header, or a m
 import os
 import time
 from collections.abc import Callable, Iterator
+from itertools import count, islice
 from pathlib import Path
 
 import pytest
@@ -144,3 +145,20 @@ def test_a_header_costs_nginx_little(edge: Service, name: str, more: dict[str, s
     for shape in SHAPES:
         # What a header really costs, it costs each time. The clock of these seconds has steps of a hundredth.
         assert any(spent({name: f"{shape};"}) <= most for _ in range(3)), shape[:12]
+
+
+@needs("nginx with Lua")
+@pytest.mark.thorough
+def test_a_path_that_nginx_refuses_costs_it_little(edge: Service) -> None:
+    """The log has its first 1000 bytes, without the end of a word. nginx remembers paths: each is a new one."""
+    client, numbers, requests = edge.client(None), count(100_000), 200
+
+    def spent(letters: str) -> float:
+        before = nginx_seconds(edge)
+        for number in islice(numbers, requests):
+            assert client.send("GET", f"/{number}{letters}!", {"Content-Length": "9999"}).status == 405
+            client.close()
+        return nginx_seconds(edge) - before
+
+    most = spent("a") + MOST_SECONDS * requests
+    assert any(spent("a" * 992) <= most for _ in range(3))
