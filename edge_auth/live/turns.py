@@ -12,12 +12,13 @@ from contextlib import AbstractContextManager, contextmanager
 from threading import Lock, local
 from typing import TYPE_CHECKING
 
-from edge_auth.errors import StoreError
+from edge_auth.errors import RateLimited
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 _TURN_SECONDS, _USUAL_TURN_SECONDS = 0.0005, sys.getswitchinterval()  # usually 5 ms
+_RETRY_SECONDS = 5
 _PAUSING_SECONDS = 2.0  # a new build must be in force within five seconds
 
 
@@ -50,14 +51,14 @@ class Turns:
             job: What the request waits for. All that wait for the same job take one place; None takes its own.
 
         Raises:
-            StoreError: Requests wait for too many jobs already.
+            RateLimited: Requests wait for too many jobs already.
         """
         if not getattr(self._thread, "has_turn", False):
             yield
             return
         place = object() if job is None else job
         if place not in self._waiting and len(self._waiting) >= self._max_places:
-            raise StoreError("requests wait for too many slow jobs")
+            raise _refusal()
         self._waiting[place] += 1
         self._turn.release()
         try:
@@ -66,6 +67,11 @@ class Turns:
             self._turn.acquire()
             self._waiting[place] -= 1
             self._waiting += Counter()  # drops places where no request waits any more
+
+
+def _refusal() -> RateLimited:
+    message = f"too many requests wait for slow work at the same time: wait {_RETRY_SECONDS} seconds"
+    return RateLimited(message, Retry_After=str(_RETRY_SECONDS))
 
 
 class Background:

@@ -127,6 +127,26 @@ def test_a_build_is_opened_once_for_requests_and_for_the_pointer(store, tmp_path
     assert opened == [other]
 
 
+@pytest.mark.shim_only("changes a bound of the shim in this process")
+@pytest.mark.thorough
+def test_a_request_that_finds_no_place_to_wait_is_told_when_to_come_back(store, tmp_path, monkeypatch):
+    monkeypatch.setattr("edge_auth.serve.app._MAX_WAITED_FOR_JOBS", 1)
+    client, waited, going_on = WsgiClient(store, str(tmp_path / "state"), 1_000_000), [], threading.Event()
+    one, other = (small_store.add_build(FolderStore(store), products, live=False) for products in (20, 21))
+
+    def slow(build):
+        waited.append(build.id)
+        going_on.wait(60)
+
+    monkeypatch.setattr(OpenBuild, "prepare", slow)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(client.get, STATUS, x_build=one)
+        until(lambda: waited, 60, "a request opens a build")
+        refused = client.get(STATUS, x_build=other)
+        going_on.set()
+    assert (refused.status, refused.code, refused.headers["Retry-After"]) == (429, "rate_limited", "5")
+
+
 def _open_for_writing(pipe: Path) -> int | None:
     """The pipe's writing end, or None while no process reads it."""
     try:
