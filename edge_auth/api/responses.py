@@ -87,7 +87,7 @@ def success(
         return Answer(304, {name: value for name, value in fields.items() if name not in _CONTENT_HEADERS})
     if files is None or asked.method == "HEAD":
         return Answer(200, fields, body.gzipped if gzip else body.inflated(waiting))
-    holder = Holder(asked.record.id if asked.record else f"guest {asked.client}", asked.client)
+    holder = Holder(asked.record.id if asked.record else None, asked.client)
     if body.file is not None and not gzip:
         with suppress(StoreError):  # it is gone
             return Answer(200, fields, chunks=files.stream_local(body.file, body.size, holder))

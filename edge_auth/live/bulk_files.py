@@ -21,11 +21,12 @@ from edge_auth.builds.builds import open_build
 from edge_auth.builds.bulk import LIVE_CATALOGUE, BulkFile, catalogue_of, is_file_name
 from edge_auth.errors import AccessDenied, MissingObject, NotFound, RateLimited, StoreError, UnknownBuild
 from edge_auth.live.build_registry import BuildRegistry
-from edge_auth.live.counter import Locked, address_name
+from edge_auth.live.counter import Locked, address_name, guest_name
 from edge_auth.live.single_flight import SingleFlight
 from edge_auth.store.interface import Store
 
 MAX_DOWNLOADS = 48  # that a worker sends at the same time
+_MAX_DOWNLOADS_OF_GUESTS = MAX_DOWNLOADS // 4  # of these; anyone may be a guest, from many addresses
 _MAX_DOWNLOADS_OF_A_KEY = 16  # of all workers: two keys leave places for others, even in one worker
 _MAX_DOWNLOADS_OF_AN_ADDRESS = 40
 _MAX_PLACES = 1024
@@ -46,9 +47,9 @@ class Span(NamedTuple):
 
 
 class Holder(NamedTuple):
-    """Who downloads: the id of a key, or the address of a guest, and the address of the client."""
+    """Who downloads: the id of a key, None for a guest, and the address of the client."""
 
-    key_id: str
+    key_id: str | None
     address: str
 
 
@@ -205,7 +206,7 @@ class Downloads:
     """
 
     def __init__(self, file: Path) -> None:
-        self._own: set[int] = set()  # the places of this process
+        self._own: dict[int, bool] = {}  # the places of this process, and whether a guest has them
         self._lock = Lock()
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -219,17 +220,18 @@ class Downloads:
         Raises:
             RateLimited: There are too many.
         """
-        key, address = _short(holder.key_id), _short(address_name(holder.address))
         with self._lock:
             try:
                 with Locked(self._handle, _MAX_PLACES):
-                    return self._begin(key, address)
+                    return self._begin(holder)
             except OSError:  # the disk is full or locks fail
                 os.close(self._handle)
-                self._handle, self._own = os.memfd_create("downloads"), set()
-                return self._begin(key, address)
+                self._handle, self._own = os.memfd_create("downloads"), {}
+                return self._begin(holder)
 
-    def _begin(self, key: int, address: int) -> int:
+    def _begin(self, holder: Holder) -> int:
+        is_guest, address = holder.key_id is None, _short(address_name(holder.address))
+        key = _short(holder.key_id or guest_name(holder.address))
         table = os.pread(self._handle, _MAX_PLACES * _PLACE.size, 0)
         holders = dict(enumerate(_PLACE.iter_unpack(table[: len(table) // _PLACE.size * _PLACE.size])))
         held = {place: holder for place, holder in holders.items() if any(holder) and self._is_held(place)}
@@ -240,9 +242,11 @@ class Downloads:
         place = next((place for place in range(_MAX_PLACES) if place not in held), None)
         if place is None or len(self._own) >= MAX_DOWNLOADS:
             raise _refusal("too many downloads are being sent")
+        if is_guest and sum(self._own.values()) >= _MAX_DOWNLOADS_OF_GUESTS:
+            raise _refusal("too many downloads without a key are being sent")
         lockf(self._handle, LOCK_EX | LOCK_NB, 1, place)
         os.pwrite(self._handle, _PLACE.pack(key, address), place * _PLACE.size)
-        self._own.add(place)
+        self._own[place] = is_guest
         return place
 
     def _is_held(self, place: int) -> bool:
@@ -260,7 +264,7 @@ class Downloads:
         """Give a place back."""
         with self._lock, suppress(OSError):
             if place in self._own:
-                self._own.discard(place)
+                del self._own[place]
                 os.pwrite(self._handle, bytes(_PLACE.size), place * _PLACE.size)
                 lockf(self._handle, LOCK_UN, 1, place)
 

@@ -5,6 +5,7 @@ import shutil
 import socket
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from edge_auth.api import blueprint as bulk
+from edge_auth.api import responses
 from edge_auth.builds.builds import open_build
 from edge_auth.errors import RateLimited
 from edge_auth.live import bulk_files
@@ -83,6 +85,23 @@ def test_a_key_has_so_many_downloads_at_once(client: WsgiClient, monkeypatch: py
     second.close()
     first.close()
     assert client.get(file["url"]).status == 200
+
+
+def test_guests_leave_places_for_keys(client: WsgiClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three addresses take all that guests may have, and read nothing."""
+    monkeypatch.setattr(responses, "MAX_READ_BYTES", 100)
+    page = {"REQUEST_METHOD": "GET", "PATH_INFO": "/docs", "QUERY_STRING": "", "HTTP_HOST": "localhost"}
+    statuses: list[str] = []
+
+    def begin(address: str) -> Any:
+        return client.app.wsgi_app(page | {"REMOTE_ADDR": address}, lambda status, _: statuses.append(status[:3]))
+
+    held = [begin(f"192.0.2.{n}") for n in range(3) for _ in range(16)]
+    assert Counter(statuses) == {"200": 12, "429": 36}
+    assert client.get(largest(client)["url"]).status == 200
+    held[0].close()
+    begin("192.0.2.9")
+    assert statuses[-1] == "200"
 
 
 def hold(file: Path, holders: list[bulk_files.Holder], sending: Any, ended: Any) -> None:
