@@ -1,5 +1,7 @@
 """The key records in force in a shim: found by the hash of the key, and renewed when they change."""
 
+from collections.abc import Callable, Hashable
+from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -24,6 +26,7 @@ class Keyring:
 
     Args:
         max_age_seconds: How long records stay valid that cannot be read again.
+        waiting: Returns the context in which a request waits for a read, which may be across a network.
 
     Attributes:
         last_error: Why the records could not be read at the last poll, or ''.
@@ -36,11 +39,13 @@ class Keyring:
         metrics: Metrics,
         max_age_seconds: float = KEYS_MAX_AGE_SECONDS,
         poll_seconds: float = POLL_SECONDS,
+        waiting: Callable[[Hashable], AbstractContextManager[object]] = nullcontext,
     ):
         self._file = file
         self._log = log
         self._metrics = metrics
         self._max_age_seconds = max_age_seconds
+        self._waiting = waiting
         self._list: KeyList | None = None
         self._remembered: dict[str, tuple[str, KeyRecord]] = {}  # by hash, with the token of the shard that was read
         self._remembering = Lock()
@@ -59,7 +64,7 @@ class Keyring:
         """
         record = self._find(self.check(), sha256)
         if record is None and not self.last_error and (self._poller.requested or self._budget.take()):
-            self._poller.refresh(_REFRESH_TIMEOUT_SECONDS)  # the key may have been issued a moment ago
+            self._refresh()  # the key may have been issued a moment ago
             record = self._find(self.check(), sha256)
         return record
 
@@ -70,7 +75,7 @@ class Keyring:
             StoreError: The records could never be read, or not for too long.
         """
         if self._list is None:
-            self._poller.refresh(_REFRESH_TIMEOUT_SECONDS)
+            self._refresh()
         if self._list is None:
             raise StoreError(self.last_error or "the key records are still being read")
         if monotonic() > self._read_at + self._max_age_seconds:
@@ -86,14 +91,24 @@ class Keyring:
         if remembered is not None and remembered[0] == token:
             return remembered[1]
         try:
-            record = find_in_shard(self._file.shard(shard, token), sha256)
+            record = find_in_shard(self._shard(shard, token), sha256)
         except MissingObject:  # replaced long ago: the list is old
-            self._poller.refresh(_REFRESH_TIMEOUT_SECONDS)
+            self._refresh()
             token = self.check().shards.get(shard, "")
-            record = find_in_shard(self._file.shard(shard, token), sha256) if token else None
+            record = find_in_shard(self._shard(shard, token), sha256) if token else None
         if record is not None:
             self._remember(record, token)
         return record
+
+    # Requests for all keys wait in one place: after a start each key is a new one, and none may be refused for that.
+
+    def _refresh(self) -> None:
+        with self._waiting(self):
+            self._poller.refresh(_REFRESH_TIMEOUT_SECONDS)
+
+    def _shard(self, shard: str, token: str) -> bytes:
+        with self._waiting(self):
+            return self._file.shard(shard, token)
 
     def _remember(self, record: KeyRecord, token: str) -> None:
         with self._remembering:

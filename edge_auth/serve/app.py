@@ -78,7 +78,7 @@ class Settings:
 
     @property
     def requests_take_turns(self) -> bool:
-        """Whether requests run one by one, because none of them waits for a network."""
+        """Whether requests run one by one, because none of them waits for a network in its turn."""
         return is_folder(self.store) and self.rate_limit_url is None
 
     @property
@@ -108,8 +108,9 @@ def create_app(settings: Settings, log: Log | None = None, *, waited_for: bool =
     is_near = is_folder(settings.store) and is_folder(settings.keys or "")
     shards = None if is_near else FolderStore(str(copies_folder(settings.state, store.location)), private=True)
     key_file = KeyFile(metrics.watch(key_file.store), key_file.name, shards)
-    keyring = Keyring(key_file, log, metrics, settings.keys_seconds)
     turns = Turns(_MAX_WAITED_FOR_JOBS) if settings.requests_take_turns else None
+    waiting = turns.waiting if turns is not None else nullcontext
+    keyring = Keyring(key_file, log, metrics, settings.keys_seconds, waiting=waiting)
     single_flight = SingleFlight(settings.store_seconds, metrics.flush, turns)
     behind_nginx = settings.socket is not None
     background = Background()
@@ -120,7 +121,6 @@ def create_app(settings: Settings, log: Log | None = None, *, waited_for: bool =
         store, copies, single_flight, log, metrics, background=background, presence=presence, nginx_opened=opened
     )
     counter = _counter(settings, store.location, log, metrics)
-    waiting = turns.waiting if turns is not None else nullcontext
     places = Path(settings.state) / f"downloads-{store_name(store.location)}"
     files = StoredBulkFiles(builds, store, single_flight, waiting, places)
     door = Door(keyring, counter, settings.trusted_proxies, behind_nginx, settings.guest_limit)

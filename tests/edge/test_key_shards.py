@@ -3,8 +3,10 @@
 import json
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -14,12 +16,14 @@ from edge_auth.live.keyring import Keyring
 from edge_auth.live.keys import KeyRecord, digest, issue
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics
+from edge_auth.live.poller import Poller
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.interface import Store
 from generator.commands.serve import take_over_keys
 from generator.reading.doctor.modes import check_modes
 from tests.support.commands import run
 from tests.support.service import until
+from tests.support.wsgi import WsgiClient
 
 KEYS = "private/keys.json"
 RECORDS = 1500
@@ -195,6 +199,29 @@ def test_a_shard_from_a_network_is_read_once(tmp_path: Path, file: KeyFile, old:
     file.update(one.id, rate_limit=9)
     assert Keyring(KeyFile(away, KEYS, copies), Log(), Metrics()).find(one.sha256).rate_limit == 9
     assert len(list(copy.parent.iterdir())) == 1
+
+
+@pytest.mark.shim_only("changes how this process reads keys")
+@pytest.mark.parametrize(("is_known", "read"), [(True, (KeyFile, "shard")), (False, (Poller, "refresh"))])
+def test_a_key_that_is_being_read_delays_no_other(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_known: bool, read: tuple[type, str]
+) -> None:
+    """The keys are across a network, where the read of a shard or of the list takes as long as the test likes."""
+    [(key, _), *_] = old_list(Path(store))
+    if not is_known:
+        key, _ = issue("unknown", (), 1, None, 0)
+    open_key_file(store).take_over()
+    client, reading, going_on = WsgiClient(store, str(tmp_path / "state"), 100), Event(), Event()
+    assert client.get("/api/v1/me").status == 200
+    monkeypatch.setattr(*read, lambda *_: (reading.set(), going_on.wait(60), b"")[-1])
+    with ThreadPoolExecutor(2) as pool:
+        waiting = pool.submit(client.get, "/api/v1/me", key=key)
+        assert reading.wait(60)
+        try:
+            assert pool.submit(client.get, "/api/v1/me").result(10).status == 200
+            assert not waiting.done()
+        finally:
+            going_on.set()
 
 
 @pytest.mark.parametrize(
