@@ -227,9 +227,20 @@ def _table_files(location: str, backend: LakeFiles) -> Iterator[LakeFile]:
         if not folders:
             table = next((table for table in FLAT_TABLES if base.startswith(table)), None)
             if table:
-                yield LakeFile(name, table, None)
+                yield LakeFile(_as_text(location, name), table, None)
         elif len(folders) == 2 and not base.startswith("."):
-            yield LakeFile(name, folders[0], _partition_day(location, *folders))
+            yield LakeFile(_as_text(location, name), folders[0], _partition_day(location, *folders))
+
+
+def _as_text(location: str, name: str) -> str:
+    """Return a name that can be text: neither Arrow nor DuckDB opens another one."""
+    path = f"{location}/{name}"
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        shown = os.fsencode(path).decode(errors="backslashreplace")
+        raise LakeError(f"{shown}: the name of the file is no UTF-8; give it another one") from None
+    return name
 
 
 def _partition_day(location: str, table: str, folder: str) -> date:

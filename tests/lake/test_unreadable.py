@@ -44,6 +44,18 @@ def test_of_a_lake(tmp_path: Path, lock: Callable[[Path], None], folder: str) ->
         open_lake(str(lake))
 
 
+@pytest.mark.parametrize("folder", ["", "price_guide/day=2025-11-20/"])
+def test_a_name_that_is_no_text(tmp_path: Path, folder: str) -> None:
+    _, lake, _ = published(tmp_path, 7, 8)
+    os.link(lake / "products.parquet", os.fsencode(lake / folder) + b"/products\xff.parquet")
+    refused = run("build", "--lake", lake, "--store", tmp_path / "other", status=1)
+    assert (
+        refused.stderr
+        == rf"cardpress: {lake}/{folder}products\xff.parquet: the name of the file is no UTF-8; give it another one"
+        "\n"
+    )
+
+
 def test_of_a_store(tmp_path: Path, lock: Callable[[Path], None]) -> None:
     store = FolderStore(str(tmp_path))
     store.put("builds/a/b.json", b"{}")
