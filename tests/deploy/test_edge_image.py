@@ -96,3 +96,15 @@ def test_the_containers_serve_lists_and_bulk_files(containers: Containers, fixed
     assert (answer.status, answer["Content-Range"][-len(str(file["bytes"])) :]) == (206, str(file["bytes"]))
     assert answer["X-RateLimit-Limit"] == str(10 * PLENTY) and left < PLENTY, "bulk files count on their own"
     assert answer["X-Cache"] is None and len(client.get(file["url"]).body) == file["bytes"]
+
+
+def test_a_container_that_is_stopped_while_it_starts_ends(tmp_path: Path) -> None:
+    """The kernel drops a signal to process 1 that has no handler: the shell must have ended by itself."""
+    example, begun = Containers(tmp_path), tmp_path / "begun"
+    (tmp_path / "bin" / "cardpress").write_text(f"#!/bin/sh\ntouch {begun}\nsleep 1\n")
+    (tmp_path / "bin" / "nginx").write_text("#!/bin/sh\n")
+    (tmp_path / "bin" / "nginx").chmod(0o700)
+    process = example.start(json.loads(step("ENTRYPOINT").rest))
+    until(begun.exists, 60, "the configuration is being written")
+    process.terminate()
+    assert process.wait(60) == 143
