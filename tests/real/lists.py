@@ -160,7 +160,7 @@ def matched(browser: Browser, work: Path, lines: list[str]) -> list[list[Any]]:
     return kept
 
 
-class Result(NamedTuple):
+class MatchedLines(NamedTuple):
     """How many of some lines are matched, which of them wrongly, and why the others are not."""
 
     lines: int
@@ -173,15 +173,15 @@ class Result(NamedTuple):
         return f"{self.matched:,} of {self.lines:,} matched, {wrong}; others: {self.why.most_common(4)}"
 
 
-def result(lines: dict[str, set[int]], kept: list[list[Any]]) -> Result:
+def result(lines: dict[str, set[int]], kept: list[list[Any]]) -> MatchedLines:
     """Compare the products of lines with the right ones."""
     pairs = list(zip(lines.items(), kept, strict=True))
     found = [(text, line[PRODUCT] in products) for (text, products), line in pairs if line[PRODUCT]]
     wrong = [text for text, is_right in found if not is_right]
-    return Result(len(lines), len(found), wrong, Counter(line[WHY] for _, line in pairs if not line[PRODUCT]))
+    return MatchedLines(len(lines), len(found), wrong, Counter(line[WHY] for _, line in pairs if not line[PRODUCT]))
 
 
-def judge(results: dict[str, Result]) -> None:
+def judge(results: dict[str, MatchedLines]) -> None:
     """Raise SystemExit if too few lines are matched with all of TCGdex, or one wrongly."""
     known = results["that TCGdex knows"]
     if known.matched < LEAST_MATCHED * known.lines or any(one.wrong for one in results.values()):
