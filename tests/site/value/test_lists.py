@@ -194,13 +194,14 @@ UNSURE = {  # an unknown code proves nothing where the right product may be one 
     "4 Fire Energy SVE 2": 19,
     "1 Torkoal CEC 29": None,
     "1 m11/149": 3,
+    "1 M11/0149": 3,
     "1 BASE1-58": 1,
 }
 
 
 def test_what_only_looks_like_a_code_or_a_proof_is_none(page: Page) -> None:
     paste(page, "\n".join(UNSURE))
-    expect(page.locator("#status")).to_contain_text("5 matched, 2 to choose")
+    expect(page.locator("#status")).to_contain_text("6 matched, 2 to choose")
     kept = page.evaluate("JSON.parse(localStorage.getItem('cardpress-list')).map((line) => line[10] ?? null)")
     assert kept == list(UNSURE.values())
     paste(page, "".join(f"{n} Torkoal CEC 29\n" for n in (1, 2, 3)))  # three lines agree on the set of the code

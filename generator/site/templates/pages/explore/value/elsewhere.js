@@ -2,7 +2,7 @@
 import {agrees} from "./same-card.js";
 
 const ID = /^[a-z0-9][a-z0-9.-]*-[a-z0-9!?]+$/i; // of TCGdex, such as sv03-125; some names look so, too
-const SET_NUMBER = /^[a-z0-9.-]{2,12}\/[^\s/]+$/i; // `obf/125`
+const SET_NUMBER = /^([a-z0-9.-]{2,12})\/([^\s/]+)$/i; // `obf/125`
 
 /**
  * Give each line a `product` if an id of another catalogue means one product, whose name agrees with the line's. Return the
@@ -27,14 +27,15 @@ export async function matchElsewhere(lines, catalogue, signal) {
 }
 
 /** Whether a Card fits a line: its name agrees, unless the line has an id for a name. */
-const fit = ([, value], {name}, card) => value.toLowerCase() === name.toLowerCase() || agrees(name, card);
+const fit = ([, value], line, card) =>
+  value.toLowerCase() === line.name.toLowerCase() || (!line.code && SET_NUMBER.test(line.name)) || agrees(line.name, card);
 
 /** What a line says of its card in other catalogues: pairs of a scheme and a value, the surest first. */
 function idsOf({name, code, number, scryfall}) {
   const ids = scryfall ? [["scryfall", scryfall]] : [];
   if (ID.test(name)) ids.push(...[...new Set([name, lowerBefore("-", name)])].map((one) => ["tcgdex", one]));
-  if (SET_NUMBER.test(name)) ids.push(["set_number", lowerBefore("/", name)]);
-  if (code && number) ids.push(...numbersOf(number).map((one) => ["set_number", `${code.toLowerCase()}/${one}`]));
+  const [, set, of] = code && number ? ["", code, number] : SET_NUMBER.exec(name) ?? [];
+  if (set) ids.push(...numbersOf(of).map((one) => ["set_number", `${set.toLowerCase()}/${one}`]));
   return ids.filter(([, value]) => /^[^,\s]{1,200}$/.test(value));
 }
 
