@@ -312,6 +312,7 @@ def test_a_set_is_offered_whatever_its_apostrophe(visit: Visit) -> None:
 
     visit.page.context.route("**/api/v1/facets*", rename)
     page = visit.enter()
+    expect(page.get_by_label("Game").locator("option")).to_have_count(2)  # the values of filters are there
     for typed in ("embers pa", "Ember's", "ember\u2032s", "path: d"):
         page.get_by_label("Set").fill(typed)
         expect(suggestions(page)).to_have_text(["Ember\u2019s Path: Dawn7"])
