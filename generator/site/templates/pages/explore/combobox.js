@@ -28,6 +28,7 @@ export function combobox(label, input, suggest, one = false) {
 class Popup {
   #turn = 0; // of asking: an answer that comes after another turn began is too late
   #active = -1;
+  #isWanted = false; // also while there is nothing to show
 
   constructor(input, list, suggest, one) {
     Object.assign(this, {input, list, suggest, one});
@@ -35,6 +36,7 @@ class Popup {
 
   async open(active = -1) {
     const turn = ++this.#turn;
+    this.#isWanted = true;
     const options = await this.suggest(this.input.value);
     if (turn !== this.#turn) return;
     this.list.replaceChildren(...options.map(({value, label, products}, at) =>
@@ -44,13 +46,14 @@ class Popup {
     this.#move(active);
   }
 
-  /** Show the newest options, if the list is open. */
+  /** Show the newest options, if the list is open or had nothing to show. */
   renew() {
-    if (!this.list.hidden) this.open(this.#active);
+    if (this.#isWanted) this.open(this.#active);
   }
 
   close() {
     this.#turn++;
+    this.#isWanted = false;
     this.#expand(false);
     this.#move(-1);
   }
