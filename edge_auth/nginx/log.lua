@@ -15,12 +15,15 @@ local function hide(word)
     return #word >= SECRET_CHARACTERS and "…" or nil
 end
 
+-- Returns the beginning of a text that is read. The last word of a longer one may be a part of a key, so it is left out.
+local function cut(text)
+    if #text < log.MAX_READ_BYTES then return text end
+    return text:sub(1, log.MAX_READ_BYTES):match("^.*[^%w_]") or "" -- gsub("[%w_]+$", "") would try from each byte
+end
+
 -- Returns a text as JSON, without possible keys. Bytes that are no printable ASCII are escaped.
 local function escaped(text)
-    if #text >= log.MAX_READ_BYTES then -- it may end with a part of a key. gsub("[%w_]+$", "") would try from each byte
-        text = text:sub(1, log.MAX_READ_BYTES):match("^.*[^%w_]") or ""
-    end
-    text = text:gsub("[^\32-\126]", function(byte) return ("\\x%02x"):format(byte:byte()) end)
+    text = cut(text):gsub("[^\32-\126]", function(byte) return ("\\x%02x"):format(byte:byte()) end)
     text = text:gsub(KEY, "…"):gsub("%w+", hide)
     if #text > MAX_BYTES then text = text:sub(1, MAX_BYTES):gsub("[\128-\255]+$", "") end
     return (json.encode(text):gsub("\\/", "/"))
@@ -36,7 +39,7 @@ end
 
 -- Returns the first fields of a line. `address` is what the client sent; `endpoint` is nil if the shim has not named one.
 local function begin(method, address, endpoint, status, bytes)
-    local path = address:sub(1, log.MAX_READ_BYTES):match("^[^?]*"):gsub("%%(%x%x)", function(code) return string.char(tonumber(code, 16)) end)
+    local path = cut(address):match("^[^?]*"):gsub("%%(%x%x)", function(code) return string.char(tonumber(code, 16)) end)
     return ('"method":%s,"path":%s,"endpoint":%s,"status":%d,"bytes":%d'):format(
         quoted(method), quoted(path), endpoint and quoted(endpoint) or "null", status, bytes)
 end

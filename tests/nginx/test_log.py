@@ -173,10 +173,11 @@ def test_lines_of_what_no_text_can_be(service: Service, logs: Logs) -> None:
         b"/" + b"\xe2\x80\xa6" * 300 + b"<",
         b"/" + b"a/" * 400 + b"<",
         b'/"\\<',
+        b"/<" + b"%2e" * 325 + b"/" + b"0123456789abcdef" * 3,  # read as far as the middle of what may be a key
     ):
         assert get(service.port, path).status == 400
-    paths = {line["path"] for line in logs.requests(5)["edge"]}
-    assert {"/\\xff\\xfe<", "/\\xff\\x01\\x0a<", '/"\\<'} < paths and len(paths) == 5
+    paths = {line["path"] for line in logs.requests(6)["edge"]}
+    assert {"/\\xff\\xfe<", "/\\xff\\x01\\x0a<", '/"\\<', "/<" + "." * 325 + "/"} < paths and len(paths) == 6
     assert all(len(path) <= 500 for path in paths)
 
 
