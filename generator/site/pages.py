@@ -23,7 +23,7 @@ from edge_auth.api.endpoints import MAX_TEXT_CHARACTERS
 from edge_auth.builds import site_files
 from edge_auth.builds.sorts import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS
 from edge_auth.builds.text_filters import TEXT_FILTERS
-from edge_auth.text import APOSTROPHES, base_name
+from edge_auth.text import base_name
 from generator.errors import SiteError
 from generator.site.api_reference import Reference, page_address, reference
 from generator.site.guide import anchor, api_changes, guide, guide_sections
@@ -175,7 +175,6 @@ def _environment() -> Environment:
         "match_sort": MATCH_SORT,
         "other_prices": [name for name in PRICE_SORTS if name != DEFAULT_SORT],
         "text_filters": [(name, text_filter.label) for name, text_filter in TEXT_FILTERS.items()],
-        "apostrophes": APOSTROPHES,
         "max_characters": MAX_TEXT_CHARACTERS,
         "languages": _LANGUAGES,
         "languages_of": _languages_of,

@@ -11,8 +11,11 @@ export function fold(text) {
   return text.normalize("NFKD").replace(/\p{Mn}/gu, "").toLowerCase().replaceAll("ß", "ss").replaceAll("ς", "σ");
 }
 
+/** A text as the API compares names of sets: their signs count, but no apostrophes. */
+export const foldWithoutApostrophes = (text) => fold(text.replace(APOSTROPHES, ""));
+
 /** The words of a query or a name: runs of letters and digits, without apostrophes. */
-export const words = (text) => fold(text.replace(APOSTROPHES, "")).match(WORD) ?? [];
+export const words = (text) => foldWithoutApostrophes(text).match(WORD) ?? [];
 
 export const wordText = (text) => words(text).join(" ");
 

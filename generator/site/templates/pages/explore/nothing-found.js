@@ -1,6 +1,6 @@
 // Where a search finds nothing: links to searches that may be meant.
 import {h} from "./dom.js";
-import {foldWithoutApostrophes} from "./filters.js";
+import {foldWithoutApostrophes} from "./fold.js";
 import {count} from "./words.js";
 
 const MOST_SETS = 3;
