@@ -172,7 +172,7 @@ GOALS = (
          bounded_by="cards from memory reach 1.8 to 2.0; to find, read, check and join three members takes 100 µs more",
          instead_of="3 times for every endpoint: the server alone allows 2.2 to 2.6"),
     *_rivals("Default list page", 2.5, DEFAULT,
-             instead_of="5 times: since then Flask dispatches requests, which is half of an answer"),
+             instead_of="5 times: Flask is half of an answer"),
     Goal("Page at 90 % of the catalogue ÷ own default page", True, 0.8, _ratio((DEEP, OURS), (DEFAULT, OURS))),
     Goal("Pages around 90 %, never seen before, gzip ÷ SQLite", True, 8,
          _ratio(("pages about 90 %, new", OURS, "gzip"), ("pages about 90 %, new", _SQLITE, "gzip")),
