@@ -165,6 +165,14 @@ def test_the_prices_of_a_name_say_how_many_are_left_out(
     assert len(said) == 1 + 1 + MANY - 1
 
 
+def test_the_prices_of_names_in_the_shell_are_of_all_their_products(
+    named_service: tuple[Service, str], tmp_path: Path
+) -> None:
+    require(*NEEDS["sh"])
+    said = _said("The price of a list of names", "sh", named_service, tmp_path, "Arven", "Pikachu")
+    assert said.count('"id_product":') == 1 + MANY - 1
+
+
 def _of_a_step(text: str) -> str:
     """Fill in the builds of a step, which the service has and no build knows."""
     return text.replace("{from}...{to}", "...".join(EXAMPLE_STEP))
