@@ -22,8 +22,8 @@ from edge_auth.store.folder import FolderStore
 from generator.lake.lake import open_lake
 from generator.making.context import BuildContext
 from generator.making.make import BuildRun
+from generator.making.runners import ThreadRunner
 from generator.making.tasks import Task
-from generator.making.thread_runner import ThreadRunner
 from generator.threads import ONE_THREAD
 
 _STATUS = Path("/proc/self/status")

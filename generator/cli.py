@@ -14,8 +14,8 @@ import click
 
 from edge_auth.errors import EdgeError
 from generator.errors import GeneratorError, SpaceError, message_of
-from generator.terminal.output import say
-from recognition.errors import RecognitionError
+from generator.terminal import say
+from recognition import RecognitionError
 
 # The commands in the order of use. Each is the function of that name in the module of that name in `commands/`.
 COMMANDS = (

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from recognition.errors import RecognitionError
+from recognition import RecognitionError
 from recognition.pictures import DEFAULT_LIMITS, SUFFIXES, ImageLimits, open_picture, require_pillow
 from recognition.recipe import Fingerprint, fingerprint
 

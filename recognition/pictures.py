@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from recognition.errors import RecognitionError
+from recognition import RecognitionError
 from recognition.recipe import MAX_SIDE_PIXELS, MIN_SIDE_PIXELS, Pixels
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recognition.errors import RecognitionError
+from recognition import RecognitionError
 from recognition.recipe import VERSION, Fingerprint
 
 _HASHES = ("art_p", "art_d", "card_p")

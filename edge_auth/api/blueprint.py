@@ -21,7 +21,7 @@ from edge_auth.api.endpoints import API, ENDPOINTS, HOME, SITE, Endpoint, Source
 from edge_auth.api.parameters import quote_input, read_query
 from edge_auth.api.request import Asked, read_request
 from edge_auth.api.responses import Answer, failure, key_body, lost_page, prefers, preflight, refusal, success
-from edge_auth.builds import site_files
+from edge_auth.builds import object_keys
 from edge_auth.builds.bodies import JSON, matches_tag
 from edge_auth.builds.bulk import LIVE_CATALOGUE
 from edge_auth.errors import (
@@ -171,9 +171,9 @@ class Api:
 
     def _add_site(self, blueprint: Blueprint) -> None:
         self._add(blueprint, "home", "/", HOME)
-        for path in site_files.ROOT_FILES:
+        for path in object_keys.ROOT_FILES:
             self._add(blueprint, path.replace(".", "_"), f"/{path}", SITE, path)
-        for folder in site_files.SITE_FOLDERS:
+        for folder in object_keys.SITE_FOLDERS:
             self._add(blueprint, folder, f"/{folder}", SITE, folder)
             self._add(blueprint, f"{folder}_page", f"/{folder}/", SITE, f"{folder}/")
             self._add(blueprint, f"{folder}_file", f"/{folder}/<text:subject>", SITE, f"{folder}/")
@@ -225,7 +225,7 @@ class Api:
         path = asked.path
         if row is HOME:
             as_json = prefers(asked.environ.get("HTTP_ACCEPT", ""), JSON, "text/html")
-            asked.subject = site_files.HOME_JSON if as_json else site_files.HOME_PAGE
+            asked.subject = object_keys.HOME_JSON if as_json else object_keys.HOME_PAGE
             path = f"/{asked.subject}".encode()
         return self._from(None, asked, row, path)
 
@@ -281,7 +281,7 @@ class Api:
         asked: Asked = g.asked
         if not _OF_API.match(asked.path) and prefers(asked.environ.get("HTTP_ACCEPT", ""), "text/html", JSON):
             with suppress(ApiError, StoreError, NoLiveBuild):
-                page = views.site_file(self._builds.select(), site_files.LOST_PAGE, {})
+                page = views.site_file(self._builds.select(), object_keys.LOST_PAGE, {})
                 return lost_page(asked, page, self._parts.waiting)
         return refusal(error, asked)
 

@@ -25,10 +25,8 @@ from edge_auth.api.parameters import (
     TextList,
 )
 from edge_auth.api.views import Values
-from edge_auth.builds import layer_names, market, movers, object_keys, sorts
+from edge_auth.builds import card_lists, layer_names, market, object_keys
 from edge_auth.builds.bodies import Body
-from edge_auth.builds.site_files import SITE_FOLDERS
-from edge_auth.builds.text_filters import TEXT_FILTERS
 from edge_auth.errors import AmbiguousSlug, ApiError, NotFound, RangeNotSatisfiable
 from edge_auth.live import keys
 from edge_auth.live.counter import PER_KEY, PER_KEY_FOR_FILES, KeyWindow
@@ -134,11 +132,11 @@ class Endpoint:
 
 _GAME: dict[str, Rule] = {"game": Text(MAX_TEXT_CHARACTERS)}
 _NAMES: dict[str, Rule] = {"names": Required(NameList(100, MAX_TEXT_CHARACTERS))}
-_KIND: dict[str, Rule] = {"kind": Choice(sorts.KINDS, "all")}
+_KIND: dict[str, Rule] = {"kind": Choice(card_lists.KINDS, "all")}
 _FILTERS: dict[str, Rule] = {
     "q": Text(100),
     "set": Text(MAX_TEXT_CHARACTERS),
-    **dict.fromkeys(TEXT_FILTERS, Text(MAX_TEXT_CHARACTERS)),
+    **dict.fromkeys(card_lists.TEXT_FILTERS, Text(MAX_TEXT_CHARACTERS)),
     "min_price": Price(),
     "max_price": Price(),
     **_KIND,
@@ -146,15 +144,15 @@ _FILTERS: dict[str, Rule] = {
 _CARDS: dict[str, Rule] = {
     "ids": IdList(100),
     **_FILTERS,
-    "sort": Choice((*sorts.SORTS, sorts.MATCH_SORT), sorts.DEFAULT_SORT),
-    "order": Choice(sorts.ORDERS),
+    "sort": Choice((*card_lists.SORTS, card_lists.MATCH_SORT), card_lists.DEFAULT_SORT),
+    "order": Choice(card_lists.ORDERS),
 }
 _MOVERS: dict[str, Rule] = {
-    "window": Choice(movers.WINDOWS, "7d"),
-    "by": Choice(movers.MEASURES, "percent"),
-    "direction": Choice(movers.DIRECTIONS, "up"),
+    "window": Choice(market.WINDOWS, "7d"),
+    "by": Choice(market.MEASURES, "percent"),
+    "direction": Choice(market.DIRECTIONS, "up"),
     **_KIND,
-    "min_price": Choice(movers.FLOORS, "1"),
+    "min_price": Choice(market.FLOORS, "1"),
     "confirmed": Choice(("true", "false"), "false"),
     **_GAME,
 }
@@ -162,7 +160,7 @@ _MARKET: dict[str, Rule] = {
     "by": Choice(market.GROUPINGS, "set"),
     **_GAME,
     "sort": Choice(market.SORTS, "value"),
-    "order": Choice(sorts.ORDERS),
+    "order": Choice(card_lists.ORDERS),
 }
 _GROUP: dict[str, Rule] = {"set": ProductId(), "game": GivenText(MAX_TEXT_CHARACTERS), "days": Integer(1, 3650)}
 _HISTORY: dict[str, Rule] = {
@@ -332,11 +330,11 @@ def nearest_path(path: bytes) -> str | None:
     """Return the path of the table that a client means who asks for one that is not there, None if none is near."""
     wanted = [part for part in path[:_MAX_MEANT_BYTES].decode(errors="replace").lower().split("/") if part]
     wanted = list(dropwhile(_VERSION.fullmatch, wanted))
-    known = {*(first for first, *_ in _SEGMENTS), *(() if path.startswith(API.encode()) else SITE_FOLDERS)}
+    known = {*(first for first, *_ in _SEGMENTS), *(() if path.startswith(API.encode()) else object_keys.SITE_FOLDERS)}
     near = get_close_matches(wanted[0], known, 1, _MIN_NEARNESS) if wanted else []
     if not near:
         return None
-    if near[0] in SITE_FOLDERS:
+    if near[0] in object_keys.SITE_FOLDERS:
         return f"/{near[0]}"
     alike = [segments for segments in _SEGMENTS if segments[0] == near[0]]
     meant = max(alike, key=lambda segments: (len(segments) == len(wanted), _alike(segments, wanted), -len(segments)))

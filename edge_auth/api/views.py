@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from edge_auth.api.parameters import quote_input
-from edge_auth.builds import layer_names, layout, object_keys, site_files
+from edge_auth.builds import layer_names, layout, object_keys
 from edge_auth.builds.bodies import Body, MadeBody, StoredBody, dumps, list_body
+from edge_auth.builds.card_lists import BLANK, DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS, TEXT_FILTERS
 from edge_auth.builds.changes import Step, Steps
-from edge_auth.builds.movers import list_key
-from edge_auth.builds.sorts import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS
-from edge_auth.builds.text_filters import BLANK, TEXT_FILTERS
+from edge_auth.builds.market import list_key
 from edge_auth.errors import InvalidParameter, NotFound
 from edge_auth.live.build_registry import FollowedSteps
 from edge_auth.live.open_build import OpenBuild
@@ -177,7 +176,7 @@ def no_path(meant: str | None = None) -> str:
 def site_file(build: OpenBuild, path: str, _: Values) -> Body:
     """Return a file of the site. The path of a folder means its page."""
     folder = path.removesuffix("/")
-    key = f"{folder}/index.html" if folder in site_files.SITE_PAGES else path
+    key = f"{folder}/index.html" if folder in object_keys.SITE_PAGES else path
     if build.objects.find(key) is None:
         raise NotFound(no_path())
     return build.stored_body(key)

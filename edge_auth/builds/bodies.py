@@ -1,9 +1,15 @@
-"""Bodies: the content of an answer in both encodings, with its ETags."""
+"""Bodies: the content of an answer in both encodings, with its ETags; and the form of pages and histories.
+
+A page is a JSON array with one item per line: `[\\n`, its items joined by `,\\n`, then `\\n]\\n`. The rows of the
+history arrays in a card detail are joined by `,\\n`, too; `HISTORY_MARKS` is the text around them. JSON escapes line
+feeds inside strings, so a raw line feed always separates items. A reader can cut lists and histories by lines, without
+parsing JSON.
+"""
 
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import lru_cache
 from hashlib import sha256
@@ -13,6 +19,17 @@ from threading import Lock
 
 from edge_auth.store.codec import compress, decompress
 
+CARDS_PER_PAGE = 100
+MARKET_ROWS_PER_PAGE = 100
+OPEN = b"[\n"
+BETWEEN = b",\n"
+CLOSE = b"\n]\n"
+# The text after the history in a card detail, and in the object of a period.
+CARD_TAIL, PERIOD_TAIL = b"}\n", b"\n"
+HISTORY_ARRAYS = ("price_guide", "filtered", "listing")
+# The text before the rows of each history array, and after the last one.
+HISTORY_MARKS = (b'"price_guide":[\n', b'],"filtered":[\n', b'],"listing":[\n', b"]}")
+_DAY = slice(len('{"day":"'), len('{"day":"YYYY-MM-DD'))
 JSON = "application/json"
 # The elements of Accept-Encoding that may mean gzip. Others are skipped: a client may send tens of thousands.
 _GZIP_CODINGS = re.compile(r"(?:^|,)\s*(gzip|x-gzip|\*)\s*(?:;([^,]*))?(?=,|$)")
@@ -226,3 +243,43 @@ def dumps(value: object) -> bytes:
 def dump_texts(texts: Sequence[str]) -> list[bytes]:
     """Return the `dumps` of each text. All are encoded at once, in half of the time: JSON escapes line feeds."""
     return "\n".join(map(encode_basestring, texts)).encode().split(b"\n")
+
+
+def join_page(items: Iterable[bytes]) -> bytes:
+    """Return a page of items, each JSON on one line."""
+    return OPEN + BETWEEN.join(items) + CLOSE
+
+
+def paged(items: Iterable[str], per_page: int, key: Callable[[int], str]) -> list[tuple[str, bytes]]:
+    """Return items, each JSON text, as pages with their keys. No items give one empty page.
+
+    Args:
+        key: Returns the key of a page by its number, which counts from 0.
+    """
+    lines = [item.encode() for item in items]
+    starts = range(0, max(len(lines), 1), per_page)
+    return [(key(start // per_page), join_page(lines[start : start + per_page])) for start in starts]
+
+
+def split_page(page: bytes) -> list[bytes]:
+    """Return the items of a page as JSON text."""
+    inside = page[len(OPEN) : -len(CLOSE)]
+    return inside.split(BETWEEN) if inside else []
+
+
+def rows_since(rows: bytes, day: str) -> bytes:
+    """Return the history rows of `day` (YYYY-MM-DD) and later.
+
+    Args:
+        rows: Rows in the order of their days, joined by `,\\n`.
+    """
+    first_day, low, high = day.encode(), 0, len(rows)
+    while low < high:  # rows that begin before `low` are older, rows that begin at `high` or later are not
+        separator = rows.rfind(BETWEEN, low, (low + high) // 2)
+        start = low if separator < 0 else separator + len(BETWEEN)
+        if rows[start + _DAY.start : start + _DAY.stop] >= first_day:
+            high = start
+        else:
+            end = rows.find(BETWEEN, start)
+            low = len(rows) if end < 0 else end + len(BETWEEN)
+    return rows[low:]

@@ -1,5 +1,7 @@
 """Builds in a store: their records, and their objects.
 
+The record of a build is `builds/<id>.json`. The types say what the generator writes, and what readers take from it.
+
 What reads objects is imported when it is used: it needs numpy and pyarrow, which take longer to import than a command
 such as `cardpress show` takes otherwise. The shim imports it at its start, see `edge_auth.live.open_build`.
 """
@@ -7,12 +9,11 @@ such as `cardpress show` takes otherwise. The shim imports it at its start, see 
 import json
 from datetime import date
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
-from edge_auth.builds import layer_names, layout, object_keys, pages
+from edge_auth.builds import bodies, layer_names, layout, object_keys
 from edge_auth.builds.bulk import BulkFile, read_manifest
 from edge_auth.builds.layers import Layer, read_members
-from edge_auth.builds.record import BuildRecord
 from edge_auth.builds.splice import SplicedCard, detail_since, splice
 from edge_auth.errors import DamagedObject, MissingObject, StoreError, UnknownBuild
 from edge_auth.store.codec import decompress
@@ -23,11 +24,78 @@ if TYPE_CHECKING:
     from edge_auth.builds.catalogue import Catalogue, ListPages
     from edge_auth.builds.identifiers import Identifiers
     from edge_auth.builds.index import Entry
-    from edge_auth.builds.market import Group, Market
-    from edge_auth.builds.movers import Movers
+    from edge_auth.builds.market import Group, Market, Movers
     from edge_auth.builds.series import Series
 
 FORMAT = 3
+
+
+class LayerRecord(TypedDict):
+    """A layer of a build: its digest, and what went into it, by name, as hashes."""
+
+    digest: str
+    inputs: dict[str, str]
+
+
+class Freshness(TypedDict):
+    """How fresh the data of a build is: the sections of the status object, without the build's id."""
+
+    watchlist: dict[str, Any]
+    catalogue: dict[str, Any]
+    filtered_price: dict[str, Any]
+
+
+class LeftOutRows(TypedDict):
+    """Rows of a table of the lake that could not be used: how many, why, and an example."""
+
+    table: str
+    reason: str
+    rows: int
+    example: str
+
+
+class TableInputs(TypedDict):
+    """The files of a table of the lake. The members after `sha256` are those of tables with days."""
+
+    files: int
+    bytes: int
+    sha256: str
+    first_day: NotRequired[str]
+    last_day: NotRequired[str]
+    days: NotRequired[dict[str, list[str]]]  # the hashes of the files of each day of the open month
+    sha256_of_last_day: NotRequired[str]
+
+
+class Provenance(TypedDict):
+    """Where a build comes from: the files of each table, the code, and the name of the object with its gate results."""
+
+    inputs: dict[str, TableInputs]
+    code: dict[str, str]
+    gates: str
+
+
+class BuildRecord(TypedDict):
+    """The record of a build. Older versions wrote none of the members that need not be there.
+
+    Attributes:
+        layers, objects, bytes: By layer.
+        left_out: The rows of the lake that could not be used.
+        quarantine: The day files of the lake that the build left out.
+        games: How fresh and complete the price guide of each game is.
+    """
+
+    format: int
+    id: str
+    as_of: str
+    layers: dict[str, LayerRecord]
+    objects: dict[str, int]
+    bytes: dict[str, int]
+    freshness: Freshness
+    left_out: list[LeftOutRows]
+    quarantine: NotRequired[list[dict[str, Any]]]
+    provenance: NotRequired[Provenance]
+    versions: dict[str, str]
+    games: NotRequired[list[dict[str, Any]] | None]
 
 
 def open_build(store: Store, build_id: str, file_cache: FileCache | None = None) -> "Build":
@@ -97,8 +165,7 @@ class Build:
         Raises:
             StoreError: The build has no catalogue, or it cannot be read.
         """
-        from edge_auth.builds.card_lines import CARD_LINES
-        from edge_auth.builds.catalogue import Catalogue
+        from edge_auth.builds.catalogue import CARD_LINES, Catalogue
 
         return Catalogue(self._layer(layer_names.CATALOGUE), self._layer(layer_names.bulk_layer(CARD_LINES)))
 
@@ -109,7 +176,7 @@ class Build:
         Raises:
             StoreError: The build has none, or they cannot be read.
         """
-        from edge_auth.builds.movers import Movers
+        from edge_auth.builds.market import Movers
 
         return Movers(self._layer(layer_names.MOVERS))
 
@@ -167,8 +234,8 @@ class Build:
         from edge_auth.builds.market import history
 
         periods = [decompress(member) for member in read_members(self.market_points(group, day))]
-        rows = pages.BETWEEN.join(filter(None, periods))
-        return history(group, pages.rows_since(rows, day) if day else rows)
+        rows = bodies.BETWEEN.join(filter(None, periods))
+        return history(group, bodies.rows_since(rows, day) if day else rows)
 
     @cached_property
     def list_pages(self) -> "ListPages":

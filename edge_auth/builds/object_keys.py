@@ -1,26 +1,49 @@
-"""Logical keys: the name of every document of a build, and the layer that holds it.
+"""The documents of a build: their logical keys, layers and Content-Types, and the files of the site.
 
 Keys are the paths below `api/v1/` of an exported build. The shim also reads `history/{period}/{id}.json`, the history
 arrays of a closed year or of the open month. The files of the site (`index.html`, `docs/…` and `explore/…`) lie at the
-top of an exported build. They are the only objects that are not JSON.
+top of an exported build: the page at /, the reference, the explorer, drawn pictures. They are the only objects that are
+not JSON.
 """
 
 import re
+from pathlib import PurePosixPath
 from typing import NamedTuple
 from urllib.parse import quote
 
-from edge_auth.builds import layer_names, site_files
-from edge_auth.builds.sorts import KINDS, SORTS
+from edge_auth.builds import layer_names
+from edge_auth.builds.card_lists import KINDS, SORTS
 
 FINGERPRINTS_KEY, STATUS_KEY, OPENAPI_KEY = "fingerprints.json", "status.json", "openapi.json"
 BULK_KEY, NAMES_KEY = "bulk.json", "names.json"
 # The parameters of the history of a watched product. A range is a number of days, or None for all.
 HISTORY_VIEWS = ("daily", "weekly", "monthly")
 HISTORY_RANGES = {"all": None, "30d": 30, "90d": 90, "365d": 365}
+SITE_FOLDERS = ("docs", "explore")
+SITE_PAGES = ("docs", "explore", "explore/scan", "explore/value")  # folders whose path means their index.html
+WEEK_KEY = "explore/week.json"  # how each price changed over 7 days, for the tiles of the explorer
+CODES_KEY = "explore/value/codes.json"  # the sets of the codes that other catalogues give them, for lists
+HOME_PAGE, HOME_JSON = "index.html", "index.json"  # the two forms of the page at /
+LOST_PAGE = "404.html"  # for browsers, where there is no page
+ROOT_FILES = ("favicon.ico", "llms.txt", "robots.txt")  # where browsers and programs look for them
+TOP_FILES = (HOME_PAGE, HOME_JSON, LOST_PAGE, *ROOT_FILES)
+# The pictures of cards that a build draws. A lake names one as `/explore/drawn/<16 hex digits>.svg`.
+DRAWING_PREFIX, DRAWING_SUFFIX = "explore/drawn/", ".svg"
+# The Content-Type of an object: what the suffix of its key means.
+MEDIA_TYPES = {
+    ".json": "application/json",
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+    ".ico": "image/x-icon",
+}
+
 # The layers of keys by folder, and of keys without one. `layer_of` knows the folders that several layers share.
 _LAYER_OF_FOLDER = {name: name for name in layer_names.LAYERS} | {"cards": layer_names.CATALOGUE}
-_LAYER_OF_FOLDER |= dict.fromkeys(site_files.SITE_FOLDERS, layer_names.SITE)
-_LAYER_OF_FILE = dict.fromkeys((OPENAPI_KEY, *site_files.TOP_FILES), layer_names.SITE) | {
+_LAYER_OF_FOLDER |= dict.fromkeys(SITE_FOLDERS, layer_names.SITE)
+_LAYER_OF_FILE = dict.fromkeys((OPENAPI_KEY, *TOP_FILES), layer_names.SITE) | {
     FINGERPRINTS_KEY: layer_names.FINGERPRINTS,
     STATUS_KEY: layer_names.STATUS,
     BULK_KEY: layer_names.BULK,
@@ -91,7 +114,7 @@ def is_exported(key: str) -> bool:
 
 
 def movers_list(list_key: str, confirmed: bool = False) -> str:
-    """Return the key of a list of Movers, all or the confirmed ones; see `edge_auth.builds.movers`."""
+    """Return the key of a list of Movers, all or the confirmed ones; see `edge_auth.builds.market`."""
     return f"movers/{'confirmed/' if confirmed else ''}{list_key}.json"
 
 
@@ -185,10 +208,25 @@ def layer_of(key: str) -> str | None:
     first, _, rest = key.partition("/")
     if not rest:
         return _LAYER_OF_FILE.get(key)
-    if key.startswith(site_files.DRAWING_PREFIX):
+    if key.startswith(DRAWING_PREFIX):
         return layer_names.DRAWINGS
     if first == layer_names.HISTORY:
         return layer_names.history_layer(rest.partition("/")[0])
     if closed := _MARKET_POINTS.fullmatch(key):
         return layer_names.market_layer(closed[1])
     return _LAYER_OF_FOLDER.get(first)
+
+
+def is_site_file(key: str) -> bool:
+    """Return whether a key names a file of the site."""
+    return key in TOP_FILES or in_site_folder(key)
+
+
+def in_site_folder(key: str) -> bool:
+    """Return whether a key names a file of the site below one of its folders."""
+    return key.partition("/")[0] in SITE_FOLDERS
+
+
+def media_type(key: str) -> str:
+    """Return the Content-Type of an object."""
+    return MEDIA_TYPES.get(PurePosixPath(key).suffix, "application/octet-stream")

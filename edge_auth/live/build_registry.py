@@ -25,14 +25,12 @@ from edge_auth.builds.bodies import Body, MadeBody
 from edge_auth.builds.changes import Step, Steps, listed_steps, read_index
 from edge_auth.builds.pointer import Announced, Pointer, live_pointer, read_pointer
 from edge_auth.errors import AccessDenied, EdgeError, NoLiveBuild, StoreError, UnknownBuild
-from edge_auth.live.budget import Budget
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics
 from edge_auth.live.open_build import LruCache, OpenBuild
-from edge_auth.live.poller import MAX_REFRESHES_PER_SECOND, POLL_SECONDS, Poller
+from edge_auth.live.poller import MAX_REFRESHES_PER_SECOND, POLL_SECONDS, Budget, Poller
 from edge_auth.live.presence import Presence, wait_for_nginx
-from edge_auth.live.single_flight import SingleFlight, with_deadline
-from edge_auth.live.turns import Background
+from edge_auth.live.waiting import Background, SingleFlight, with_deadline
 from edge_auth.store.file_cache import FileCache
 from edge_auth.store.interface import Store
 
@@ -81,7 +79,7 @@ class BuildRegistry:
 
     Attributes:
         steps: The steps of the store, for /changes.
-        warm: Makes the answers that clients had lately from a build that goes live (`edge_auth.api.inside.warm`). None
+        warm: Makes the answers that clients had lately from a build that goes live (`api.nginx_edge.warm`). None
             until it is set. A cache in front of the shim fetches them itself.
         last_error: Why the pointer or its build could not be read at the last poll, or ''.
     """

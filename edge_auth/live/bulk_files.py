@@ -22,7 +22,7 @@ from edge_auth.builds.bulk import LIVE_CATALOGUE, BulkFile, catalogue_of, is_fil
 from edge_auth.errors import AccessDenied, MissingObject, NotFound, RateLimited, StoreError, UnknownBuild
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.counter import Locked, address_name, guest_name
-from edge_auth.live.single_flight import SingleFlight
+from edge_auth.live.waiting import SingleFlight
 from edge_auth.store.interface import Store
 
 MAX_DOWNLOADS = 48  # that a worker sends at the same time

@@ -28,8 +28,7 @@ from typing import Any
 from edge_auth.builds import layout
 from edge_auth.errors import KeyFormatError, StoreError, UnknownKey
 from edge_auth.live.keys import KeyRecord, id_of
-from edge_auth.store.documents import update_json
-from edge_auth.store.interface import Store
+from edge_auth.store.interface import Store, update_json
 from edge_auth.store.open import open_store, parent_and_name
 
 MAX_BYTES = 400_000  # of a list of all records: about 1,000

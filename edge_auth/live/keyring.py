@@ -8,12 +8,11 @@ from threading import Lock
 from time import monotonic
 
 from edge_auth.errors import MissingObject, StoreError
-from edge_auth.live.budget import Budget
 from edge_auth.live.key_file import KeyFile, KeyList, find_in_shard
 from edge_auth.live.keys import KeyRecord
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics
-from edge_auth.live.poller import MAX_REFRESHES_PER_SECOND, POLL_SECONDS, Poller
+from edge_auth.live.poller import MAX_REFRESHES_PER_SECOND, POLL_SECONDS, Budget, Poller
 from edge_auth.store.interface import Versioned
 
 KEYS_MAX_AGE_SECONDS = 3600.0

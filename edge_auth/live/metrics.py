@@ -16,7 +16,7 @@ from threading import Lock, local
 from time import monotonic
 from typing import Any, TextIO, cast
 
-from edge_auth.builds.record import BuildRecord
+from edge_auth.builds.builds import BuildRecord
 from edge_auth.errors import StoreError
 from edge_auth.live.log import Answered
 from edge_auth.store.disk import reserve

@@ -10,21 +10,19 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
-from edge_auth.builds import builds, layer_names, object_keys, pages, site_files
+from edge_auth.builds import bodies, builds, layer_names, object_keys
 from edge_auth.builds.bodies import LARGE_BYTES, Body, StoredBody
+from edge_auth.builds.card_lists import DEFAULT_SORT
 from edge_auth.builds.catalogue import Catalogue
 from edge_auth.builds.identifiers import Identifiers
 from edge_auth.builds.index import Entry
 from edge_auth.builds.layers import Layer, read_members
-from edge_auth.builds.market import Market
-from edge_auth.builds.movers import Movers
+from edge_auth.builds.market import Market, Movers
 from edge_auth.builds.series import Series
-from edge_auth.builds.sorts import DEFAULT_SORT
 from edge_auth.errors import NotFound, StoreError
 from edge_auth.search.facets import Facets
-from edge_auth.search.named import Narrowing, find_named
+from edge_auth.search.named import Narrowing, Slugs, find_named
 from edge_auth.search.ranking import NO_FILTERS, Filters, ResultPage, Search, first_matches, mask_of
-from edge_auth.search.slugs import Slugs
 from edge_auth.store.codec import decompress
 from edge_auth.text import fold_without_apostrophes
 
@@ -302,7 +300,7 @@ class OpenBuild:
             StoreError: The build has no such object.
         """
         layer, entry = self._locate(key)
-        read_gzipped, type_ = partial(layer.read_member, entry), site_files.media_type(key)
+        read_gzipped, type_ = partial(layer.read_member, entry), object_keys.media_type(key)
         return StoredBody(entry.json_sha256, entry.json_size, entry.length, read_gzipped, type_, file)
 
     def cached_body(self, path: bytes, query: str, make: Callable[[], Body]) -> Body:
@@ -356,7 +354,7 @@ class OpenBuild:
     def _lines(self, page_key: Callable[[int], str]) -> list[bytes]:
         """Return the items of all pages of a list."""
         keys = takewhile(self.objects.find, map(page_key, count()))
-        return [line for page in self._read_all(list(keys)) for line in pages.split_page(page)]
+        return [line for page in self._read_all(list(keys)) for line in bodies.split_page(page)]
 
     def _read_all(self, keys: Sequence[str]) -> list[bytes]:
         """Return the JSON of several objects, read at once."""

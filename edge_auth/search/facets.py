@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from edge_auth.builds.bodies import dumps
+from edge_auth.builds.card_lists import DEFAULT_SORT
 from edge_auth.builds.catalogue import Catalogue
-from edge_auth.builds.sorts import DEFAULT_SORT
 
 _MOST = 100  # entries of a list
 _LEAST_STORED = 1 / 64  # of all products

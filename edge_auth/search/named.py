@@ -1,24 +1,31 @@
-"""Which products the names of a list mean: /cards/named.
+"""Which products a text means: a name of a list in /cards/named, and a slug of the watchlist in a path.
 
 A name means the products that have it as their whole name, else those that have it as their base name, else as their
 short name (`edge_auth.text`). A build stores what the answer says of each name. It is made here only where filters
 leave out some of the products of a name.
+
+A text in a path means the product of the watchlist that has it as its slug, else the one that has it in its URL.
 """
 
+import json
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
 
 from edge_auth.builds.bodies import dump_texts
+from edge_auth.builds.card_lists import MARKET_SORT
 from edge_auth.builds.catalogue import Catalogue
-from edge_auth.builds.sorts import MARKET_SORT
 from edge_auth.builds.vocabulary import Lists, Names
-from edge_auth.text import name_keys
+from edge_auth.errors import AmbiguousSlug, NotFound
+from edge_auth.text import fold, name_keys
 
 MATCHES = ("name", "base", "short")  # the values of `matched`
 _MOST_IDS = 100  # of a name
 _A_PART, _ALL = 1, 2  # what a filter leaves of a name; 0 is nothing
+_MAX_SLUG_CHARACTERS = 500
+_NAMED_SLUGS = 3  # in a message
+_NO_SLUG = "no watchlist product has this slug, nor this in its URL"
 
 
 class Narrowing:
@@ -90,3 +97,38 @@ def _kept(way: Lists, rows: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, l
     ends = np.concatenate(([0], way.lengths(rows).cumsum()))
     places = before.take(ends).tolist()
     return ordinals.compress(kept), list(pairwise(places))
+
+
+class Slugs:
+    """The folded slugs and product URLs of a build's watchlist.
+
+    Args:
+        lines: The WatchlistItems as JSON.
+    """
+
+    def __init__(self, lines: Sequence[bytes]):
+        items = [json.loads(line) for line in lines]
+        self._slugs: dict[str, str] = {fold(item["slug"]): item["slug"] for item in items}
+        self._urls: list[tuple[str, str]] = [
+            (fold(url.partition("?")[0]), item["slug"]) for item in items if (url := item["cardmarket_url"]) is not None
+        ]
+
+    def resolve(self, text: str) -> str:
+        """Return the slug of the product that a text in a path means: by its slug, else by a part of its URL.
+
+        Raises:
+            NotFound: No product matches, or the text is too long to be a slug.
+            AmbiguousSlug: The text is part of several URLs. The message names the first slugs.
+        """
+        if len(text) > _MAX_SLUG_CHARACTERS:  # to fold a long text may take time that grows with its square
+            raise NotFound(_NO_SLUG)
+        folded = fold(text)
+        if folded in self._slugs:
+            return self._slugs[folded]
+        matching = [slug for url, slug in self._urls if folded in url]
+        if not matching:
+            raise NotFound(_NO_SLUG)
+        if len(matching) > 1:
+            named = ", ".join(matching[:_NAMED_SLUGS]) + (", …" if len(matching) > _NAMED_SLUGS else "")
+            raise AmbiguousSlug(f"{len(matching)} watchlist products have this in their URL: use a slug ({named})")
+        return matching[0]

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from edge_auth.builds.card_lists import PRICE_SORTS
 from edge_auth.builds.catalogue import Catalogue
-from edge_auth.builds.sorts import PRICE_SORTS
 from edge_auth.errors import NotFound
 from edge_auth.text import MAX_DIGITS
 

@@ -11,7 +11,7 @@ from flask import Flask, request
 from edge_auth.api.access import Door, Network
 from edge_auth.api.blueprint import Parts
 from edge_auth.api.flask_app import create_api
-from edge_auth.api.inside import warm
+from edge_auth.api.nginx_edge import warm
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.bulk_files import MAX_DOWNLOADS, StoredBulkFiles
 from edge_auth.live.counter import Counter, FileCounter, counter_file, store_name
@@ -20,8 +20,7 @@ from edge_auth.live.keyring import KEYS_MAX_AGE_SECONDS, Keyring
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics, RetriedMetrics
 from edge_auth.live.presence import Presence, opened_file
-from edge_auth.live.single_flight import REQUEST_TIMEOUT_SECONDS, SingleFlight
-from edge_auth.live.turns import Background, TakingTurns, Turns
+from edge_auth.live.waiting import REQUEST_TIMEOUT_SECONDS, Background, SingleFlight, TakingTurns, Turns
 from edge_auth.serve.store_copies import copies_folder
 from edge_auth.store.file_cache import FileCache
 from edge_auth.store.folder import FolderStore

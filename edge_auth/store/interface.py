@@ -1,18 +1,20 @@
-"""The interface of a store.
+"""The interface of a store, and the change of a JSON document that several processes may change at the same time.
 
 Object names are relative and use `/`. A backend translates the errors of its medium into `StoreError`. For an object
 that does not exist, `stat` and `get_versioned` return None and `get` raises `MissingObject`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from edge_auth.errors import Conflict, StoreError
 from edge_auth.store.disk import FileLock
 
 PRIVATE = "private/"  # where objects lie that only their owner may read
 Span = tuple[str, int, int]  # a range of an object: its name, offset in bytes, length in bytes
+_MAX_SWAPS = 100  # of a change of a document
 
 
 class Versioned(NamedTuple):
@@ -143,3 +145,44 @@ class Store(Protocol):
     def local_path(self, name: str) -> Path | None:
         """Return the file that holds the object, or None if this store has no files."""
         ...
+
+
+def update_json(store: Store, name: str, change: Callable[[bytes | None], bytes | None]) -> None:
+    """Replace a document by what a change makes of it. The write is conditional, so no change of another is lost.
+
+    If another writer was faster, the change is applied to its document. If the store's answer is lost, the document
+    itself shows whether the write succeeded.
+
+    Args:
+        change: Returns the new document, or None to leave it as it is. It gets the newest one, or None if there is
+            none, and may be called several times.
+
+    Raises:
+        Conflict: Others changed the document all the time.
+        StoreError: The store failed; the document may have been written only if it cannot be read either.
+    """
+    problem: StoreError = Conflict(name)
+    for _ in range(_MAX_SWAPS):
+        found = store.get_versioned(name)
+        data = change(found.data if found else None)
+        if data is None or (found and found.data == data):
+            return
+        try:
+            store.swap(name, data, found.etag if found else None)
+        except StoreError as error:
+            if _holds(store, name, data):
+                return
+            if not isinstance(error, Conflict):
+                raise
+            problem = error
+        else:
+            return
+    raise problem
+
+
+def _holds(store: Store, name: str, data: bytes) -> bool:
+    try:
+        found = store.get_versioned(name)
+    except StoreError:
+        return False
+    return found is not None and found.data == data

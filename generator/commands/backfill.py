@@ -27,8 +27,7 @@ from generator.making.make import make_build
 from generator.reading.diff.report import make_report
 from generator.reading.diff.terminal_text import as_text
 from generator.releases.publish import publish
-from generator.terminal.output import say, say_lines
-from generator.terminal.progress import Progress
+from generator.terminal import Progress, say, say_lines
 from generator.threads import Resources
 
 _DAY = click.DateTime(["%Y-%m-%d"])

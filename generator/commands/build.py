@@ -20,13 +20,12 @@ from generator.lake.lake import absolute, open_lake
 from generator.lake.quarantine import skipped_by_builds, waiting_files, waiting_in_short
 from generator.making.make import BuildResult, make_build
 from generator.making.make import plan_only as make_plan
-from generator.making.plan import BuildPlan
+from generator.making.runners import BuildPlan
 from generator.reading.explain import Explanation, explain_build
 from generator.releases.publish import publish
 from generator.releases.reserve import keep_reserve
 from generator.releases.termination import end_by_error, hold_back
-from generator.terminal.output import say, say_json
-from generator.terminal.progress import Progress
+from generator.terminal import Progress, say, say_json
 from generator.threads import Resources
 
 

@@ -8,7 +8,7 @@ from edge_auth.store.open import open_store
 from generator.clock import utc_now
 from generator.commands.options import json_option, no_builds_message, store_option
 from generator.reading.overview import LIVE, PREVIOUS, BuildRow, overview
-from generator.terminal.output import say, say_json
+from generator.terminal import say, say_json
 
 
 @click.command()

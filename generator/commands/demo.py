@@ -12,7 +12,7 @@ from edge_auth.store.open import is_folder
 from generator.demo.draw import MAX_SEED
 from generator.demo.files import Demo, older_demo
 from generator.demo.lake import TableSize, write_demo
-from generator.terminal.output import say
+from generator.terminal import say
 
 _PROGRESS_LINES = 10
 

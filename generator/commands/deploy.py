@@ -12,7 +12,7 @@ from edge_auth.serve.nginx_config import LISTEN
 from generator.commands.serving_options import PlainText
 from generator.deploy import kinds
 from generator.deploy.kinds import write_files
-from generator.terminal.output import say, say_lines
+from generator.terminal import say, say_lines
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _FILE = r"/[A-Za-z0-9_.@+-]+(?:/[A-Za-z0-9_.@+-]+)*"

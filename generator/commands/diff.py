@@ -9,12 +9,10 @@ from edge_auth.store.open import open_store
 from generator.commands.options import BuildName, named_build, resources_options, store_option
 from generator.compare.comparison import compare
 from generator.compare.diff import Diff
-from generator.reading.diff.html_page import as_html
 from generator.reading.diff.json_document import as_json
-from generator.reading.diff.report import make_report
+from generator.reading.diff.report import as_html, make_report
 from generator.reading.diff.terminal_text import as_text
-from generator.terminal.output import clean, clean_json
-from generator.terminal.progress import Progress
+from generator.terminal import Progress, clean, clean_json
 from generator.threads import Resources
 
 _FORMATS: dict[str, Callable[[Diff, int], Iterator[str]]] = {

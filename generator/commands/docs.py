@@ -4,7 +4,7 @@ import click
 
 from generator.errors import GeneratorError
 from generator.templates import packaged
-from generator.terminal.output import say, say_lines
+from generator.terminal import say, say_lines
 
 
 @click.command()

@@ -22,7 +22,7 @@ from generator.reading.doctor.modes import check_modes
 from generator.reading.doctor.serving import check_counter, check_state
 from generator.reading.doctor.store import check_store, check_writing
 from generator.reading.doctor.versions import check_versions
-from generator.terminal.output import say, say_json
+from generator.terminal import say, say_json
 
 _STORE_ADVICE = "check that --store is right, and that you may read it"
 

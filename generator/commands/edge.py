@@ -16,7 +16,7 @@ from edge_auth.serve.nginx_config import (
 )
 from generator.commands.options import store_option
 from generator.commands.serving_options import PlainText, default_state_folder
-from generator.terminal.output import say_lines
+from generator.terminal import say_lines
 
 
 @click.group()

@@ -4,9 +4,8 @@ import click
 
 from edge_auth.store.open import open_store
 from generator.commands.options import build_option, named_build, store_option
-from generator.pack.read_ahead import ReadAhead
-from generator.terminal.output import say
-from generator.terminal.progress import Progress
+from generator.terminal import Progress, say
+from generator.tree.export import ReadAhead
 from generator.tree.export import export as write_files
 
 

@@ -8,7 +8,7 @@ from generator.clock import utc_now
 from generator.commands.ingest_cardmarket import cardmarket as import_files
 from generator.commands.options import HttpUrl
 from generator.ingest.downloads import BASE_URL, fetch_files
-from generator.terminal.output import say
+from generator.terminal import say
 
 
 @click.group()

@@ -11,11 +11,10 @@ from generator.fingerprints.image_products import products_of_images
 from generator.fingerprints.load import load_index, verify_entries
 from generator.fingerprints.table import check_recipe, table_rows, update
 from generator.lake.writer import LakeWriter
-from generator.terminal.output import say, say_json, say_lines
-from generator.terminal.progress import Progress
+from generator.terminal import Progress, say, say_json, say_lines
 from generator.threads import usable_cores
+from recognition import RecognitionError
 from recognition.collect import Collected, collect, find_images
-from recognition.errors import RecognitionError
 from recognition.match import Match, match_photo
 from recognition.pictures import DEFAULT_LIMITS, ImageLimits, open_picture, require_pillow
 from recognition.recipe import VERSION

@@ -6,7 +6,7 @@ import click
 
 from generator.commands.options import json_option
 from generator.compare.gates import gates as all_gates
-from generator.terminal.output import say, say_json, say_lines
+from generator.terminal import say, say_json, say_lines
 
 
 @click.command()

@@ -9,7 +9,7 @@ import click
 
 from generator.ingest.findings import REFUSED, ImportFinding
 from generator.ingest.merge import MergeCounts
-from generator.terminal.output import say
+from generator.terminal import say
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

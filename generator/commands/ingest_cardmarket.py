@@ -28,7 +28,7 @@ from generator.ingest.marketplace_import import (
 from generator.ingest.memory import DEFAULT_PATTERN
 from generator.ingest.table_files import expansions_file
 from generator.lake.writer import LakeWriter
-from generator.terminal.output import say, say_json, say_lines
+from generator.terminal import say, say_json, say_lines
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Paths = tuple[Path, ...]

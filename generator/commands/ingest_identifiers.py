@@ -14,7 +14,7 @@ from generator.ingest.cardmarket_identifiers import (
 from generator.ingest.identifier_formats import CARD_FORMATS
 from generator.ingest.identifiers_import import FileCounts, import_identifiers
 from generator.lake.writer import LakeWriter
-from generator.terminal.output import say, say_json, say_lines
+from generator.terminal import say, say_json, say_lines
 
 _MTGJSON = "mtgjson"
 _lake = click.option("--lake", required=True, help="Folder (made if absent) or s3:// prefix.")

@@ -20,7 +20,7 @@ from generator.ingest.findings import CONTRADICTION, FAR_DAY, FUTURE, INCOMPLETE
 from generator.ingest.formats import LineFormat, ScrapedFormat
 from generator.ingest.lines_import import ImportResult, LineFiles
 from generator.lake.writer import LakeWriter
-from generator.terminal.output import say, say_json, say_lines
+from generator.terminal import say, say_json, say_lines
 
 _Import = Callable[..., ImportResult]  # of a LakeWriter, LineFiles and OnRead, and of the values of further options
 _Option = Callable[[click.Command], click.Command]

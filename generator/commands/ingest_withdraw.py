@@ -8,7 +8,7 @@ from generator.commands.options import json_option, lake_option
 from generator.ingest.withdraw import TABLES, withdraw_game
 from generator.ingest.withdraw import withdraw as withdraw_days
 from generator.lake.writer import LakeWriter
-from generator.terminal.output import say_json, say_lines
+from generator.terminal import say_json, say_lines
 
 
 @click.command()

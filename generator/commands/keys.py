@@ -23,7 +23,7 @@ from generator.clock import utc_now
 from generator.commands.options import json_option, store_exists, store_option
 from generator.errors import BuildError
 from generator.releases.reserve import with_reserve
-from generator.terminal.output import say, say_json, say_lines
+from generator.terminal import say, say_json, say_lines
 
 _PRIVATE_FILE_MODE = 0o600
 

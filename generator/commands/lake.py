@@ -15,8 +15,7 @@ from generator.lake.lake import DAILY_TABLES
 from generator.lake.writer import LakeWriter
 from generator.reading.lake_days import DayFile, day_files
 from generator.reading.outlying_days import outlying_days
-from generator.terminal.output import say, say_json, say_lines
-from generator.terminal.progress import Progress
+from generator.terminal import Progress, say, say_json, say_lines
 
 
 @click.group()

@@ -11,7 +11,9 @@ from generator import settings
 from generator.clock import utc_now
 from generator.commands.options import (
     HttpUrl,
+    grace_option,
     json_option,
+    keep_option,
     lake_option,
     lease_option,
     resources_options,
@@ -19,17 +21,14 @@ from generator.commands.options import (
     store_option,
     wait_option,
 )
-from generator.commands.prune import grace_option, keep_option
 from generator.errors import BusyError
 from generator.lake.lake import DAILY_TABLES, absolute
-from generator.nightly.data_day import expected_day
 from generator.nightly.metrics import write_textfile
-from generator.nightly.night import Night, new_run_id
+from generator.nightly.night import Night, expected_day, new_run_id
 from generator.nightly.notices import Notices
 from generator.nightly.steps import NightOptions
 from generator.releases.prune import RetentionRules
-from generator.terminal.output import say, say_json
-from generator.terminal.progress import Progress
+from generator.terminal import Progress, say, say_json
 
 
 class GateThreshold(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click

@@ -140,6 +140,22 @@ wait_option = click.option(
     metavar="SECONDS",
     help="How long shims may take to open the build before it goes live. 0: do not wait.",
 )
+keep_option = click.option(
+    "--keep",
+    type=click.IntRange(1),
+    default=settings.KEPT_BUILDS,
+    show_default=True,
+    metavar="N",
+    help="How many builds to keep: the live one, then those that a rollback reaches, then the newest others.",
+)
+grace_option = click.option(
+    "--grace",
+    type=click.FloatRange(0),
+    default=settings.GRACE_HOURS,
+    show_default=True,
+    metavar="HOURS",
+    help="Keep everything younger, and builds that were live within this time: clients may be pinned to them.",
+)
 
 
 class HttpUrl(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click

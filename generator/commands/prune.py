@@ -5,31 +5,13 @@ from datetime import timedelta
 import click
 
 from edge_auth.store.open import open_store
-from generator import settings
 from generator.clock import utc_now
-from generator.commands.options import json_option, lease_option, store_option
+from generator.commands.options import grace_option, json_option, keep_option, lease_option, store_option
 from generator.releases.prune import RetentionRules, describe, find_deletions, to_json
 from generator.releases.prune import prune as delete
 from generator.releases.reserve import keep_reserve, with_reserve
 from generator.releases.termination import end_by_error, hold_back
-from generator.terminal.output import say
-
-keep_option = click.option(
-    "--keep",
-    type=click.IntRange(1),
-    default=settings.KEPT_BUILDS,
-    show_default=True,
-    metavar="N",
-    help="How many builds to keep: the live one, then those that a rollback reaches, then the newest others.",
-)
-grace_option = click.option(
-    "--grace",
-    type=click.FloatRange(0),
-    default=settings.GRACE_HOURS,
-    show_default=True,
-    metavar="HOURS",
-    help="Keep everything younger, and builds that were live within this time: clients may be pinned to them.",
-)
+from generator.terminal import say
 
 
 @click.command()

@@ -6,7 +6,7 @@ from edge_auth.store.open import open_store
 from generator.commands.options import BuildName, store_option, wait_option
 from generator.releases.publish import publish as move_to
 from generator.releases.reserve import with_reserve
-from generator.terminal.output import say
+from generator.terminal import say
 
 
 @click.command()

@@ -12,10 +12,9 @@ from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
 from generator.commands.nightly import nightly
 from generator.commands.options import json_option, store_option
-from generator.lake.decisions import settle
-from generator.lake.quarantine import ACCEPTED, DROPPED, QuarantinedFile, describe_waiting, read_quarantine
+from generator.lake.quarantine import ACCEPTED, DROPPED, QuarantinedFile, describe_waiting, read_quarantine, settle
 from generator.releases.reserve import with_reserve
-from generator.terminal.output import say, say_json, say_lines
+from generator.terminal import say, say_json, say_lines
 
 _days = click.argument("days", nargs=-1, required=True, type=click.DateTime(["%Y-%m-%d"]), metavar="DAY…")
 _MEANS = {ACCEPTED: "later builds read it", DROPPED: "builds leave it out for good"}

@@ -10,11 +10,8 @@ from generator.clock import utc_now
 from generator.commands.options import BuildName, named_build, resources_options, store_option
 from generator.compare.comparison import compare
 from generator.compare.run_reports import DIFF_PAGE
-from generator.reading.report.html_page import as_html
-from generator.reading.report.summary import summarize_build
-from generator.reading.report.write_pages import DIFF_ROWS, diff_page
-from generator.terminal.output import say
-from generator.terminal.progress import Progress
+from generator.reading.report import DIFF_ROWS, as_html, diff_page, summarize_build
+from generator.terminal import Progress, say
 from generator.threads import Resources
 
 

@@ -7,7 +7,7 @@ from generator.commands.options import store_option, wait_option
 from generator.releases.change_documents import complete_steps
 from generator.releases.publish import rollback as move_back
 from generator.releases.reserve import with_reserve
-from generator.terminal.output import say
+from generator.terminal import say
 
 
 @click.command()

@@ -17,7 +17,7 @@ from edge_auth.serve import app, server
 from edge_auth.store.open import is_folder, open_store
 from generator.commands.options import store_option
 from generator.commands.serving_options import CounterUrl, Network, default_state_folder
-from generator.terminal.output import say
+from generator.terminal import say
 
 
 @click.command()

@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from edge_auth.store.file_cache import user_folder
-from generator.terminal.output import say
+from generator.terminal import say
 
 IpNetwork = IPv4Network | IPv6Network
 

@@ -34,7 +34,7 @@ from generator.reading.overview import (
     source_ages,
     undone_decisions,
 )
-from generator.terminal.output import say, say_json, say_lines
+from generator.terminal import say, say_json, say_lines
 
 _Json = dict[str, Any]
 

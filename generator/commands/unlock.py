@@ -6,8 +6,8 @@ from edge_auth.builds import layout
 from edge_auth.store.open import open_store
 from generator.clock import utc_now
 from generator.commands.options import store_option
-from generator.releases.lease import Holder, release_lock
-from generator.terminal.output import say
+from generator.releases.locks import Holder, release_lock
+from generator.terminal import say
 
 
 @click.command()

@@ -6,8 +6,7 @@ from edge_auth.store.open import open_store
 from generator.commands.options import BuildName, json_option, named_build, store_option
 from generator.pack.verify import verify as read_again
 from generator.releases.change_documents import verify_steps
-from generator.terminal.output import say, say_json
-from generator.terminal.progress import Progress
+from generator.terminal import Progress, say, say_json
 
 
 @click.command()

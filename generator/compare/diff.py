@@ -20,12 +20,10 @@ from edge_auth.builds.bulk import FILES
 from edge_auth.builds.index import INDEX_NAME, Entry, map_table
 from edge_auth.builds.layers import Layer
 from edge_auth.errors import DamagedObject
-from generator.compare.comparison import Comparison, named_faults
-from generator.compare.rows import read_cards
+from generator.compare.comparison import Comparison, named_faults, read_cards
 from generator.database import Database
-from generator.site.schemas import schemas
-from generator.site.types_in_words import REFERENCE, Json
-from generator.terminal.progress import Progress
+from generator.site.schemas import REFERENCE, Json, schemas
+from generator.terminal import Progress
 
 BLOCK_BYTES = 4 * 1024 * 1024
 _CARD_KEYS = "rows/{}.json"

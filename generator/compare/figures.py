@@ -11,14 +11,14 @@ from edge_auth.builds import layer_names
 from edge_auth.builds.builds import Build
 from edge_auth.builds.bulk import FILES
 from edge_auth.builds.index import map_table
-from edge_auth.builds.movers import LINES, LISTS
+from edge_auth.builds.market import LINES, LISTS
 from edge_auth.errors import StoreError
 from edge_auth.store.interface import Store
 from generator import settings
 from generator.compare.comparison import Comparison
 from generator.compare.judgements import read_judgement
 from generator.compare.run_reports import Figures, earlier_nights
-from generator.lake.read_by_builds import files_read, unread_files
+from generator.lake.quarantine import files_read, unread_files
 from generator.pack.verify import checked_file
 
 _Lists = dict[tuple[bool, str], bytes]

@@ -22,13 +22,19 @@ from edge_auth.builds.bulk import CATALOGUE
 from edge_auth.builds.catalogue import COLUMNS
 from edge_auth.builds.market import INDEXES
 from generator import settings
-from generator.compare.comparison import Comparison
+from generator.compare.comparison import (
+    NO_PRICES,
+    Comparison,
+    newest_prices,
+    read_bulk_table,
+    read_rows_of_days,
+    source_rows,
+)
 from generator.compare.figures import count_differences
 from generator.compare.judgements import Judgement, Verdict
-from generator.compare.past import NO_PAST, Past
-from generator.compare.rows import NO_PRICES, newest_prices, read_bulk_table, read_rows_of_days, source_rows
+from generator.compare.run_reports import NO_PAST, Past
 from generator.database import Database, sql_text
-from generator.lake.read_by_builds import files_read, unread_files
+from generator.lake.quarantine import files_read, unread_files
 from generator.pack.verify import checked_file
 
 _TABLES = pa.schema([("table", pa.string()), ("rows", pa.int64())])

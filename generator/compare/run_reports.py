@@ -1,32 +1,41 @@
-"""The reports and pages that nightly runs leave in a store.
+"""The reports and pages that nightly runs leave in a store, and what a night reads there of the nights before it.
 
 reports/<run>.json                  what a run did: outcome, timings, counts, gate results
 private/nights/<run>/report.html    the report of the build that it made
 private/nights/<run>/diff.html      what that build changed, if a build was live before
+
+The live build is not all that a night is compared with. `Past` has a build of a week before, and what nights usually
+change.
 """
 
 import itertools
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from datetime import date
+from datetime import date, timedelta
+from statistics import median
 from typing import Any
 
-from edge_auth.builds import layout
-from edge_auth.errors import MissingObject
+from edge_auth.builds import layer_names, layout
+from edge_auth.builds.builds import Build, open_build
+from edge_auth.builds.pointer import Pointer, read_pointer
+from edge_auth.errors import EdgeError, MissingObject
 from edge_auth.store.interface import Store
-from generator.compare.judgements import Judgement
+from generator import settings
+from generator.compare.judgements import Judgement, breached_gates
+from generator.errors import DamageError
 
 REPORT_PAGE, DIFF_PAGE = "report.html", "diff.html"
 # The outcomes of a run. The first two are successes.
 PUBLISHED, UNCHANGED = "published", "unchanged"
 REFUSED, HELD, ROLLED_BACK, STALE, FAILED = "refused", "held", "rolled back", "stale", "failed"
 NOT_EXPORTED = "not exported"  # the build is live, but the tree of plain files is not up to date
-# How many reports are read to find earlier nights.
-_MAX_REPORTS = 60
-
 # Counts by the names of `compare.figures`.
 Figures = dict[str, int]
+
+# How many reports are read to find earlier nights.
+_MAX_REPORTS = 60
 
 
 @dataclass(slots=True)
@@ -131,3 +140,63 @@ def prune_run_reports(store: Store, max_reports: int, max_pages: int) -> None:
     runs = sorted({layout.run_of_page(page) for page in pages})
     old_runs = set(runs[:-max_pages])
     store.delete([page for page in pages if layout.run_of_page(page) in old_runs])
+
+
+@dataclass(frozen=True)
+class Past:
+    """The nights before a night.
+
+    Attributes:
+        week: A build that was live about a week before, or None.
+        before: The build that was live before the live one, or None.
+        usual_changes: How many trends change on the middle one of the last nights, or None if there are too few nights.
+    """
+
+    week: Build | None = None
+    before: Build | None = None
+    usual_changes: float | None = None
+
+
+NO_PAST = Past()
+
+
+def read_past(store: Store, as_of: date) -> Past:
+    """Return what the store has of the nights before a day."""
+    changes = [figures["trends_changed"] for _, figures in earlier_nights(store, as_of, settings.USUAL_NIGHTS)]
+    pointer, _ = read_pointer(store)
+    before = _open_with_prices(store, pointer.previous[0]) if pointer and pointer.previous else None
+    usual = median(changes) if len(changes) >= settings.ENOUGH_NIGHTS else None
+    return Past(_week_before(pointer, store, as_of), before, usual)
+
+
+def _week_before(pointer: Pointer | None, store: Store, as_of: date) -> Build | None:
+    """Return a build that was live about a week before, unless prices that a gate refused went live since.
+
+    A person decided about these, so what was before them says nothing about tonight.
+    """
+    latest = (as_of - timedelta(days=settings.WEEK_DAYS)).isoformat()
+    if pointer is None or _prices_were_refused(store, pointer.build):
+        return None
+    for build in pointer.previous:
+        if _prices_were_refused(store, build):
+            return None
+        if layout.day_of(build) <= latest and (opened := _open_with_prices(store, build)):
+            return opened
+    return None
+
+
+def _prices_were_refused(store: Store, build: str) -> bool:
+    """Return whether a gate refused the prices of a build."""
+    return any("price_guide" in tables for tables in breached_gates(store, build).values())
+
+
+def _open_with_prices(store: Store, build: str) -> Build | None:
+    """Return a build whose prices can be read; None for one that was pruned or is damaged."""
+    from edge_auth.builds.catalogue import PRICES  # imports Arrow, which `show` and `builds` do not need
+    from generator.pack.verify import checked_file
+
+    with suppress(EdgeError, DamageError):
+        opened = open_build(store, build)
+        checked_file(opened.layers[layer_names.CATALOGUE], PRICES)
+        return opened
+    return None

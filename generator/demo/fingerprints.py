@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from edge_auth.builds.site_files import DRAWING_PREFIX, DRAWING_SUFFIX
+from edge_auth.builds.object_keys import DRAWING_PREFIX, DRAWING_SUFFIX
 from generator.demo.products import DemoCatalogue
 from generator.drawings.design import Texts, drawing_keys, numbers
 from generator.drawings.pixels import fingerprints

@@ -10,7 +10,7 @@ import pyarrow as pa
 from generator.demo.draw import Flags, Integers, Words, below, chance, draw_rows, field, recurs
 from generator.demo.price_walk import PriceWalk
 from generator.demo.products import DemoCatalogue
-from generator.lake.prices_and_conditions import PRICE_FIGURES
+from generator.lake.files import PRICE_FIGURES
 
 _MISSING, _STALE = (29, 17), (19, 7)
 _ABSENT_SHARE = 0.01

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from edge_auth.builds.site_files import DRAWING_PREFIX, DRAWING_SUFFIX
+from edge_auth.builds.object_keys import DRAWING_PREFIX, DRAWING_SUFFIX
 from generator.demo.columns import choose, join, null_unless, timestamps, url_words
 from generator.demo.draw import (
     Flags,

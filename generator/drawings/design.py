@@ -1,9 +1,12 @@
-"""What a drawing looks like: whole numbers and texts for the templates `single.svg` and `sealed.svg`.
+"""Drawings as SVG documents: the templates `single.svg` and `sealed.svg` with a product's whole numbers and texts.
 
 Everything follows from a hash of four texts, in 32-bit integers.
 """
 
+import re
 from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.resources import files
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +22,7 @@ _SECOND_START = np.uint32(0x9747B28C)
 _STEP = 0x9E3779B9
 _TITLE_CHARACTERS, _LINE_CHARACTERS = 20, 26
 _UNPRINTABLE = "[\\x00-\\x1f\\x7f\ufffe\uffff]"
+_PLACE = re.compile(r"\{(\w+)\}")  # of a number or a text in a template
 
 
 class Texts(NamedTuple):
@@ -31,7 +35,7 @@ class Texts(NamedTuple):
 
     def all(self) -> pa.Array:
         """Return the texts of each product as one text."""
-        return pc.binary_join_element_wise(*map(_filled, (self.game, self.set, self.rarity, self.name)), "\n")
+        return pc.binary_join_element_wise(*map(_no_nulls, (self.game, self.set, self.rarity, self.name)), "\n")
 
 
 def drawing_keys(texts: Texts) -> pa.Array:
@@ -42,34 +46,33 @@ def drawing_keys(texts: Texts) -> pa.Array:
     return pa.array([digits[at : at + 16] for at in range(0, len(digits), 16)], pa.string())
 
 
-def hash_texts(texts: pa.Array, start: np.uint32 = _START) -> Hashes:
-    """Return FNV-1a of the UTF-8 of each text: one step for each byte of the longest one."""
-    hashes = np.full(len(texts), start, np.uint32)
-    lengths = pc.binary_length(texts).to_numpy()
-    if not len(texts):
-        return hashes
-    width = max(int(lengths.max()), 1)
-    padded = np.array(texts.cast(pa.binary()).to_numpy(zero_copy_only=False), f"S{width}")
-    letters = padded.view(np.uint8).reshape(len(texts), width)
-    for at in range(width):
-        hashes = np.where(at < lengths, (hashes ^ letters[:, at]) * _PRIME, hashes)
-    return hashes
+def svgs(texts: Texts, sealed: pa.Array) -> pa.Array:
+    """Return the drawing of each product.
+
+    Args:
+        sealed: Whether each product is sealed.
+    """
+    values = {name: pa.array(column).cast(pa.string()) for name, column in numbers(texts).items()} | dict(labels(texts))
+    return pc.if_else(sealed, _fill("sealed", values), _fill("single", values))
 
 
-def mixed(hashes: Hashes, number: int) -> Numbers:
-    """Return the random word `number` of each hash, 24 bits."""
-    words = hashes + np.array(number * _STEP & 0xFFFFFFFF, np.uint32)
-    words ^= words >> np.uint32(16)
-    words *= np.uint32(0x7FEB352D)
-    words ^= words >> np.uint32(15)
-    words *= np.uint32(0x846CA68B)
-    return (words ^ words >> np.uint32(16)).astype(np.int64) >> 8
+def _fill(name: str, values: Mapping[str, pa.Array]) -> pa.Array:
+    """Return a template with values in its places, once for each product."""
+    parts = _PLACE.split(template(name))  # text and names in turn
+    columns = [values[part] if at % 2 else part for at, part in enumerate(parts)]
+    return pc.binary_join_element_wise(*columns, "")
+
+
+@cache
+def template(name: str) -> str:
+    """Return the template `single` or `sealed`, without line breaks."""
+    return files("generator.drawings").joinpath(f"{name}.svg").read_text("utf-8").replace("\n", "")
 
 
 def numbers(texts: Texts) -> dict[str, Numbers]:
     """Return the numbers of the templates by name, one per product."""
-    own, game, set_ = hash_texts(texts.all()), hash_texts(_filled(texts.game)), hash_texts(_filled(texts.set))
-    rarity = hash_texts(pc.replace_substring_regex(pc.utf8_lower(_filled(texts.rarity)), "[^a-z]", ""))
+    own, game, set_ = hash_texts(texts.all()), hash_texts(_no_nulls(texts.game)), hash_texts(_no_nulls(texts.set))
+    rarity = hash_texts(pc.replace_substring_regex(pc.utf8_lower(_no_nulls(texts.rarity)), "[^a-z]", ""))
     words = iter(range(1, 100))
 
     def pick(low: int, count: int) -> Numbers:
@@ -128,7 +131,7 @@ def _creature(found: dict[str, Numbers], pick: Callable[[int, int], Numbers]) ->
 
 def labels(texts: Texts) -> Mapping[str, pa.Array]:
     """Return the texts of the templates by name, short enough for their lines and escaped for XML."""
-    title = pc.replace_substring_regex(_filled(texts.name), r" *\[.*", "")
+    title = pc.replace_substring_regex(_no_nulls(texts.name), r" *\[.*", "")
     return {
         "name": _label(title, _TITLE_CHARACTERS),
         "set": _label(texts.set, _LINE_CHARACTERS),
@@ -138,7 +141,7 @@ def labels(texts: Texts) -> Mapping[str, pa.Array]:
 
 
 def _label(texts: pa.Array, most: int) -> pa.Array:
-    text = pc.replace_substring_regex(_filled(texts), _UNPRINTABLE, "")
+    text = pc.replace_substring_regex(_no_nulls(texts), _UNPRINTABLE, "")
     long = pc.greater(pc.utf8_length(text), most)
     text = pc.if_else(long, pc.binary_join_element_wise(pc.utf8_slice_codeunits(text, 0, most - 1), "…", ""), text)
     for letter, escape in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
@@ -146,5 +149,29 @@ def _label(texts: pa.Array, most: int) -> pa.Array:
     return text
 
 
-def _filled(texts: pa.Array) -> pa.Array:
+def hash_texts(texts: pa.Array, start: np.uint32 = _START) -> Hashes:
+    """Return FNV-1a of the UTF-8 of each text: one step for each byte of the longest one."""
+    hashes = np.full(len(texts), start, np.uint32)
+    lengths = pc.binary_length(texts).to_numpy()
+    if not len(texts):
+        return hashes
+    width = max(int(lengths.max()), 1)
+    padded = np.array(texts.cast(pa.binary()).to_numpy(zero_copy_only=False), f"S{width}")
+    letters = padded.view(np.uint8).reshape(len(texts), width)
+    for at in range(width):
+        hashes = np.where(at < lengths, (hashes ^ letters[:, at]) * _PRIME, hashes)
+    return hashes
+
+
+def mixed(hashes: Hashes, number: int) -> Numbers:
+    """Return the random word `number` of each hash, 24 bits."""
+    words = hashes + np.array(number * _STEP & 0xFFFFFFFF, np.uint32)
+    words ^= words >> np.uint32(16)
+    words *= np.uint32(0x7FEB352D)
+    words ^= words >> np.uint32(15)
+    words *= np.uint32(0x846CA68B)
+    return (words ^ words >> np.uint32(16)).astype(np.int64) >> 8
+
+
+def _no_nulls(texts: pa.Array) -> pa.Array:
     return pc.fill_null(texts.cast(pa.string()), "")

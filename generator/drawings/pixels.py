@@ -13,8 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.drawings.design import Numbers
-from generator.drawings.svg import template
+from generator.drawings.design import Numbers, template
 from recognition.recipe import COLOURS, LOW, SIDE
 
 WIDTH, HEIGHT = 252, 352

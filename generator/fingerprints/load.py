@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from generator.fingerprints.table import read_entries, read_recipe, table_files
 from generator.lake.lake import RECIPE_NAME
 from generator.lake.writer import LakeWriter
+from recognition import RecognitionError
 from recognition.collect import collect
-from recognition.errors import RecognitionError
 from recognition.fetch import fetch
 from recognition.pictures import DEFAULT_LIMITS, ImageLimits
 from recognition.recipe import VERSION

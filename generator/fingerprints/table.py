@@ -9,9 +9,9 @@ import pyarrow.compute as pc
 
 from generator.errors import IngestError
 from generator.lake.lake import RECIPE_NAME, parse_recipe
-from generator.lake.schema import arrow_schema
+from generator.lake.tables import arrow_schema
 from generator.lake.writer import LakeWriter, encode_parquet
-from recognition.errors import RecognitionError
+from recognition import RecognitionError
 from recognition.recipe import VERSION, Fingerprint
 
 TABLE_FILE = "fingerprints.parquet"  # the file that the command writes; others may stand beside it

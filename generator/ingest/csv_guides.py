@@ -11,7 +11,7 @@ from generator.ingest.bounded_file import FileLimits, open_bounded
 from generator.ingest.csv_tables import TableKeys, csv_rows
 from generator.ingest.prices import PriceMarks, PriceText, parse_price
 from generator.ingest.values import InvalidValue, parse_id
-from generator.lake.prices_and_conditions import PRICE_FIGURES
+from generator.lake.files import PRICE_FIGURES
 
 _DAY_IN_NAME = re.compile(r"(?<![0-9])(20[0-9]{2})[-_]?([01][0-9])[-_]?([0-3][0-9])(?![0-9])")
 # The columns of guides of before 2024, by our names.

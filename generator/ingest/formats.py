@@ -34,7 +34,7 @@ from generator.ingest.values import (
     parse_time,
     parse_url,
 )
-from generator.lake.schema import TIMESTAMP
+from generator.lake.tables import TIMESTAMP
 
 Line = dict[str, Any]
 

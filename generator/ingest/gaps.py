@@ -13,7 +13,7 @@ from generator.ingest.games import IS_UNNAMED, TOLD_GAMES, UNNAMED, usual_name
 from generator.ingest.merge import connect_tables
 from generator.ingest.table_files import price_guide_file
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES
-from generator.lake.schema import arrow_schema
+from generator.lake.tables import arrow_schema
 from generator.lake.writer import LakeWriter
 
 _MAX_LISTED_DAYS = 5

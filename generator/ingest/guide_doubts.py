@@ -13,7 +13,7 @@ from generator.ingest.findings import FAR_DAY, MISSING_PRICES, REPLACED, ImportF
 from generator.ingest.marketplace_files import GuideColumns, ImportedFile
 from generator.ingest.merge import connect_tables, merge, quoted
 from generator.ingest.table_files import TableFile, price_guide_file
-from generator.lake.prices_and_conditions import PRICE_FIGURES
+from generator.lake.files import PRICE_FIGURES
 from generator.lake.writer import LakeWriter, decode_parquet
 
 # A guide that lacks at most this many of the six columns lacks them by mistake. One that lacks more never had them.

@@ -20,7 +20,7 @@ from generator.ingest.identifier_files import Cases, IdentifierReader
 from generator.ingest.identifier_formats import CardFormat
 from generator.ingest.table_files import identifiers_file
 from generator.ingest.values import quoted_json
-from generator.lake.schema import arrow_schema
+from generator.lake.tables import arrow_schema
 from generator.lake.writer import LakeWriter, encode_parquet
 
 FILE = identifiers_file().path

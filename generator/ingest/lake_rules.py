@@ -6,8 +6,7 @@ import duckdb
 import pyarrow as pa
 
 from generator.database import run_file
-from generator.lake.schema import declared_tables
-from generator.lake.tables import OFFER_SUMMARIES, BrokenRule, broken_rules
+from generator.lake.tables import OFFER_SUMMARIES, BrokenRule, broken_rules, declared_tables
 
 
 def check_rows(table: str, rows: pa.Table, day: date | None = None) -> list[BrokenRule]:

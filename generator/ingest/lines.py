@@ -19,7 +19,7 @@ from generator.ingest.csv_tables import TableKeys, csv_rows, undecoded
 from generator.ingest.formats import LineFormat, ScrapedFormat
 from generator.ingest.prices import PriceMarks, PriceText
 from generator.ingest.values import InvalidValue, quoted_json
-from generator.lake.prices_and_conditions import CONDITIONS
+from generator.lake.tables import CONDITIONS
 
 _MAX_BATCH_ROWS = 20_000  # rows held as Python objects before they become an Arrow batch
 _ARRAY = "it is one JSON array: write each object on a line of its own, as `jq -c '.[]'` does"

@@ -33,8 +33,8 @@ from generator.ingest.lake_rules import check_rows, first_broken
 from generator.ingest.marketplace_documents import FOIL_SUFFIXES, MEND, NotTheMarketplaces, read_document
 from generator.ingest.table_files import TableFile, expansions_file, price_guide_file, products_file
 from generator.ingest.values import quoted_json
-from generator.lake.prices_and_conditions import PRICE_FIGURES
-from generator.lake.schema import TIMESTAMP
+from generator.lake.files import PRICE_FIGURES
+from generator.lake.tables import TIMESTAMP
 
 _NOT_TOLD = "its products may be singles or sealed: give it with --singles or --nonsingles"
 _NOT_SINGLES = re.compile(r"non[^a-z0-9]*single")

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from generator.ingest.values import InvalidValue, is_nothing, quoted_json, visible
-from generator.lake.prices_and_conditions import MAX_PRICE
+from generator.lake.tables import MAX_PRICE
 
 _MARKS = {".": "point", ",": "comma", "'": "apostrophe"}
 _CURRENCY = re.compile(r"^(?:€|EUR)?\s*(.*?)\s*(?:€|EUR)?$", re.DOTALL)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from generator.lake.schema import TIMESTAMP, arrow_schema
+from generator.lake.tables import TIMESTAMP, arrow_schema
 from generator.lake.writer import LakeWriter
 
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from generator.lake.prices_and_conditions import CONDITIONS
+from generator.lake.tables import CONDITIONS
 
 _MAX_QUOTED_CHARACTERS = 60
 _CODES = {

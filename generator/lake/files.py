@@ -3,6 +3,9 @@
 A file is identified by its name and its state: size, time of change and inode, or the ETag. Its SHA-256, which enters
 the names of layers, comes from the store if the writer recorded it there. Otherwise the file is read and hashed once.
 DuckDB reads local files.
+
+For builds and for the quarantine a day file is the same by its table, its day and its content, whatever its name
+(`FileKey`).
 """
 
 import hashlib
@@ -17,6 +20,7 @@ from datetime import date
 from functools import cached_property
 from pathlib import Path
 from threading import Lock, get_ident
+from typing import NamedTuple, Self
 
 from edge_auth.errors import StoreError
 from edge_auth.store.disk import delete_abandoned, replace_file
@@ -25,15 +29,70 @@ from edge_auth.store.interface import Listed, Versioned
 from edge_auth.store.open import is_folder, open_store
 from generator.errors import LakeError
 from generator.lake import journal
-from generator.terminal.progress import Progress
+from generator.terminal import Progress
 from generator.threads import in_order
+
+# The daily tables whose rows are of products, and so of games.
+PRICE_TABLES = ("price_guide", "listings", "filtered_checks")
+# The prices of a price guide. Each has a second column `<figure>_holo`.
+PRICE_FIGURES = ("low", "avg", "trend", "avg1", "avg7", "avg30")
+NO_GAME = ""  # in a `FileKey`, the products without a game
+MAX_CACHE_BYTES = 16 << 30
+THREADS = 8  # each may hold a file in memory
+State = Sequence[int | str]
 
 # A file that changed this recently may change again within the same tick of the file system's clock.
 _SETTLED_NS = 2_000_000_000
-# Enough for ten years of three daily tables, several times over.
+# How many hashes are kept. Enough for ten years of three daily tables, several times over.
 _MAX_ENTRIES = 50_000
+_Listing = dict[str, Listed]  # by name
 
-State = Sequence[int | str]
+
+class FileKey(NamedTuple):
+    """What makes a day file of a lake the same file: its table, its day (YYYY-MM-DD) and its content.
+
+    Attributes:
+        game: The game whose rows are meant, `NO_GAME` for products without one; None for all rows of the file.
+    """
+
+    table: str
+    day: str
+    sha256: str
+    game: str | None = None
+
+    @property
+    def whole(self) -> Self:
+        """The file with all its rows."""
+        return self._replace(game=None)
+
+
+@dataclass(frozen=True)
+class LakeFile:
+    """One file of a table.
+
+    Attributes:
+        name: Path within the lake, with `/`.
+        day: Day of its partition. None for a table without partitions.
+        sha256: Hash of the content, '' until `LakeFiles.with_hashes` has set it.
+        size: In bytes.
+        path: Local path of the file, or the path that it will have after `LakeFiles.fetch`.
+        held: The sorted ids of the products whose rows are in quarantine: readers leave them out.
+    """
+
+    name: str
+    table: str
+    day: date | None
+    sha256: str = ""
+    path: str = ""
+    size: int = 0
+    held: tuple[int, ...] = field(default=(), repr=False)
+
+    @cached_property
+    def identity(self) -> str:
+        """What identifies the rows that readers see: the hash of the content, and of the ids that are left out."""
+        if not self.held:
+            return self.sha256
+        return hashlib.sha256(f"{self.sha256} without {','.join(map(str, self.held))}".encode()).hexdigest()
 
 
 class FileHashes:
@@ -87,41 +146,6 @@ class FileHashes:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             delete_abandoned(self.path.parent)
             replace_file(self.path, [json.dumps(newest).encode()], mode=0o600)  # ten times as fast as json.dump
-
-
-MAX_CACHE_BYTES = 16 << 30
-THREADS = 8  # each may hold a file in memory
-
-_Listing = dict[str, Listed]  # by name
-
-
-@dataclass(frozen=True)
-class LakeFile:
-    """One file of a table.
-
-    Attributes:
-        name: Path within the lake, with `/`.
-        day: Day of its partition. None for a table without partitions.
-        sha256: Hash of the content, '' until `LakeFiles.with_hashes` has set it.
-        size: In bytes.
-        path: Local path of the file, or the path that it will have after `LakeFiles.fetch`.
-        held: The sorted ids of the products whose rows are in quarantine: readers leave them out.
-    """
-
-    name: str
-    table: str
-    day: date | None
-    sha256: str = ""
-    path: str = ""
-    size: int = 0
-    held: tuple[int, ...] = field(default=(), repr=False)
-
-    @cached_property
-    def identity(self) -> str:
-        """What identifies the rows that readers see: the hash of the content, and of the ids that are left out."""
-        if not self.held:
-            return self.sha256
-        return hashlib.sha256(f"{self.sha256} without {','.join(map(str, self.held))}".encode()).hexdigest()
 
 
 class LakeFiles:

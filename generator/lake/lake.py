@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 from edge_auth.store.open import is_folder
 from generator.database import Database
 from generator.errors import LakeError
-from generator.lake.file_keys import PRICE_TABLES, FileKey
-from generator.lake.files import LakeFile, LakeFiles
+from generator.lake.files import PRICE_TABLES, FileKey, LakeFile, LakeFiles
 from generator.lake.tables import open_table
-from generator.terminal.progress import Progress
+from generator.terminal import Progress
 from generator.threads import ONE_THREAD
 
 

@@ -1,24 +1,32 @@
 """The quarantine of a store: day files of a lake that a refused night read. Later builds leave them out.
 
-`private/quarantine.json` names each file by its table, its day and the SHA-256 of its content. Each change of it is one
-conditional write. Another file of the same day is not in quarantine, whatever its name.
+`private/quarantine.json` names each file by its table, its day and the SHA-256 of its content. Another file of the same
+day is not in quarantine, whatever its name. Nights, publishing and people decide about the files. Each decision, as any
+change of the object, is one conditional write.
+
+Builds list the day files that they read: the record of a build lists those of the open month by table and day, its
+layers of days those of the closed months. So it is known what one build read that another did not.
 """
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from datetime import datetime
 from typing import Any
 
-from edge_auth.builds import layout
-from edge_auth.builds.record import BuildRecord
+from edge_auth.builds import layer_names, layout
+from edge_auth.builds.builds import Build, BuildRecord, TableInputs
 from edge_auth.errors import AccessDenied, StoreError
-from edge_auth.store.documents import update_json
-from edge_auth.store.interface import Store
-from generator.lake.file_keys import NO_GAME, FileKey
+from edge_auth.store.interface import Store, update_json
+from generator.clock import timestamp
+from generator.errors import QuarantineError
+from generator.lake.files import NO_GAME, PRICE_TABLES, FileKey, LakeFile
 
 FORMAT = 1
-_MAX_NAMED = 3
 HELD, ACCEPTED, DROPPED = "held", "accepted", "dropped"
+DAY_FILES = "files"  # a file of the layers that list the day files of closed months
+
+_MAX_NAMED = 3  # in a line for people
 
 
 @dataclass(frozen=True)
@@ -134,6 +142,79 @@ def waiting_in_short(files: Collection[QuarantinedFile], location: str) -> str:
     return describe_waiting(files, location) if few else count_waiting(files, location)
 
 
+def count_waiting(files: Collection[QuarantinedFile], location: str) -> str:
+    """Return held files as a short line, for nights after the one that refused them."""
+    return (
+        f"in quarantine since earlier nights: {_few([file.named for file in files])}; "
+        f"`cardpress quarantine list --store {location}`"
+    )
+
+
+def hold(
+    store: Store, refused: Mapping[FileKey, Mapping[str, float]], *, build: str, run: str, now: datetime
+) -> list[QuarantinedFile]:
+    """Put files in quarantine, and return those that wait for a person. A verdict of a person stays.
+
+    Args:
+        refused: The gates that refused each file, with the values that they measured.
+        build: The refused build.
+    """
+
+    def add(files: list[QuarantinedFile]) -> list[QuarantinedFile]:
+        known = {file.key: file for file in files}
+        for key, gates in refused.items():
+            new = QuarantinedFile(*key[:3], HELD, {}, build, run, timestamp(now), game=key.game)
+            file = known.get(key, new)
+            known[key] = replace(file, gates=dict(sorted((file.gates | dict(gates)).items())), in_lake=True)
+        return list(known.values())
+
+    return [file for file in change_quarantine(store, add) if file.key in refused and file.waits]
+
+
+def settle(store: Store, days: Collection[str], verdict: str, published: Build | None = None) -> list[QuarantinedFile]:
+    """Accept or drop all files of some days, and return them.
+
+    Args:
+        published: The live build, to drop the prices of a day that it read. Of a day with files that wait for a person,
+            these alone are meant.
+
+    Raises:
+        QuarantineError: No file of one of the days is in quarantine. Nothing was changed.
+        StoreError: The quarantine cannot be read or written.
+    """
+
+    def decide(files: list[QuarantinedFile]) -> list[QuarantinedFile]:
+        waiting = {file.day for file in files if file.waits}
+        files = files + _withdrawn(files, published, set(days) - waiting)
+        for day in sorted(set(days) - {file.day for file in files}):
+            raise QuarantineError(
+                f"no file of {day} is in quarantine in {store.location}: `cardpress quarantine list` lists the days"
+            )
+        return [replace(file, verdict=verdict) if file.day in days else file for file in files]
+
+    return [file for file in change_quarantine(store, decide) if file.day in days]
+
+
+def accept_read_files(store: Store, build: Build) -> None:
+    """Accept the files in quarantine that a build read, because it goes live."""
+
+    def accept(files: list[QuarantinedFile]) -> list[QuarantinedFile]:
+        read = files_read(build) if files else set()  # most stores have nothing in quarantine
+        return [replace(file, verdict=ACCEPTED) if file.key.whole in read else file for file in files]
+
+    change_quarantine(store, accept)
+
+
+def note_lake(store: Store, build: Build) -> None:
+    """Record which held files a lake still has, by a build of all its days."""
+
+    def note(files: list[QuarantinedFile]) -> list[QuarantinedFile]:
+        found = {key.whole for key in skipped_files(build.record) | files_read(build)} if files else set()
+        return [replace(file, in_lake=file.key.whole in found) if file.verdict == HELD else file for file in files]
+
+    change_quarantine(store, note)
+
+
 def change_quarantine(
     store: Store, change: Callable[[list[QuarantinedFile]], list[QuarantinedFile]]
 ) -> list[QuarantinedFile]:
@@ -143,7 +224,7 @@ def change_quarantine(
     def changed_document(data: bytes | None) -> bytes | None:
         nonlocal changed
         files = _parse(data, store.location) if data else []
-        changed = sorted(change(files), key=_order)
+        changed = sorted(change(files), key=_place)
         listed = {"format": FORMAT, "files": [asdict(file) for file in changed]}
         return None if changed == files else json.dumps(listed, indent=1).encode() + b"\n"
 
@@ -156,12 +237,60 @@ def change_quarantine(
     return changed
 
 
-def count_waiting(files: Collection[QuarantinedFile], location: str) -> str:
-    """Return held files as a short line, for nights after the one that refused them."""
-    return (
-        f"in quarantine since earlier nights: {_few([file.named for file in files])}; "
-        f"`cardpress quarantine list --store {location}`"
-    )
+def hashes_by_day(files: Iterable[LakeFile]) -> dict[str, list[str]]:
+    """Return the sorted hashes of the files of each day; of a file without the rows of a game its identity."""
+    days: dict[str, list[str]] = {}
+    for file in sorted((file for file in files if file.day), key=lambda file: (str(file.day), file.identity)):
+        days.setdefault(str(file.day), []).append(file.identity)
+    return days
+
+
+def files_read(build: Build) -> set[FileKey]:
+    """Return the day files that a build read. Builds of older versions name none.
+
+    Raises:
+        DamageError, StoreError: A list of them cannot be read.
+    """
+    from generator.pack.verify import checked_file  # imports Arrow, which `show` and `builds` do not need
+
+    inputs = _inputs(build.record)
+    lists: list[dict[str, dict[str, list[str]]]] = [{table: inputs[table].get("days", {}) for table in inputs}]
+    for name, layer in build.layers.items():
+        if name.startswith(layer_names.days_layer("")):
+            lists.append(json.loads(checked_file(layer, DAY_FILES).read_bytes()))
+    return {
+        FileKey(table, day, sha256)
+        for tables in lists
+        for table, days in tables.items()
+        for day, hashes in days.items()
+        for sha256 in hashes
+    }
+
+
+def unread_files(build: Build, live: Build) -> set[FileKey]:
+    """Return the day files that a build read and the live one did not.
+
+    Builds of older versions name no files, only the last day of each table.
+    """
+    return unread_of(files_read(build), live)
+
+
+def unread_of(files: set[FileKey], live: Build) -> set[FileKey]:
+    """Return those of some day files that the live build did not read."""
+    inputs = _inputs(live.record)
+    last_days = {table: known["last_day"] for table, known in inputs.items() if "last_day" in known}
+    unnamed = {table: day for table, day in last_days.items() if "days" not in inputs[table]}
+    return {file for file in files - files_read(live) if file.day > unnamed.get(file.table, "")}
+
+
+def _withdrawn(files: list[QuarantinedFile], published: Build | None, days: Collection[str]) -> list[QuarantinedFile]:
+    """Return the files of days that a build read and that were never in quarantine."""
+    if published is None:
+        return []
+    known = {file.key.whole for file in files}
+    prices = (file for file in files_read(published) if file.day in days and file.table in PRICE_TABLES)
+    read = {original_of(published.record, file) for file in prices}
+    return [QuarantinedFile(*key[:3], DROPPED, {}, published.id, "", "") for key in sorted(read - known)]
 
 
 def _few(texts: Sequence[str]) -> str:
@@ -170,7 +299,7 @@ def _few(texts: Sequence[str]) -> str:
     return ", ".join(texts[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _order(file: QuarantinedFile) -> tuple[str, ...]:
+def _place(file: QuarantinedFile) -> tuple[str, ...]:
     return file.day, file.table, file.sha256, file.game or ""
 
 
@@ -201,3 +330,8 @@ def _file(entry: dict[str, Any]) -> QuarantinedFile:
     if file.verdict not in (HELD, ACCEPTED, DROPPED):
         raise ValueError
     return replace(file, gates={gate: float(value) for gate, value in file.gates.items()})
+
+
+def _inputs(record: BuildRecord) -> dict[str, TableInputs]:
+    """Return the files of each table that a build read; none in a record of an older version."""
+    return record["provenance"]["inputs"] if "provenance" in record else {}

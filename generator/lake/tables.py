@@ -1,7 +1,14 @@
-"""Opens lake files as views raw.<table> of a database, and checks them against the rules of their table."""
+"""The tables of a lake: the columns that `build/lake.sql` declares, and files as views raw.<table> that are checked.
+
+The declared columns are available as DuckDB and as Arrow types. A file may have some other types, whose values keep
+their meaning. The rows of a view are checked against the rules of their table in `build/checks/`. Several readers and
+writers of lake tables share the price figures, the largest price and the conditions.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple, cast
 
 import duckdb
 import pyarrow as pa
@@ -11,10 +18,43 @@ from duckdb.sqltypes import DuckDBPyType
 from generator.database import Database, query_fault, run_file, sql_literal
 from generator.errors import LakeError
 from generator.lake.files import LakeFile
-from generator.lake.schema import LakeColumn, cast_expression, declared_columns, is_accepted
 
-_DAY_OF_FILE = r"regexp_extract(lake_file, '/day=([0-9]{4}-[0-9]{2}-[0-9]{2})/[^/]*$', 1)::date"
-_ONE_FILE = "read_parquet($1, hive_partitioning = false)"
+# In euros. `build/checks/rules.j2` refuses larger numbers.
+MAX_PRICE = 1e13
+# The conditions of an offer: code and name, best first.
+CONDITIONS = {
+    "MT": "Mint",
+    "NM": "Near Mint",
+    "EX": "Excellent",
+    "GD": "Good",
+    "LP": "Light Played",
+    "PL": "Played",
+    "PO": "Poor",
+}
+# Tables with long lists of offers: the SQL file that makes a table of their numbers, which the rules of the table read.
+OFFER_SUMMARIES = {"filtered_checks": "sources/check_summaries", "watch_checks": "sources/watch_summaries"}
+TIMESTAMP = pa.timestamp("us")  # UTC, without a zone
+
+# By type that a column declares: the Arrow type, the types of files that keep their meaning, and words for messages.
+_ARROW_TYPES = {
+    "bigint": pa.int64(),
+    "double": pa.float64(),
+    "varchar": pa.string(),
+    "timestamp": TIMESTAMP,
+    "date": pa.date32(),
+}
+_INTEGERS = {f"{sign}{width}int" for sign in ("", "u") for width in ("tiny", "small", "", "big", "huge")} | {
+    "integer",
+    "uinteger",
+}
+_NUMBERS = _INTEGERS | {"float", "double", "decimal"}
+_ACCEPTED_TYPES = {
+    "bigint": _INTEGERS,
+    "double": _NUMBERS,
+    "varchar": {"varchar", "enum"},
+    "timestamp": {f"timestamp{zone}{unit}" for zone in ("", "tz") for unit in ("", "_s", "_ms", "_us", "_ns")}
+    | {"timestamp with time zone"},
+}
 _TYPES_IN_WORDS = {
     "bigint": "an integer",
     "double": "a number",
@@ -22,9 +62,22 @@ _TYPES_IN_WORDS = {
     "timestamp": "a timestamp",
     "list": "a list",
 }
+_NULL_TYPES = ("NULL", '"null"', "sqlnull", "null")
 
-# Tables with long lists of offers: the SQL file that makes a table of their numbers, which the rules of the table read.
-OFFER_SUMMARIES = {"filtered_checks": "sources/check_summaries", "watch_checks": "sources/watch_summaries"}
+_DAY_OF_FILE = r"regexp_extract(lake_file, '/day=([0-9]{4}-[0-9]{2}-[0-9]{2})/[^/]*$', 1)::date"
+_ONE_FILE = "read_parquet($1, hive_partitioning = false)"
+# By column of a file or of a table.
+_Types = dict[str, DuckDBPyType]
+_Expressions = dict[str, str]
+
+
+@dataclass(frozen=True)
+class LakeColumn:
+    """A declared column."""
+
+    name: str
+    type: DuckDBPyType
+    required: bool
 
 
 class BrokenRule(NamedTuple):
@@ -44,8 +97,29 @@ class BrokenRule(NamedTuple):
         return f"column {self.column} {self.rule}: {self.rows} row{'s' * (self.rows != 1)}, such as {self.example}"
 
 
-_Types = dict[str, DuckDBPyType]
-_Expressions = dict[str, str]
+@cache
+def declared_tables() -> dict[str, list[LakeColumn]]:
+    """Return the columns of every lake table, in the order of `build/lake.sql`."""
+    with duckdb.connect(config={"threads": 1}) as database:
+        run_file(database, "lake")
+        tables = database.execute(
+            "select table_name from duckdb_tables() where schema_name = 'lake' order by table_name"
+        ).fetchall()
+        return {table: declared_columns(database, table) for (table,) in tables}
+
+
+def declared_columns(database: duckdb.DuckDBPyConnection, table: str) -> list[LakeColumn]:
+    """Return the columns of a lake table, from a database that has run `build/lake.sql`."""
+    declared = database.execute(
+        'select name, type, "notnull" from pragma_table_info($1) order by cid', [f"lake.{table}"]
+    ).fetchall()
+    return [LakeColumn(name, database.sqltype(type_), required) for name, type_, required in declared]
+
+
+def arrow_schema(table: str) -> pa.Schema:
+    """Return the declared columns of a table as an Arrow schema, without `day`, which is part of the path."""
+    columns = [column for column in declared_tables()[table] if column.name != "day"]
+    return pa.schema([(column.name, _arrow_type(column.type)) for column in columns])
 
 
 def open_table(database: Database, table: str, files: Sequence[LakeFile]) -> None:
@@ -122,13 +196,33 @@ def check_columns(database: Database, table: str, files: Sequence[LakeFile]) -> 
     return list(groups.values())
 
 
+def is_accepted(actual: DuckDBPyType, declared: DuckDBPyType) -> bool:
+    """Return whether values of a file's type keep their meaning under the declared type."""
+    if actual.id in _NULL_TYPES:
+        return True  # a column that holds only nulls has no type
+    if declared.id == "list":
+        return actual.id == "list" and is_accepted(_element(actual), _element(declared))
+    if declared.id == "struct":
+        return actual.id == "struct" and _is_accepted_struct(_fields(actual), _fields(declared))
+    return actual.id in _ACCEPTED_TYPES[declared.id]
+
+
+def cast_expression(name: str, actual: DuckDBPyType, declared: DuckDBPyType) -> str:
+    """Return the SQL expression that reads a column of a file as its declared type."""
+    if declared.id != "timestamp":
+        return f'"{name}"::{declared}'
+    # A time with a zone becomes UTC, the zone of the session. Both casts drop nanoseconds.
+    zoned = actual.id.startswith("timestamptz") or "time zone" in actual.id
+    return f'"{name}"::timestamptz::timestamp' if zoned else f'"{name}"::timestamp'
+
+
 def _file_types(database: Database, table: str, files: Sequence[LakeFile]) -> Iterator[tuple[str, _Types]]:
     """Yield each path with the names (lower case) and types of its top-level columns.
 
     Most files of a table have the same schema, and DuckDB describes only the first file of each: a fifth of the time.
     """
     for file in files:
-        schema = _schema(file.path)
+        schema = _parquet_schema(file.path)
         described = database.described.get(schema) if schema else None
         if described is None:
             described = _described(database, table, file.path)
@@ -137,7 +231,7 @@ def _file_types(database: Database, table: str, files: Sequence[LakeFile]) -> It
         yield file.path, described
 
 
-def _schema(path: str) -> str:
+def _parquet_schema(path: str) -> str:
     """Return the Parquet schema of a file as text. '' for a file that DuckDB should examine."""
     try:
         return str(pq.read_metadata(path).schema).partition("\n")[2]  # the first line is the address of the object
@@ -188,3 +282,25 @@ def _select(expressions: _Expressions, paths: list[str]) -> str:
     listed = ", ".join(map(sql_literal, paths))
     columns = ",\n".join(f"{expression} as {name}" for name, expression in expressions.items())
     return f"select {columns}\nfrom read_parquet([{listed}], filename = 'lake_file', hive_partitioning = false)"
+
+
+def _is_accepted_struct(actual: dict[str, DuckDBPyType], declared: dict[str, DuckDBPyType]) -> bool:
+    fields = {name.lower(): type_ for name, type_ in actual.items()}
+    return all(is_accepted(fields[name], type_) for name, type_ in declared.items() if name in fields)
+
+
+def _arrow_type(type_: DuckDBPyType) -> pa.DataType:
+    if type_.id == "list":
+        return pa.list_(_arrow_type(_element(type_)))
+    if type_.id == "struct":
+        return pa.struct([(name, _arrow_type(field)) for name, field in _fields(type_).items()])
+    return _ARROW_TYPES[type_.id]
+
+
+def _element(list_type: DuckDBPyType) -> DuckDBPyType:
+    return _fields(list_type)["child"]
+
+
+def _fields(type_: DuckDBPyType) -> dict[str, DuckDBPyType]:
+    """Return the fields of a struct, or `child` of a list."""
+    return cast(dict[str, DuckDBPyType], dict(type_.children))

@@ -6,13 +6,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from edge_auth.builds import layer_names
-from edge_auth.builds.builds import Build, open_build
+from edge_auth.builds.builds import Build, LayerRecord, open_build
 from edge_auth.builds.pointer import live_build_id
-from edge_auth.builds.record import LayerRecord
 from edge_auth.errors import EdgeError
 from edge_auth.store.interface import Store
 from generator.errors import GeneratorError
-from generator.lake.prices_and_conditions import PRICE_FIGURES
+from generator.lake.files import PRICE_FIGURES
 from generator.threads import USUAL, Resources
 
 GUIDE_COLUMNS = [f"{figure}{finish}" for finish in ("", "_holo") for figure in PRICE_FIGURES]
@@ -91,7 +90,7 @@ def _live_games(store: Store, catalogue: LayerRecord) -> list[dict[str, Any]] | 
 
 
 def _count(build: Build, resources: Resources) -> list[GameCoverage]:
-    from generator.making.stored_prices import prices_database  # DuckDB: `show` seldom needs it
+    from generator.compare.comparison import prices_database  # DuckDB: `show` seldom needs it
 
     with prices_database(build, resources) as db:
         db.run("report/game_columns")

@@ -1,4 +1,4 @@
-"""The tables of a lake in the database of a context. Each is opened once.
+"""The tables of a lake in the database of a context, each opened once, and the SQL that several layers read them by.
 
 A task opens the tables that it needs. So a build after a new watch check never opens the price tables.
 """
@@ -16,12 +16,13 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet
 from numpy.typing import NDArray
 
+from edge_auth.builds import bodies
 from edge_auth.store.file_cache import user_cache
 from generator.database import Database, sql_literal
-from generator.lake.file_keys import PRICE_TABLES
-from generator.lake.files import LakeFile
+from generator.lake.files import PRICE_TABLES, LakeFile
 from generator.lake.lake import Lake
 from generator.lake.tables import OFFER_SUMMARIES, check_rules, open_table, summarise_offers
 from generator.making.layers.spec import digest_of
@@ -32,6 +33,22 @@ from generator.making.tasks import ProductRange
 _TABLE = "watch_checks"
 MIN_FILES = 32  # fewer files are read at once
 MAX_KEPT = 8  # for this many lakes and months
+# The checks with their lists of offers that sources/filtered_checks reads.
+_REPEATED_CHECKS = ("sources/newest_checks", "sources/repeated_keys")
+PRICE_SOURCES = tuple(f"sources/{table}" for table in PRICE_TABLES)
+# What the layers of prices are made from.
+PRICE_SQL = (OFFER_SUMMARIES["filtered_checks"], *_REPEATED_CHECKS, *PRICE_SOURCES)
+# The SQL and the format of histories, for the layers of closed periods and of card details.
+HISTORY_SQL = (*PRICE_SQL, "views/month_rows", "views/month_newest", "views/period", "views/history")
+HISTORY_CONSTANTS = (bodies.BETWEEN, bodies.HISTORY_MARKS, bodies.PERIOD_TAIL)
+# The SQL of Cards, for the catalogue and the card details.
+CARD_SQL = ("sources/products", "sources/expansions", *HISTORY_SQL, "views/newest", "views/market_price", "views/cards")
+# What the layers of the tracked products are made from.
+WATCH_SQL = (
+    OFFER_SUMMARIES["watch_checks"],
+    *(f"sources/{name}" for name in ("watchlist", "all_watch_checks", "watch_checks")),
+)
+_IDS_PER_BATCH = 250_000
 
 
 def summarise_watch_checks(db: Database, lake: Lake) -> list[LakeFile]:
@@ -83,19 +100,6 @@ def _keep(db: Database, key: str, month: date) -> None:
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-# The checks with their lists of offers that sources/filtered_checks reads.
-_REPEATED_CHECKS = ("sources/newest_checks", "sources/repeated_keys")
-PRICE_SOURCES = tuple(f"sources/{table}" for table in PRICE_TABLES)
-# What the layers of prices are made from.
-PRICE_SQL = (OFFER_SUMMARIES["filtered_checks"], *_REPEATED_CHECKS, *PRICE_SOURCES)
-# What the layers of the tracked products are made from.
-WATCH_SQL = (
-    OFFER_SUMMARIES["watch_checks"],
-    *(f"sources/{name}" for name in ("watchlist", "all_watch_checks", "watch_checks")),
-)
-_IDS_PER_BATCH = 250_000
 
 
 def once(method: Callable[["LakeTables"], None]) -> Callable[["LakeTables"], None]:
@@ -300,3 +304,8 @@ class MonthTables:
         Its rows must keep the rules.
         """
         self._db.run("views/month_newest")
+
+
+def card_content(lake: Lake) -> dict[str, list[str]]:
+    """Return the content that a layer with Cards reads: the catalogue, and all price tables for their newest rows."""
+    return {"catalogue": lake.content("products", "expansions"), "prices": lake.content(*PRICE_TABLES)}

@@ -1,10 +1,15 @@
-"""Makes a build: defines the layers of a lake's build, makes the missing ones, and writes the record."""
+"""Makes a build: defines the layers of a lake's build, makes the missing ones, and writes the record.
+
+In a folder store the room on the disk is checked before, and given back if the disk gets full nevertheless.
+"""
 
 import json
 import platform
+import shutil
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
@@ -13,35 +18,34 @@ from typing import Any
 import duckdb
 
 from edge_auth.builds import layer_names, layout
-from edge_auth.builds.builds import FORMAT, Build, open_build
+from edge_auth.builds.builds import FORMAT, Build, BuildRecord, open_build
 from edge_auth.builds.index import INDEX_NAME
 from edge_auth.builds.layers import Layer
-from edge_auth.builds.record import BuildRecord
-from edge_auth.errors import DamagedObject, StoreError
+from edge_auth.builds.pointer import live_build_id
+from edge_auth.errors import DamagedObject, EdgeError, NoLiveBuild, StoreError
 from edge_auth.store.interface import Store
 from edge_auth.text import UNICODE_VERSION
+from generator import settings
 from generator.clock import Clock, utc_now
-from generator.errors import BuildError, LakeError
+from generator.database import temporary_folder_full
+from generator.errors import BuildError, GeneratorError, LakeError, SpaceError, is_disk_full
 from generator.lake.lake import Lake
-from generator.making.context import BuildContext
+from generator.making.context import BuildContext, StepTime
 from generator.making.game_coverage import games_for_record
 from generator.making.layers.all import define_layers
+from generator.making.layers.records import LAYERS_WITH_FACTS, facts
 from generator.making.layers.site import make_site
 from generator.making.layers.spec import LayerSpec
-from generator.making.layers.status import LAYERS_WITH_FACTS, facts
-from generator.making.plan import BuildPlan, plan_build
 from generator.making.provenance import provenance
-from generator.making.runners import Runner
-from generator.making.space import disk_space
-from generator.making.step_times import StepTime
+from generator.making.runners import BuildPlan, Runner, ThreadRunner, plan_build
 from generator.making.tasks import Task
-from generator.making.thread_runner import ThreadRunner
-from generator.pack.verify import damage, visible_damage
+from generator.pack.verify import Rotation, damage, visible_damage
 from generator.pack.writer import TaskOutput, join_index
-from generator.releases.intents import declare_intent
-from generator.releases.rotation import Rotation
-from generator.terminal.progress import Progress
+from generator.releases.locks import declare_intent
+from generator.terminal import Progress
 from generator.threads import ONE_THREAD, USUAL, Resources
+
+MISSING = "it is not in the store"
 
 
 def make_record(context: BuildContext, build_id: str, specs: Sequence[LayerSpec]) -> BuildRecord:
@@ -99,9 +103,6 @@ def _facts(context: BuildContext, layers: Mapping[str, Layer]) -> dict[str, Any]
             for row in layer_facts["left_out"]
         ],
     }
-
-
-MISSING = "it is not in the store"
 
 
 @dataclass(frozen=True)
@@ -326,3 +327,74 @@ def _runner(scheduler: str | None, context: BuildContext, plan: BuildPlan) -> It
         raise
     finally:
         runner.close(clear=clear)
+
+
+@contextmanager
+def disk_space(store: Store, missing: list[LayerSpec]) -> Iterator[None]:
+    """Check that there is room for layers. If a disk gets full in the `with` block, delete what was written of them.
+
+    Raises:
+        SpaceError: There is too little room, or a disk is full.
+        StoreError: The store failed.
+    """
+    _check_room(store, missing)
+    try:
+        yield
+    except (GeneratorError, EdgeError, OSError) as error:
+        if isinstance(error, SpaceError) or is_disk_full(error):
+            _discard_unfinished(store, missing)
+        if isinstance(error, SpaceError) or not is_disk_full(error):
+            raise
+        raise SpaceError(_full_message(store, error)) from error
+
+
+def needed_bytes(store: Store, missing: list[LayerSpec]) -> int:
+    """Return about how many bytes the layers need beyond what the store has of them, from the size of the last build.
+
+    Raises:
+        StoreError: The store failed.
+    """
+    sizes = _last_sizes(store)
+    present = sum(file.size for spec in missing for file in store.entries(spec.folder))
+    return max(0, int(sum(sizes.get(spec.name, 0) for spec in missing) * settings.GROWTH_OF_A_BUILD) - present)
+
+
+def _check_room(store: Store, missing: list[LayerSpec]) -> None:
+    folder = store.local_path("")
+    if folder is None or not missing or not folder.is_dir():
+        return
+    need, free = needed_bytes(store, missing), shutil.disk_usage(folder).free
+    if need and free < need + settings.RESERVE_BYTES:
+        raise SpaceError(
+            f"{store.location} has {free / 1e6:,.1f} MB free, but this build needs about {need / 1e6:,.1f} MB, "
+            f"as the last one did, and {settings.RESERVE_BYTES / 1e6:,.1f} MB must stay free: "
+            "free some space, or `cardpress prune --keep N`"
+        )
+
+
+def _last_sizes(store: Store) -> dict[str, int]:
+    """Return the bytes of each layer of the live build, or else of the newest one. Empty if the store has no build."""
+    try:
+        last = live_build_id(store)
+    except NoLiveBuild:
+        last = max(layout.build_ids(store.list(layout.BUILDS)), default="")
+    with suppress(EdgeError):  # a damaged record has no size
+        return open_build(store, last).record["bytes"]
+    return {}
+
+
+def _discard_unfinished(store: Store, specs: list[LayerSpec]) -> None:
+    """Delete the files of layers that have no index yet. No reader sees them, and they fill the disk."""
+    for spec in specs:
+        names = [entry.name for entry in store.entries(spec.folder)]
+        if spec.folder + INDEX_NAME not in names:
+            store.delete(names)
+
+
+def _full_message(store: Store, error: BaseException) -> str:
+    temporary = tempfile.gettempdir()
+    if temporary in str(error) and temporary not in store.location:
+        return str(temporary_folder_full())
+    return (
+        f"{store.location} is full; the unfinished layers were deleted: free some space, or `cardpress prune --keep N`"
+    )

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from generator.lake.file_keys import PRICE_TABLES
+from generator.lake.files import PRICE_TABLES
 from generator.lake.lake import Lake
 
 # Bytes of a row in the Parquet files of made-up lakes of 10,000 to 78,000 products; see docs/scale.md.

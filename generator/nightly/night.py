@@ -1,7 +1,8 @@
 """Runs a night: build, verify, judge by gates, publish, smoke test and prune, then write a report and pages.
 
 A night holds the lock `private/nightly.lock`. It leaves `gates/<build>.json` (`compare.judgements`), and a report and
-pages (`compare.run_reports`). A night that is refused or fails leaves the live build as it was.
+pages (`compare.run_reports`). A night that is refused or fails leaves the live build as it was. The report says whether
+the night moved the day of the data forward, and a day that the operator expects is checked.
 """
 
 import json
@@ -10,12 +11,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from datetime import date, timedelta
 from typing import Any, TypeVar
 
 from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
-from edge_auth.builds.pointer import Pointer, read_pointer
-from edge_auth.errors import AccessDenied, EdgeError, StoreError, Throttled, UnknownBuild
+from edge_auth.builds.pointer import Pointer, live_build_id, read_pointer
+from edge_auth.errors import AccessDenied, DamagedObject, EdgeError, NoLiveBuild, StoreError, Throttled, UnknownBuild
+from edge_auth.store.interface import Store
 from generator.clock import Clock, timestamp
 from generator.compare.comparison import Comparison
 from generator.compare.judgements import Judgement
@@ -49,88 +52,18 @@ from generator.errors import (
 from generator.lake.quarantine import QuarantinedFile, describe_waiting, read_quarantine
 from generator.making.game_coverage import cover_games
 from generator.nightly import steps
-from generator.nightly.data_day import check_data_day, live_data_day, note_day
 from generator.nightly.notices import Notices
 from generator.nightly.steps import NightOptions
+from generator.pack.verify import Rotation
 from generator.reading.outlying_days import outlying_days
-from generator.reading.report.write_pages import write_pages
-from generator.releases.lease import Lease
+from generator.reading.report import write_pages
+from generator.releases.locks import Lease
 from generator.releases.reserve import free_reserve_if_full, with_reserve
-from generator.releases.rotation import Rotation
 from generator.releases.termination import end_by_error, hold_back
 
-
-def write_report(options: NightOptions, report: RunReport) -> None:
-    """Complete the report with the live build, its day and its games, and write it into the store."""
-    store = options.store
-    note_day(report, store)
-    if report.live is not None:
-        report.games = _games(report.live, options)
-    report.quarantine = _quarantine(options)
-    report.outlying = _outlying(options, report)
-    report.finished = timestamp(options.clock())
-    data = json.dumps(report.to_json(), indent=1, ensure_ascii=False, default=str).encode()
-    with_reserve(store, lambda: store.put(layout.report_name(report.run), data + b"\n"))
-
-
-def _quarantine(options: NightOptions) -> list[dict[str, Any]]:
-    """Return the files that wait in quarantine; nothing if it is damaged, which has failed the night."""
-    try:
-        return [asdict(file) for file in read_quarantine(options.store) if file.waits]
-    except EdgeError:
-        return []
-
-
-def _outlying(options: NightOptions, report: RunReport) -> list[str] | None:
-    """Return the days that lie apart in what earlier versions published; None if an earlier night has looked."""
-    store = options.store
-    if report.live_before is None or report.live is None or "outlying" in (newest_report(store) or {}):
-        return None
-    try:
-        lines = [day.line(store.location) for day in outlying_days(open_build(store, report.live))]
-    except (GeneratorError, EdgeError, OSError) as error:  # missing figures are no reason to fail a night
-        options.progress.say(f"the history of {report.live} was not checked for days that lie apart: {error}")
-        return None
-    for line in lines:
-        options.progress.say(f"strange: {line}")
-    return lines
-
-
-def _games(live: str, options: NightOptions) -> list[dict[str, Any]]:
-    """Return the coverage of each game in the live build."""
-    try:
-        covered = cover_games(open_build(options.store, live), options.resources)
-        return [asdict(game) for game in covered]
-    except (GeneratorError, EdgeError, OSError) as error:  # missing figures are no reason to fail a night
-        options.progress.say(f"the games of {live} were not counted: {error}")
-        return []
-
-
-def write_night_pages(options: NightOptions, report: RunReport, comparison: Comparison | None) -> None:
-    """Write the pages of a build that is not live yet, published or not. SIGTERM ends only this.
-
-    Args:
-        comparison: That of the gates, if they came so far.
-    """
-    if report.build is None or report.outcome == UNCHANGED:
-        return
-    try:
-        with end_by_error("night"):
-            folder = write_pages(
-                options.store,
-                report,
-                options.clock,
-                comparison=comparison,
-                resources=options.resources,
-                progress=options.progress,
-            )
-        options.progress.say(f"pages: {folder}")
-    except (GeneratorError, EdgeError, OSError) as error:  # missing pages are no reason to fail a night
-        options.progress.say(f"the pages were not written: {error}")
-
+TODAY, YESTERDAY = "today", "yesterday"  # the words of `expected_day`
 
 _Result = TypeVar("_Result")
-
 # The outcomes of a night that decided against its build. After any other error, the outcome stays as it was.
 _OUTCOMES: dict[type[Exception], str] = {
     GateError: REFUSED,
@@ -145,6 +78,17 @@ def new_run_id(clock: Clock) -> str:
     """Return the id of a new run. Ids sort by time, also those of runs that begin in the same second."""
     now = clock()
     return f"{now:%Y%m%dT%H%M%S}.{now.microsecond // 1000:03}Z-{secrets.token_hex(3)}"
+
+
+def expected_day(text: str, clock: Clock) -> str:
+    """Return the day that `today`, `yesterday` or `YYYY-MM-DD` means, in UTC.
+
+    Raises:
+        ValueError: The text is none of these.
+    """
+    today = clock().date()
+    days = {TODAY: today, YESTERDAY: today - timedelta(days=1)}
+    return (days[text] if text in days else date.fromisoformat(text)).isoformat()
 
 
 class Night:
@@ -331,3 +275,112 @@ class Night:
         finally:
             self.report.seconds[step] = round(time.perf_counter() - started, 3)
             self.progress.say(f"{step}: {self.report.seconds[step]:.1f} s")
+
+
+def write_report(options: NightOptions, report: RunReport) -> None:
+    """Complete the report with the live build, its day and its games, and write it into the store."""
+    store = options.store
+    note_day(report, store)
+    if report.live is not None:
+        report.games = _games(report.live, options)
+    report.quarantine = _quarantine(options)
+    report.outlying = _outlying(options, report)
+    report.finished = timestamp(options.clock())
+    data = json.dumps(report.to_json(), indent=1, ensure_ascii=False, default=str).encode()
+    with_reserve(store, lambda: store.put(layout.report_name(report.run), data + b"\n"))
+
+
+def write_night_pages(options: NightOptions, report: RunReport, comparison: Comparison | None) -> None:
+    """Write the pages of a build that is not live yet, published or not. SIGTERM ends only this.
+
+    Args:
+        comparison: That of the gates, if they came so far.
+    """
+    if report.build is None or report.outcome == UNCHANGED:
+        return
+    try:
+        with end_by_error("night"):
+            folder = write_pages(
+                options.store,
+                report,
+                options.clock,
+                comparison=comparison,
+                resources=options.resources,
+                progress=options.progress,
+            )
+        options.progress.say(f"pages: {folder}")
+    except (GeneratorError, EdgeError, OSError) as error:  # missing pages are no reason to fail a night
+        options.progress.say(f"the pages were not written: {error}")
+
+
+def live_data_day(store: Store) -> str | None:
+    """Return the newest day of the price guide in the live build, or None if no build is live or its record is damaged.
+
+    For a build without a price guide, return its as-of day.
+
+    Raises:
+        StoreError: The pointer or the record cannot be read.
+    """
+    with suppress(NoLiveBuild, DamagedObject):
+        record = open_build(store, live_build_id(store)).record
+        day: str = record["freshness"]["catalogue"]["price_guide_day"] or record["as_of"]
+        return day
+    return None
+
+
+def note_day(report: RunReport, store: Store) -> None:
+    """Note in a report which build is live after the run, its day, and whether that day advanced.
+
+    Raises:
+        StoreError: The pointer or the record cannot be read.
+    """
+    pointer, _ = read_pointer(store)
+    report.live = pointer.build if pointer else None
+    report.data_day = live_data_day(store)
+    report.advanced = (report.data_day or "") > (report.data_day_before or "")
+
+
+def check_data_day(report: RunReport, expected: str) -> None:
+    """Check that the data of the live build is of the expected day, or newer.
+
+    Raises:
+        StaleError: It is older.
+    """
+    if (report.data_day or "") < expected:
+        raise StaleError(
+            f"the price guide of the live build {report.live} is of {report.data_day}, but {expected} was expected: "
+            "import the missing day, then run the night again"
+        )
+
+
+def _quarantine(options: NightOptions) -> list[dict[str, Any]]:
+    """Return the files that wait in quarantine; nothing if it is damaged, which has failed the night."""
+    try:
+        return [asdict(file) for file in read_quarantine(options.store) if file.waits]
+    except EdgeError:
+        return []
+
+
+def _outlying(options: NightOptions, report: RunReport) -> list[str] | None:
+    """Return the days that lie apart in what earlier versions published; None if an earlier night has looked."""
+    store = options.store
+    if report.live_before is None or report.live is None or "outlying" in (newest_report(store) or {}):
+        return None
+    try:
+        lines = [day.line(store.location) for day in outlying_days(open_build(store, report.live))]
+    except (GeneratorError, EdgeError, OSError) as error:  # missing figures are no reason to fail a night
+        options.progress.say(f"the history of {report.live} was not checked for days that lie apart: {error}")
+        return None
+    for line in lines:
+        options.progress.say(f"strange: {line}")
+    return lines
+
+
+def _games(live: str, options: NightOptions) -> list[dict[str, Any]]:
+    """Return the coverage of each game in the live build."""
+    try:
+        covered = cover_games(open_build(options.store, live), options.resources)
+        return [asdict(game) for game in covered]
+    except (GeneratorError, EdgeError, OSError) as error:  # missing figures are no reason to fail a night
+        options.progress.say(f"the games of {live} were not counted: {error}")
+        return []

@@ -11,7 +11,7 @@ from edge_auth.builds import layout
 from generator.compare.judgements import LATE, NOT_JUDGED, Verdict
 from generator.compare.run_reports import REPORT_PAGE, UNCHANGED, RunReport
 from generator.lake.quarantine import QuarantinedFile, count_waiting, describe_waiting
-from generator.terminal.progress import Progress
+from generator.terminal import Progress
 
 # How long a service may take: for each read of its answer, and in all.
 _TIMEOUT_SECONDS = 5.0

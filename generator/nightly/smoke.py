@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from edge_auth.api.endpoints import API, ENDPOINTS, MAX_TEXT_CHARACTERS, Endpoint
 from edge_auth.api.flask_app import client_of
 from edge_auth.api.parameters import ProductId
-from edge_auth.builds import layer_names, market, movers, sorts
+from edge_auth.builds import card_lists, layer_names, market
 from edge_auth.builds.builds import open_build
 from edge_auth.errors import EdgeError, InvalidParameter
 from edge_auth.live.open_build import LruCache, OpenBuild
@@ -70,12 +70,12 @@ def _requests(opened: OpenBuild) -> Iterator[str]:
     """Yield paths with queries: each endpoint's example, each ranking, searches, and the first and last product."""
     yield from _examples(opened)
     cards = f"{API}cards"
-    for kind in sorts.KINDS:
+    for kind in card_lists.KINDS:
         for sort in opened.catalogue.order:  # an older build may have fewer than the API
             yield f"{cards}?kind={kind}&sort={sort}&limit=1"
     yield f"{cards}?q=a&order=asc&limit=5"
     yield f"{cards}?min_price=1&max_price=5&sort=name&limit=5"
-    yield from (f"{API}movers?window={window}" for window in movers.WINDOWS)
+    yield from (f"{API}movers?window={window}" for window in market.WINDOWS)
     for line in opened.rows(layer_names.GAMES)[:1]:
         query = urlencode({"game": json.loads(line)["name"][:MAX_TEXT_CHARACTERS]})
         yield from (f"{API}{name}?{query}" for name in ("cards", "sets", "movers", "market"))

@@ -13,10 +13,15 @@ from generator import settings
 from generator.clock import Clock
 from generator.compare.comparison import Comparison, compare
 from generator.compare.gates import breached_by_game, judge
-from generator.compare.judgements import Judgement, write_judgement
-from generator.compare.past import read_past
-from generator.compare.refusals import force_accepted, pass_accepted, pass_way_back, refused_files
-from generator.compare.run_reports import PUBLISHED, RunReport, prune_run_reports
+from generator.compare.judgements import (
+    Judgement,
+    force_accepted,
+    pass_accepted,
+    pass_way_back,
+    refused_files,
+    write_judgement,
+)
+from generator.compare.run_reports import PUBLISHED, RunReport, prune_run_reports, read_past
 from generator.errors import (
     BusyError,
     DamageError,
@@ -28,28 +33,27 @@ from generator.errors import (
     SmokeError,
     SpaceError,
 )
-from generator.lake.decisions import hold, note_lake
 from generator.lake.lake import Lake, open_lake
 from generator.lake.quarantine import (
     ACCEPTED,
     QuarantinedFile,
     count_waiting,
     describe_waiting,
+    hold,
+    note_lake,
     read_quarantine,
     skipped_by_builds,
     waiting_files,
 )
 from generator.making.make import BuildResult, make_build, plan_only
 from generator.nightly.smoke import smoke_test
-from generator.pack.read_ahead import ReadAhead
-from generator.pack.verify import verify
+from generator.pack.verify import Rotation, verify
 from generator.releases.prune import RetentionRules, describe, prune
 from generator.releases.publish import publish, rollback, why_held
 from generator.releases.reserve import keep_reserve, with_reserve
-from generator.releases.rotation import Rotation
-from generator.terminal.progress import Progress
+from generator.terminal import Progress
 from generator.threads import ONE_THREAD, USUAL, Resources
-from generator.tree.export import export
+from generator.tree.export import ReadAhead, export
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,8 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from edge_auth.builds import layout
-from edge_auth.builds.builds import open_build
+from edge_auth.builds.builds import LayerRecord, open_build
 from edge_auth.builds.pointer import read_pointer
-from edge_auth.builds.record import LayerRecord
 from edge_auth.store.interface import Store
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext

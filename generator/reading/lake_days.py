@@ -12,12 +12,10 @@ from edge_auth.builds.pointer import read_pointer
 from edge_auth.store.interface import Store
 from generator.clock import from_unix_time, timestamp
 from generator.errors import LakeError
-from generator.lake.file_keys import FileKey
-from generator.lake.files import LakeFiles
+from generator.lake.files import FileKey, LakeFiles
 from generator.lake.lake import hash_day_files
-from generator.lake.quarantine import read_quarantine
-from generator.lake.read_by_builds import unread_of
-from generator.terminal.progress import Progress
+from generator.lake.quarantine import read_quarantine, unread_of
+from generator.terminal import Progress
 
 READ, NEW = "read", "new"
 

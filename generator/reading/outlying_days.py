@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from edge_auth.builds.builds import Build
 from generator import settings
+from generator.compare.comparison import prices_database
 from generator.database import sql_literal
-from generator.making.stored_prices import prices_database
 from generator.threads import USUAL
 
 _GUIDE = "price_guide"

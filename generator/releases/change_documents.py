@@ -1,33 +1,55 @@
-"""Keeps the documents of the steps (`edge_auth.builds.changes`): what differs between builds that were live in turn.
+"""Makes and keeps the documents of the steps (`edge_auth.builds.changes`): what differs between builds live in turn.
 
 A publish makes the documents of both directions before it moves the pointer, so a step is complete when it begins, and
 a rollback finds its document ready. A document that is missing all the same is made by the next command that moves the
 pointer or prunes. If one of its builds is gone, the index says so, and the steps begin after it.
+
+A document compares the Cards of two builds by columns, with the SQL of `build/changes/`: which products came, went, or
+differ in which members.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import open_build
+import pyarrow as pa
+
+from edge_auth.builds import layer_names, layout
+from edge_auth.builds.builds import Build, open_build
+from edge_auth.builds.catalogue import Catalogue
 from edge_auth.builds.changes import DocumentEntry, Index, Step, index_to_bytes, moves, parse_index, read_index
+from edge_auth.builds.layers import Layer
 from edge_auth.builds.pointer import Pointer, read_pointer
 from edge_auth.errors import EdgeError, MissingObject, UnknownBuild
-from edge_auth.store.documents import update_json
-from edge_auth.store.interface import Store
+from edge_auth.store.interface import Store, update_json
+from generator.compare.comparison import Comparison, IdArray, compare, named_faults, read_cards
+from generator.database import Database, run_file
 from generator.errors import BuildError, GeneratorError, message_of
-from generator.terminal.output import say
+from generator.terminal import say
 
-if TYPE_CHECKING:
-    from generator.compare.comparison import Comparison
+# Members of a Card that change for nearly every product every night, and the key.
+NOT_COMPARED = {"id_product", "price_guide", "filtered_price", "listing"}
 
+_EMPTY_LISTS = '"added":[],"removed":[\n\n],"changed":[\n\n]}\n'
 _FAILURES = (GeneratorError, EdgeError, OSError)
 _REPAIR = f"delete it and {layout.CHANGES_INDEX}: the next publish or prune makes the documents again"
 
 
-def prepare_step(store: Store, to: str, comparison: "Comparison | None" = None) -> None:
+@dataclass(frozen=True)
+class ChangesDocument:
+    """What differs between two builds: the counts of products, and the body of the API's answer."""
+
+    from_: str
+    to: str
+    added: int
+    removed: int
+    changed: int
+    json: bytes
+
+
+def prepare_step(store: Store, to: str, comparison: Comparison | None = None) -> None:
     """Make the documents of a move from the live build to another one, unless they exist or cannot be made.
 
     Args:
@@ -49,15 +71,6 @@ def complete_steps(store: Store) -> None:
     for step in steps:
         with _saying(f"/changes lacks the step from {step.from_} to {step.to}"):
             _make_documents(store, step)
-
-
-@contextmanager
-def _saying(failed: str) -> Iterator[None]:
-    """Say why a part of the documents could not be made, instead of raising."""
-    try:
-        yield
-    except _FAILURES as error:
-        say(f"{failed}: {message_of(error)}; the next publish or prune tries again", err=True)
 
 
 def missing_steps(store: Store) -> list[Step]:
@@ -113,7 +126,41 @@ def forget(store: Store, names: Iterable[str]) -> None:
         _update_index(store, lambda index: {pair: entry for pair, entry in index.items() if pair not in pairs})
 
 
-def _make_documents(store: Store, step: Step, comparison: "Comparison | None" = None) -> None:
+def compare_cards(comparison: Comparison) -> list[ChangesDocument]:
+    """Return the documents of both directions, from the old build to the new one and back.
+
+    Raises:
+        BuildError: DuckDB failed.
+        StoreError: A build cannot be read.
+    """
+    old, new = comparison.old, comparison.new
+    assert old is not None, "a step has two builds"
+    if _catalogue(old).folder == _catalogue(new).folder:  # as after a new watch check
+        return [_nothing_changed(old, new), _nothing_changed(new, old)]
+    with named_faults(comparison):
+        db = comparison.db
+        comparison.cards  # noqa: B018  (registers the tables)
+        db.run("changes/products")
+        _read_names(db, old.catalogue, "removed")
+        _read_names(db, new.catalogue, "added")
+        _compare_members(db, old.catalogue, new.catalogue)
+        db.set(old_build=old.id, new_build=new.id, old_day=str(old.as_of), new_day=str(new.as_of))
+        return [
+            ChangesDocument(from_, to, added, removed, changed, text.encode())
+            for from_, to, added, removed, changed, text in run_file(db.connection, "changes/documents").fetchall()
+        ]
+
+
+@contextmanager
+def _saying(failed: str) -> Iterator[None]:
+    """Say why a part of the documents could not be made, instead of raising."""
+    try:
+        yield
+    except _FAILURES as error:
+        say(f"{failed}: {message_of(error)}; the next publish or prune tries again", err=True)
+
+
+def _make_documents(store: Store, step: Step, comparison: Comparison | None = None) -> None:
     """Make the documents of a step in both directions, and note them in the index.
 
     Raises:
@@ -129,12 +176,7 @@ def _make_documents(store: Store, step: Step, comparison: "Comparison | None" = 
     _update_index(store, lambda index: index | entries)
 
 
-def _store_comparison(
-    store: Store, step: Step, made: "Comparison | None"
-) -> Iterator[tuple[str, DocumentEntry | None]]:
-    from generator.compare.changes import compare_cards  # most commands need no DuckDB
-    from generator.compare.comparison import compare
-
+def _store_comparison(store: Store, step: Step, made: Comparison | None) -> Iterator[tuple[str, DocumentEntry | None]]:
     with ExitStack() as stack:
         if made is None or not made.is_of(step.from_, step.to):
             made = stack.enter_context(compare(open_build(store, step.from_), open_build(store, step.to)))
@@ -154,3 +196,56 @@ def _update_index(store: Store, change: Callable[[Index], Index]) -> None:
         return None if (new := change(index)) == index else index_to_bytes(new)
 
     update_json(store, layout.CHANGES_INDEX, changed)
+
+
+def _nothing_changed(old: Build, new: Build) -> ChangesDocument:
+    """Return the document of two builds with the same Cards, as `build/changes/documents.sql` writes it."""
+    head = json.dumps({"from": old.id, "to": new.id, "as_of": str(new.as_of)}, separators=(",", ":"))
+    return ChangesDocument(old.id, new.id, 0, 0, 0, f"{head[:-1]},{_EMPTY_LISTS}".encode())
+
+
+def _read_names(db: Database, catalogue: Catalogue, change: str) -> None:
+    """Add the names of the products that are only in this build."""
+    ids, start = _ids(db, change), 0
+    for cards in read_cards(catalogue, ids):
+        batch = cards.append_column("id", pa.array(ids[start : start + len(cards)]))
+        db.insert("product_names", "select id, json ->> '$.name' from batch", batch)
+        start += len(cards)
+
+
+def _compare_members(db: Database, old: Catalogue, new: Catalogue) -> None:
+    ids, start = _ids(db, "changed"), 0
+    for before, after in zip(read_cards(old, ids), read_cards(new, ids), strict=True):
+        if start == 0:
+            _set_fields(db, [before["json"][0].as_py(), after["json"][0].as_py()])
+        id_ = pa.array(ids[start : start + len(before)])
+        db.connection.register("batch", pa.table({"id": id_, "old": before["json"], "new": after["json"]}))
+        db.run("changes/fields")
+        start += len(before)
+
+
+def _set_fields(db: Database, cards: Sequence[str]) -> None:
+    """Set the members to compare. All Cards of a build have the same members; builds of other versions may differ."""
+    members = [list(json.loads(card)) for card in cards]
+    fields = sorted(set().union(*members) - NOT_COMPARED)
+    marks = {_mark(of_card, fields) for of_card in members}
+    mark = marks.pop() if len(marks) == 1 else None
+    for variable, value in (("fields", fields), ("paths", [f"$.{field}" for field in fields]), ("mark", mark)):
+        db.connection.execute(f"set variable {variable} = $1", [value])
+
+
+def _mark(members: list[str], fields: list[str]) -> str | None:
+    """Return the text before the last members of a Card, which are not compared. None if there are no such members."""
+    after = 1 + max((members.index(field) for field in fields if field in members), default=-1)
+    return f',"{members[after]}":' if after < len(members) else None
+
+
+def _ids(db: Database, change: str) -> IdArray:
+    ids: IdArray = db.table(f"select id from changed_cards where change = '{change}' order by id")["id"].to_numpy()
+    return ids
+
+
+def _catalogue(build: Build) -> Layer:
+    if layer_names.CATALOGUE not in build.layers:
+        raise BuildError(f"{build.id} has no layer {layer_names.CATALOGUE}")
+    return build.layers[layer_names.CATALOGUE]

@@ -1,9 +1,10 @@
-"""Deletes what no remaining build needs, in three steps: mark, wait, sweep.
+"""Deletes what no remaining build needs.
 
-The deletions are found from listings of the store and written into the prune lock, which stops builds and publishers
-from using them (see `intents`). Then they are found again, and what is in both is deleted. The records of builds go
-first, so that no reader opens them. Of each layer the index goes first, so that the layer is missing rather than
-incomplete. A prune that is killed leaves objects that nothing names; the next prune deletes them.
+A prune has three steps: mark, wait, sweep. The deletions are found from listings of the store and written into the
+prune lock, which stops builds and publishers from using them (see `lease`). Then they are found again, and what is in
+both is deleted. The records of builds go first, so that no reader opens them. Of each layer the index goes first, so
+that the layer is missing rather than incomplete. A prune that is killed leaves objects that nothing names; the next
+prune deletes them.
 """
 
 import json
@@ -26,8 +27,7 @@ from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp, utc_now
 from generator.errors import PruneError
 from generator.releases.change_documents import complete_steps, forget, needed_documents
-from generator.releases.intents import DELETION_LIST, Intents, read_intents
-from generator.releases.lease import Lease
+from generator.releases.locks import DELETION_LIST, Intents, Lease, read_intents
 
 
 @dataclass(frozen=True)
@@ -157,6 +157,27 @@ def find_deletions(store: Store, rules: RetentionRules, clock: Clock) -> Deletio
     deletions.strays += _unneeded_changes(store, pointer, cutoff)
     deletions.strays += _leftovers(store, clock(), rules.grace, intents)
     return deletions
+
+
+def describe(deletions: Deletions) -> str:
+    """Return the deletions, or the result of a prune, as one line of text."""
+    if deletions.empty:
+        return f"nothing to delete; {_counted(deletions.remaining, 'build')} kept"
+    counts = ", ".join(
+        [
+            _counted(deletions.builds, "build"),
+            _counted(deletions.layers, "layer"),
+            _counted(deletions.strays, "single file"),
+        ]
+    )
+    if deletions.damaged:
+        counts = f"damaged records set aside: {', '.join(deletions.damaged)}; {counts}"
+    return f"{counts}, {deletions.bytes / 1e6:,.1f} MB; {_counted(deletions.remaining, 'build')} kept"
+
+
+def to_json(deletions: Deletions, now: datetime) -> str:
+    """Return the deletions, or the result of a prune, as JSON."""
+    return json.dumps({"at": timestamp(now)} | deletions.summary())
 
 
 def _open_remaining(store: Store, pointer: Pointer | None, ids: Iterable[str]) -> tuple[list[Build], list[str]]:
@@ -297,26 +318,5 @@ def _check_before_step(store: Store, deletions: Deletions, lease: Lease) -> None
         raise PruneError(f"{pointer.build} became live while it was to be deleted: nothing more is deleted")
 
 
-def describe(deletions: Deletions) -> str:
-    """Return the deletions, or the result of a prune, as one line of text."""
-    if deletions.empty:
-        return f"nothing to delete; {_counted(deletions.remaining, 'build')} kept"
-    counts = ", ".join(
-        [
-            _counted(deletions.builds, "build"),
-            _counted(deletions.layers, "layer"),
-            _counted(deletions.strays, "single file"),
-        ]
-    )
-    if deletions.damaged:
-        counts = f"damaged records set aside: {', '.join(deletions.damaged)}; {counts}"
-    return f"{counts}, {deletions.bytes / 1e6:,.1f} MB; {_counted(deletions.remaining, 'build')} kept"
-
-
 def _counted(things: Sized, name: str) -> str:
     return f"{len(things)} {name}{'s' * (len(things) != 1)}"
-
-
-def to_json(deletions: Deletions, now: datetime) -> str:
-    """Return the deletions, or the result of a prune, as JSON."""
-    return json.dumps({"at": timestamp(now)} | deletions.summary())

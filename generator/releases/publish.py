@@ -16,15 +16,14 @@ from edge_auth.builds.changes import KEPT_STEPS
 from edge_auth.builds.pointer import Announced, Pointer, read_pointer
 from edge_auth.errors import EdgeError, UnknownBuild
 from edge_auth.live import presence
-from edge_auth.store.documents import update_json
-from edge_auth.store.interface import Store
+from edge_auth.store.interface import Store, update_json
 from generator import settings
 from generator.clock import Clock, timestamp, utc_now
 from generator.errors import PublishError
-from generator.lake.decisions import accept_read_files
+from generator.lake.quarantine import accept_read_files
 from generator.releases.change_documents import complete_steps, prepare_step
-from generator.releases.intents import declare_intent
-from generator.terminal.output import say
+from generator.releases.locks import declare_intent
+from generator.terminal import say
 
 if TYPE_CHECKING:
     from generator.compare.comparison import Comparison

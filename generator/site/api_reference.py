@@ -14,12 +14,10 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from edge_auth.api.endpoints import API
-from generator.site.guide import Recipe, guide_sections, recipes
 from generator.site.live_examples import NAMES_OF_BUILDS, NO_EXAMPLES, LiveExamples, cut, shown
 from generator.site.openapi import strict_document
-from generator.site.prose import Prose
-from generator.site.schemas import Resource, Row, resources
-from generator.site.types_in_words import REFERENCE, for_readers
+from generator.site.prose import Prose, Recipe, guide_sections, recipes
+from generator.site.schemas import REFERENCE, Resource, Row, for_readers, resources
 
 _LARGEST_INTEGER = 10**18 - 1  # the maximum in the document when the limit of 18 digits is the only bound
 

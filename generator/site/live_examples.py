@@ -1,4 +1,8 @@
-"""The examples of the reference: requests for products, sets and slugs that a build has, and their real answers."""
+"""What the pages of the site take from a build: examples, the moves of the week, and the indexes of games.
+
+The examples of the reference are requests for products, sets and slugs that the build has, and their real answers. The
+page at / shows confirmed moves: cards that rose and fell much, with their pictures.
+"""
 
 import json
 import re
@@ -14,81 +18,12 @@ from flask.testing import FlaskClient
 from edge_auth.api.endpoints import API
 from edge_auth.api.flask_app import client_of
 from edge_auth.builds import layer_names
-from edge_auth.builds.movers import DIRECTIONS, WINDOWS
+from edge_auth.builds.market import DIRECTIONS, WINDOWS
 from edge_auth.live.open_build import OpenBuild
 from edge_auth.store.codec import decompressed_chunks
 from edge_auth.text import base_name
-from generator.site.week_moves import Move, week_moves
 
-DAYS = 90
-_MOST_GAMES = 8
-_LEFT, _TOP, _WIDTH, _HEIGHT = 3, 3, 114, 22  # of the line, in the units of its drawing
-
-
-class GameIndex(NamedTuple):
-    """The index of a game.
-
-    Attributes:
-        newest: The index on its newest day.
-        change_7d_pct: In percent, or None.
-        then: The day that this change is against, or None.
-        first: The index on the first day of the line.
-        points: The line, as `points` of a polyline in a drawing of 120 × 28.
-    """
-
-    name: str
-    newest: float
-    change_7d_pct: float | None
-    then: str | None
-    first: float
-    points: str
-
-
-def game_indexes(answer: Callable[[str], Any]) -> list[GameIndex]:
-    """Return the indexes of the games of most value, without those whose prices have stopped.
-
-    Args:
-        answer: Returns the answer to a path of the API, or None.
-    """
-    rows = (answer(f"{API}market?by=game&limit={_MOST_GAMES}") or {"data": []})["data"]
-    return [index for row in rows if (index := _game_index(row, answer))]
-
-
-def _game_index(row: dict[str, Any], answer: Callable[[str], Any]) -> GameIndex | None:
-    history = answer(f"{API}market/history?game={quote(row['game'], safe='')}&days={DAYS}")
-    if not history or not history["points"]:  # a name too long for a request, or only older prices
-        return None
-    indexes = [point["index"] for point in history["points"]]
-    then = None if row["change_7d_pct"] is None else _week_before(row["day"], history["points"])
-    return GameIndex(row["game"], row["index"], row["change_7d_pct"], then, indexes[0], _points(indexes))
-
-
-def _week_before(newest: str, points: Sequence[dict[str, Any]]) -> str | None:
-    """Return the day that `change_7d_pct` is against, the newest one at least a week before, or None."""
-    latest = (date.fromisoformat(newest) - timedelta(days=7)).isoformat()
-    return max((str(point["day"]) for point in points if point["day"] <= latest), default=None)
-
-
-def _points(values: Sequence[float]) -> str:
-    low, span = min(values), max(values) - min(values) or 1
-    step = _WIDTH / max(len(values) - 1, 1)
-    places = ((_LEFT + at * step, _TOP + _HEIGHT * (1 - (value - low) / span)) for at, value in enumerate(values))
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-
-
-_WORD = re.compile(r"[^\W\d_]{3,}")
-_MAX_NAME_CHARACTERS = 60  # a set or game with a longer name makes no good example
-_MAX_LINES = 80
-_CANDIDATES = 5
-_SECTIONS = {
-    "Moves": [f"{API}movers?window={window}&direction={way}&limit=1" for window in WINDOWS for way in DIRECTIONS],
-    "Market": [f"{API}market?limit=1"],
-    "Scan": [f"{API}fingerprints"],
-    "Watchlist": [f"{API}watchlist?limit=1"],
-}
-_LARGE = (f"{API}fingerprints", f"{API}names")
-_MADE_LATER = f"{API}openapi.json"
-
+DAYS = 90  # of the line of a game's index
 # The parameters whose values one build has and another lacks. One without a value in a build has no example there.
 NAMES_OF_BUILDS = frozenset(
     (
@@ -112,6 +47,64 @@ NAMES_OF_BUILDS = frozenset(
 _Json = Any
 _Ask = Callable[[str], _Json]
 
+# Of the moves of the week.
+_MOVES_EACH_WAY = 4
+_MOVE_CANDIDATES = 12  # of each direction: those with a picture come first
+_HUES = 8  # of the style sheet
+# Of the indexes of games.
+_MOST_GAMES = 8
+_LEFT, _TOP, _WIDTH, _HEIGHT = 3, 3, 114, 22  # of the line, in the units of its drawing
+# Of the examples.
+_EXAMPLE_CANDIDATES = 5
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_MAX_NAME_CHARACTERS = 60  # a set or game with a longer name makes no good example
+_MAX_LINES = 80
+_SECTIONS = {
+    "Moves": [f"{API}movers?window={window}&direction={way}&limit=1" for window in WINDOWS for way in DIRECTIONS],
+    "Market": [f"{API}market?limit=1"],
+    "Scan": [f"{API}fingerprints"],
+    "Watchlist": [f"{API}watchlist?limit=1"],
+}
+_LARGE = (f"{API}fingerprints", f"{API}names")
+_MADE_LATER = f"{API}openapi.json"
+
+
+class Move(NamedTuple):
+    """A row of /movers with what its card shows.
+
+    Attributes:
+        mover: As the API writes it.
+        number: Of the card, or None.
+        image: An address over https, a path of this host, or None.
+        low: The lowest offer of the finish that moved, in euros, or None.
+        hue: The place of the game's colour in the style sheet, for a card without a picture.
+    """
+
+    mover: dict[str, Any]
+    number: str | None
+    image: str | None
+    low: float | None
+    hue: int
+
+
+class GameIndex(NamedTuple):
+    """The index of a game.
+
+    Attributes:
+        newest: The index on its newest day.
+        change_7d_pct: In percent, or None.
+        then: The day that this change is against, or None.
+        first: The index on the first day of the line.
+        points: The line, as `points` of a polyline in a drawing of 120 × 28.
+    """
+
+    name: str
+    newest: float
+    change_7d_pct: float | None
+    then: str | None
+    first: float
+    points: str
+
 
 @dataclass(frozen=True)
 class LiveExamples:
@@ -128,7 +121,7 @@ class LiveExamples:
     """
 
     values: Mapping[str, str] = field(default_factory=dict)
-    answer: Callable[[str], _Json] = lambda target: None
+    answer: _Ask = lambda target: None
     status: _Json = None
     games: Sequence[GameIndex] = ()
     moves: Sequence[Move] = ()
@@ -157,6 +150,25 @@ def live_examples(build: OpenBuild) -> LiveExamples:
     )
 
 
+def week_moves(answer: _Ask) -> list[Move]:
+    """Return confirmed moves of 7 days, those up before those down.
+
+    Args:
+        answer: Returns the answer to a path of the API, or None.
+    """
+    return [move for direction in ("up", "down") for move in _moves(direction, answer)]
+
+
+def game_indexes(answer: _Ask) -> list[GameIndex]:
+    """Return the indexes of the games of most value, without those whose prices have stopped.
+
+    Args:
+        answer: Returns the answer to a path of the API, or None.
+    """
+    rows = (answer(f"{API}market?by=game&limit={_MOST_GAMES}") or {"data": []})["data"]
+    return [index for row in rows if (index := _game_index(row, answer))]
+
+
 def shown(value: _Json, indent: int = 0, width: int = 84) -> str:
     """Return JSON for people: indented, with short arrays and objects on one line."""
     line = json.dumps(value, ensure_ascii=False)
@@ -177,9 +189,44 @@ def cut(text: str) -> str:
     return text if len(lines) <= _MAX_LINES + 1 else "\n".join([*lines[:_MAX_LINES], "…"])
 
 
-def _nested(value: _Json) -> bool:
-    members = value.values() if isinstance(value, dict) else value
-    return any(isinstance(member, dict | list) and member for member in members)
+def _moves(direction: str, answer: _Ask) -> list[Move]:
+    movers = answer(f"{API}movers?confirmed=true&direction={direction}&limit={_MOVE_CANDIDATES}")["data"]
+    if not movers:
+        return []
+    cards = answer(f"{API}cards?ids=" + ",".join(str(mover["id_product"]) for mover in movers))["data"]
+    moves = [_move(mover, card) for mover, card in zip(movers, cards, strict=True)]
+    return sorted(moves, key=lambda move: move.image is None)[:_MOVES_EACH_WAY]
+
+
+def _move(mover: dict[str, Any], card: dict[str, Any]) -> Move:
+    image = card["image"] or ""
+    shown = image.startswith(("https://", "/")) and not image.startswith("//")
+    game = (card["category"] or "").rpartition(" ")[0]  # a card does not name its game, but its category begins with it
+    guide = card["price_guide"]
+    low = (guide["holo"] if mover["finish"] == "foil" else guide)["low"]
+    return Move(mover, card["number"], image if shown else None, low, sum(map(ord, game)) % _HUES)
+
+
+def _game_index(row: dict[str, Any], answer: _Ask) -> GameIndex | None:
+    history = answer(f"{API}market/history?game={quote(row['game'], safe='')}&days={DAYS}")
+    if not history or not history["points"]:  # a name too long for a request, or only older prices
+        return None
+    indexes = [point["index"] for point in history["points"]]
+    then = None if row["change_7d_pct"] is None else _week_before(row["day"], history["points"])
+    return GameIndex(row["game"], row["index"], row["change_7d_pct"], then, indexes[0], _points(indexes))
+
+
+def _week_before(newest: str, points: Sequence[dict[str, Any]]) -> str | None:
+    """Return the day that `change_7d_pct` is against, the newest one at least a week before, or None."""
+    latest = (date.fromisoformat(newest) - timedelta(days=7)).isoformat()
+    return max((str(point["day"]) for point in points if point["day"] <= latest), default=None)
+
+
+def _points(values: Sequence[float]) -> str:
+    low, span = min(values), max(values) - min(values) or 1
+    step = _WIDTH / max(len(values) - 1, 1)
+    places = ((_LEFT + at * step, _TOP + _HEIGHT * (1 - (value - low) / span)) for at, value in enumerate(values))
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
 
 
 def _values(build: OpenBuild, answer: _Ask) -> Iterator[tuple[str, str]]:
@@ -210,7 +257,7 @@ def _values(build: OpenBuild, answer: _Ask) -> Iterator[tuple[str, str]]:
 def _example_card(answer: _Ask) -> _Json:
     """Return the single that rose most, with a picture if possible; else the most expensive product, or None."""
     nothing: _Json = {"data": []}
-    movers = (answer(f"{API}movers?kind=single&min_price=5&limit={_CANDIDATES}") or nothing)["data"]
+    movers = (answer(f"{API}movers?kind=single&min_price=5&limit={_EXAMPLE_CANDIDATES}") or nothing)["data"]
     risen = ",".join(str(mover["id_product"]) for mover in movers)
     cards = (answer(f"{API}cards?ids={risen}" if risen else f"{API}cards?limit=1") or nothing)["data"]
     return next((card for card in cards if card["image"]), cards[0] if cards else None)
@@ -237,3 +284,8 @@ def _start(member: bytes) -> _Json:
     opening, *lines = start[: start.rindex(b"\n")].split(b"\n")
     entries = [line.rstrip(b",") for line in lines[:_MAX_LINES] if line.startswith(b"{")]
     return json.loads(opening + b",".join(entries) + b"]}")
+
+
+def _nested(value: _Json) -> bool:
+    members = value.values() if isinstance(value, dict) else value
+    return any(isinstance(member, dict | list) and member for member in members)

@@ -46,8 +46,7 @@ from edge_auth.errors import (
 )
 from edge_auth.live.counter import WINDOW_SECONDS
 from edge_auth.text import MAX_DIGITS
-from generator.site.guide import guide
-from generator.site.prose import HEADERS, PARAMETERS, STATUSES, TAGS, Prose
+from generator.site.prose import HEADERS, PARAMETERS, STATUSES, TAGS, Prose, guide
 from generator.site.schemas import schemas
 
 _Json = dict[str, Any]

@@ -1,4 +1,12 @@
-"""Makes JSON Schema of the rows in `schemas.md`: the fields of every object that the API returns, and of its errors."""
+"""Makes JSON Schema of the rows in `schemas.md`: the fields of every object that the API returns, and of its errors.
+
+A row has the type of its field in words. They become JSON Schema, and words for readers:
+
+    integer or null, at least 0        {"type": ["integer", "null"], "minimum": 0}
+    array of Offer, at most 5 items    {"type": "array", "items": {"$ref": "#/components/schemas/Offer"}, "maxItems": 5}
+    one of the views                   {"type": "string", "enum": ["daily", "weekly", "monthly"]}
+    string, under any name             {"type": "object", "additionalProperties": {"type": "string"}}
+"""
 
 import json
 import re
@@ -6,16 +14,59 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from edge_auth.api.endpoints import ENDPOINTS
 from edge_auth.api.parameters import Integer
+from edge_auth.builds import bulk, card_lists, object_keys
+from edge_auth.errors import API_ERRORS
+from edge_auth.live.keys import SCOPES
+from edge_auth.search.named import MATCHES
 from generator.errors import SiteError
-from generator.site.types_in_words import ARRAY_OF, Json, is_optional, schema_of
+from generator.lake.tables import CONDITIONS
 
+Json = dict[str, Any]
+REFERENCE = "#/components/schemas/"
+ARRAY_OF = "array of "
+
+# The rows of `schemas.md`.
 _COLUMNS = ("field", "type", "what it is", "example")
 _BASE = re.compile(r"\*(\w+)\*")
 _MORE = "…"
 _PAGE_OF = ", a page of "
+# The types in words.
+_WORDS: dict[str, tuple[str, ...]] = {
+    "kinds": card_lists.KINDS[1:],
+    "matches": MATCHES,
+    "views": object_keys.HISTORY_VIEWS,
+    "ranges": tuple(object_keys.HISTORY_RANGES),
+    "scopes": SCOPES,
+    "conditions": tuple(CONDITIONS),
+    "bulk tables": (*bulk.PART_OF_TABLE, *bulk.PRICE_TABLES),
+    "bulk formats": tuple(bulk.FORMATS),
+    "error codes": tuple(error.code for error in API_ERRORS),
+}
+_TYPES: dict[str, Json] = {
+    **{name: {"type": name} for name in ("string", "integer", "number", "boolean", "object")},
+    "int64": {"type": "integer", "format": "int64"},
+    "date": {"type": "string", "format": "date"},
+    "date-time": {"type": "string", "format": "date-time"},
+}
+_ONE_OF = "one of the "
+_UNDER = "under any of the "
+_UNDER_NAMES = "under any name"
+_OPTIONAL = "optional"
+_SEPARATOR = re.compile(r", (?![^(]*\))")  # a comma that is in no parentheses
+# The first pattern that matches a whole bound says which members it sets; its groups are their values in order.
+_BOUNDS = (
+    (re.compile(r"at least (\d+)"), ("minimum",)),
+    (re.compile(r"at least (\d+) items?"), ("minItems",)),
+    (re.compile(r"at most (\d+) items?"), ("maxItems",)),
+    (re.compile(r"(\d+) to (\d+) items"), ("minItems", "maxItems")),
+    (re.compile(r"(?=(\d+) items)(\d+) items"), ("minItems", "maxItems")),
+    (re.compile(r"like `(.+)`"), ("pattern",)),
+    (re.compile(r"always (.+)"), ("const",)),
+)
 
 
 @dataclass(frozen=True)
@@ -84,6 +135,65 @@ def all_fields(name: str, resources: Mapping[str, Resource]) -> tuple[Row, ...]:
     return (*(all_fields(resource.base, resources) if resource.base else ()), *resource.fields)
 
 
+@cache
+def schemas() -> dict[str, Json]:
+    """Return the schemas by name, as `components.schemas` of the OpenAPI document has them. Do not change the result.
+
+    They allow only the fields of today. Each has an example, which is assembled from those of its fields.
+
+    Raises:
+        SiteError: A row of `schemas.md` is malformed.
+    """
+    return make_schemas(resources())
+
+
+def make_schemas(resources: Mapping[str, Resource]) -> dict[str, Json]:
+    """Return the schemas of resources by name.
+
+    Raises:
+        SiteError: A row is malformed.
+    """
+    return {name: _resource_schema(name, resources) for name in resources}
+
+
+def schema_of(words: str) -> Json:
+    """Return the JSON Schema of a type in words.
+
+    Raises:
+        ValueError: The words are not a type. The message says what to write.
+    """
+    type_, *bounds = (part for part in _SEPARATOR.split(words) if part != _OPTIONAL)
+    schema = _without_bounds(type_)
+    under = [bound.removeprefix(_UNDER) for bound in bounds if bound.startswith(_UNDER)]
+    for bound in bounds:
+        if not bound.startswith((_UNDER, _UNDER_NAMES)):
+            schema |= _bound(bound)
+    if _UNDER_NAMES in bounds:
+        return {"type": "object", "additionalProperties": schema}
+    if not under:
+        return schema
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": dict.fromkeys(_declared_words(under[0]), schema),
+    }
+
+
+@cache
+def for_readers(words: str) -> str:
+    """Return a type with the declared words in place of their name: "one of `single`, `sealed`"."""
+    for start in (_ONE_OF, _UNDER):
+        for name, declared in _WORDS.items():
+            listed = ", ".join(f"`{word}`" for word in declared)
+            words = words.replace(start + name, start.replace("the ", "") + listed)
+    return words
+
+
+def is_optional(words: str) -> bool:
+    """Return whether a field of this type may be absent."""
+    return _SEPARATOR.split(words)[-1] == _OPTIONAL
+
+
 def malformed(line: int, problem: str) -> SiteError:
     """Return the error for a row."""
     return SiteError(f"generator/site/schemas.md:{line}: {problem}")
@@ -135,28 +245,7 @@ def _nested(rows: list[Row]) -> tuple[Row, ...]:
     return tuple(replace(own, fields=_nested(inner)) for own, *inner in found.values())
 
 
-@cache
-def schemas() -> dict[str, Json]:
-    """Return the schemas by name, as `components.schemas` of the OpenAPI document has them. Do not change the result.
-
-    They allow only the fields of today. Each has an example, which is assembled from those of its fields.
-
-    Raises:
-        SiteError: A row of `schemas.md` is malformed.
-    """
-    return make_schemas(resources())
-
-
-def make_schemas(resources: Mapping[str, Resource]) -> dict[str, Json]:
-    """Return the schemas of resources by name.
-
-    Raises:
-        SiteError: A row is malformed.
-    """
-    return {name: _schema(name, resources) for name in resources}
-
-
-def _schema(name: str, resources: Mapping[str, Resource]) -> Json:
+def _resource_schema(name: str, resources: Mapping[str, Resource]) -> Json:
     resource = resources[name]
     schema = _object(all_fields(name, resources)) | {"description": resource.description}
     if resource.open:
@@ -175,10 +264,10 @@ def _object(fields: tuple[Row, ...]) -> Json:
 
 def _member(field: Row) -> Json:
     inner = _object(field.fields) if field.fields else {}
-    return _schema_of(field) | inner | {"description": field.description}
+    return _field_schema(field) | inner | {"description": field.description}
 
 
-def _schema_of(field: Row) -> Json:
+def _field_schema(field: Row) -> Json:
     try:
         return schema_of(field.type)
     except ValueError as error:
@@ -192,15 +281,15 @@ def _example_of(name: str, resources: Mapping[str, Resource]) -> Json:
 def _example(fields: tuple[Row, ...], resources: Mapping[str, Resource]) -> Json:
     """Return the example of an object. A field that may be absent and has no example is left out."""
     shown = (field for field in fields if field.example or not is_optional(field.type))
-    return {field.name: _value(field, resources) for field in shown}
+    return {field.name: _field_example(field, resources) for field in shown}
 
 
-def _value(field: Row, resources: Mapping[str, Resource]) -> object:
+def _field_example(field: Row, resources: Mapping[str, Resource]) -> object:
     """Return the example of a field: that of its row, or else that of its resource."""
     if field.fields:
         return _example(field.fields, resources)
     if field.example:
-        return _given(field)
+        return _given_example(field)
     name = field.type.removeprefix(ARRAY_OF).partition(",")[0].removesuffix(" or null")
     if name not in resources:
         raise malformed(field.line, f"{field.name!r} needs an example, or a type that is a heading of this file")
@@ -208,11 +297,44 @@ def _value(field: Row, resources: Mapping[str, Resource]) -> object:
     return [example] if field.type.startswith(ARRAY_OF) else example
 
 
-def _given(field: Row) -> object:
+def _given_example(field: Row) -> object:
     """Return the example of a row: JSON, or the text of a string."""
-    if field.example != "null" and "string" in _schema_of(field).get("type", ()):
+    if field.example != "null" and "string" in _field_schema(field).get("type", ()):
         return field.example
     try:
         return json.loads(field.example)
     except ValueError:
         raise malformed(field.line, f"the example {field.example!r} is not JSON: write it as JSON") from None
+
+
+def _without_bounds(type_: str) -> Json:
+    if type_.startswith(ARRAY_OF):
+        return {"type": "array", "items": schema_of(type_.removeprefix(ARRAY_OF).strip("()"))}
+    if type_.startswith(_ONE_OF):
+        return {"type": "string", "enum": list(_declared_words(type_.removeprefix(_ONE_OF)))}
+    name = type_.removesuffix(" or null")
+    if name[:1].isupper():
+        reference = {"$ref": REFERENCE + name}
+        return reference if name == type_ else {"anyOf": [reference, {"type": "null"}]}
+    if name not in _TYPES:
+        raise ValueError(
+            f"{type_!r} is no type: write one of {', '.join(_TYPES)}, a resource, 'array of …', 'one of the …'"
+        )
+    known = _TYPES[name]
+    return known | ({} if name == type_ else {"type": [known["type"], "null"]})
+
+
+def _declared_words(name: str) -> tuple[str, ...]:
+    if name not in _WORDS:
+        raise ValueError(f"there are no words {name!r}: write one of {', '.join(_WORDS)}")
+    return _WORDS[name]
+
+
+def _bound(text: str) -> Json:
+    for pattern, members in _BOUNDS:
+        if found := pattern.fullmatch(text):
+            return {
+                name: int(value) if value.isdigit() else value
+                for name, value in zip(members, found.groups(), strict=True)
+            }
+    raise ValueError(f"{text!r} is no bound: write one of 'at least 0', '1 to 5 items', 'like `regex`', 'always text'")

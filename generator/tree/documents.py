@@ -1,22 +1,24 @@
-"""The documents of a tree: their names, and tags that show without reading which of them may have changed.
+"""The documents of a build and of its tree: their keys, their JSON as the API answers it, their names and tags.
 
-A document has the path of its logical key, but for slugs: a host that decodes percent signs looks for another file.
+Most documents are objects of their layer. The layers of `_KINDS` hold what theirs are put together from.
+
+In a tree a document has the path of its logical key, but for slugs: a host that decodes percent signs looks for another
+file. A tag shows without reading whether the document may have changed.
 """
 
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 import numpy as np
 
-from edge_auth.builds import layer_names, object_keys, pages, site_files
+from edge_auth.builds import bodies, layer_names, object_keys
 from edge_auth.builds.builds import Build
 from edge_auth.builds.bulk import LIVE_CATALOGUE, BulkFile, catalogue_of
-from edge_auth.builds.documents import read_document
 from edge_auth.builds.index import INDEX_NAME, map_table, only_chunk
 from edge_auth.builds.layers import Layer
 from edge_auth.errors import StoreError
@@ -107,6 +109,31 @@ def tree_documents(build: Build) -> Iterator[TreeDocument]:
     yield TreeDocument(f"{API_FOLDER}/{LISTS_KEY}", LISTS_KEY, hashlib.sha256(_lists(build)).hexdigest()[:_TAG_DIGITS])
 
 
+def read_body(build: Build, document: TreeDocument) -> TreeBody:
+    """Return the content of a document, verified.
+
+    Raises:
+        StoreError: It cannot be read.
+    """
+    key = document.key
+    if document.bulk_file:
+        file = build.bulk_files[document.bulk_file]
+        return TreeBody(file.media_type, file.sha256, read_file=partial(_read_file, build, file))
+    media_type = object_keys.media_type(key)
+    if key == LISTS_KEY:
+        return TreeBody(media_type, document.tag, plain=_lists(build))
+    if (id_ := object_keys.card_id(key)) is not None:
+        card = build.card(id_)
+        assert card is not None, f"{key} is in the catalogue"
+        return TreeBody(media_type, card.digest.hex(), member=card.member)
+    found = None if key in _JOINED else build.find(key)
+    if found is None or object_keys.is_list_page(key):
+        plain = read_document(build, key) or b""
+        return TreeBody(media_type, hashlib.sha256(plain).hexdigest(), plain=plain)
+    layer, entry = found
+    return TreeBody(media_type, entry.json_sha256.hex(), member=layer.read_member(entry))
+
+
 def find_document(build: Build, name: str) -> bytes | None:
     """Return the content of a document by its logical key, or by its path in a tree, or None."""
     key = name.removeprefix(f"{API_FOLDER}/")
@@ -116,9 +143,30 @@ def find_document(build: Build, name: str) -> bytes | None:
     return read_document(build, _watchlist_key(of_watchlist)) if found is None and of_watchlist else found
 
 
+def document_keys(build: Build) -> Iterator[str]:
+    """Yield the keys of all documents that `export` writes, layer by layer; see `read_document`."""
+    for layer in build.layers:
+        if layer in _KINDS:
+            yield from _KINDS[layer].keys(build)
+        elif layer_names.is_exported(layer):
+            yield from _stored_keys(build, layer)
+
+
+def read_document(build: Build, key: str) -> bytes | None:
+    """Return the document under a key, or None. The path of a bulk file gives its bytes.
+
+    Raises:
+        StoreError: It cannot be read.
+    """
+    layer = object_keys.layer_of(key)
+    if layer in _KINDS:
+        return _KINDS[layer].read(build, key) if layer in build.layers else None
+    return build.get(key)
+
+
 def _name(build: Build, key: str) -> str:
     """Return the path in a tree of the document under a logical key."""
-    if site_files.is_site_file(key):
+    if object_keys.is_site_file(key):
         return key
     if not (found := _SLUG.fullmatch(key)):
         return f"{API_FOLDER}/{key}"
@@ -140,6 +188,13 @@ def _watchlist_key(found: re.Match[str]) -> str:
     return found[1] + object_keys.encode_slug(slug.decode(errors="replace")) + found[3]
 
 
+def _read_file(build: Build, file: BulkFile) -> bytes:
+    data = build.store.get(file.object)
+    if hashlib.sha256(data).hexdigest() != file.sha256:
+        raise StoreError(f"{file.object} in {build.store.location} does not match its hash")
+    return data
+
+
 def _lists(build: Build) -> bytes:
     """Return the document that says how long each list of pages is, so that it can be read from its end.
 
@@ -150,11 +205,11 @@ def _lists(build: Build) -> bytes:
     for kind, keyed in catalogue.counts.keyed.items():
         rows = catalogue.counts.products[kind]
         for sort in catalogue.order:
-            found[f"cards/{kind}/{sort}"] = _length(rows, pages.CARDS_PER_PAGE) | {"with_key": keyed[sort]}
+            found[f"cards/{kind}/{sort}"] = _length(rows, bodies.CARDS_PER_PAGE) | {"with_key": keyed[sort]}
     if layer_names.MARKET in build.layers:
         for (by, sort), (first, others) in build.market.lists.items():
             rows = len(first) + len(others)
-            found[f"market/{by}/{sort}"] = _length(rows, pages.MARKET_ROWS_PER_PAGE) | {"with_key": len(first)}
+            found[f"market/{by}/{sort}"] = _length(rows, bodies.MARKET_ROWS_PER_PAGE) | {"with_key": len(first)}
     for layer, layer_kind in layer_names.LAYERS.items():
         if layer_kind.rows_per_page and layer in build.layers:
             folder, per_page = _FOLDERS_OF_PAGES.get(layer, layer), layer_kind.rows_per_page
@@ -172,56 +227,24 @@ def _stored_rows(layer: Layer, folder: str, per_page: int) -> int:
     while layer.index.find(f"{folder}/{last + 1}.json"):
         last += 1
     entry = layer.index.find(f"{folder}/{last}.json")
-    return last * per_page + (len(pages.split_page(layer.read(entry))) if entry else 0)
-
-
-def read_body(build: Build, document: TreeDocument) -> TreeBody:
-    """Return the content of a document, verified.
-
-    Raises:
-        StoreError: It cannot be read.
-    """
-    key = document.key
-    if document.bulk_file:
-        file = build.bulk_files[document.bulk_file]
-        return TreeBody(file.media_type, file.sha256, read_file=partial(_read_file, build, file))
-    media_type = site_files.media_type(key)
-    if key == LISTS_KEY:
-        return TreeBody(media_type, document.tag, plain=_lists(build))
-    if (id_ := object_keys.card_id(key)) is not None:
-        card = build.card(id_)
-        assert card is not None, f"{key} is in the catalogue"
-        return TreeBody(media_type, card.digest.hex(), member=card.member)
-    found = None if key in _JOINED else build.find(key)
-    if found is None or object_keys.is_list_page(key):
-        plain = read_document(build, key) or b""
-        return TreeBody(media_type, hashlib.sha256(plain).hexdigest(), plain=plain)
-    layer, entry = found
-    return TreeBody(media_type, entry.json_sha256.hex(), member=layer.read_member(entry))
-
-
-def _read_file(build: Build, file: BulkFile) -> bytes:
-    data = build.store.get(file.object)
-    if hashlib.sha256(data).hexdigest() != file.sha256:
-        raise StoreError(f"{file.object} in {build.store.location} does not match its hash")
-    return data
+    return last * per_page + (len(bodies.split_page(layer.read(entry))) if entry else 0)
 
 
 def _keys_and_tags(build: Build) -> Iterator[tuple[str, str]]:
     for name, layer in build.layers.items():
         if name == layer_names.CATALOGUE:
             yield from ((key, (build.list_pages.digest(key) or b"").hex()) for key in build.list_pages.all_keys())
-            yield from _details(build)
+            yield from _detail_tags(build)
         elif name == layer_names.MOVERS:
             tag = hashlib.sha256(layer.folder.encode()).hexdigest()
             yield from ((key, tag) for key in build.movers.document_keys())
         elif name == layer_names.MARKET:
-            yield from _market(build)
+            yield from _market_tags(build)
         elif layer_names.is_exported(name):
-            yield from _stored(build, layer)
+            yield from _stored_tags(build, layer)
 
 
-def _market(build: Build) -> Iterator[tuple[str, str]]:
+def _market_tags(build: Build) -> Iterator[tuple[str, str]]:
     """Yield the pages and histories of the market. A history is its head and its points in each period."""
     pages = hashlib.sha256(build.layers[layer_names.MARKET].folder.encode()).hexdigest()
     yield from ((key, pages) for key in build.market.page_keys())
@@ -230,7 +253,7 @@ def _market(build: Build) -> Iterator[tuple[str, str]]:
         yield key, hashlib.sha256(b"".join((group.head, *points))).hexdigest()
 
 
-def _stored(build: Build, layer: Layer) -> Iterator[tuple[str, str]]:
+def _stored_tags(build: Build, layer: Layer) -> Iterator[tuple[str, str]]:
     index = layer.index
     of_build = hashlib.sha256(build.id.encode()).hexdigest()
     for position in range(len(index)):
@@ -239,7 +262,7 @@ def _stored(build: Build, layer: Layer) -> Iterator[tuple[str, str]]:
             yield key, of_build if key in _JOINED else index.entry(position).json_sha256.hex()
 
 
-def _details(build: Build) -> Iterator[tuple[str, str]]:
+def _detail_tags(build: Build) -> Iterator[tuple[str, str]]:
     """Yield the card details. Their tags are sums over the hashes of the parts that they are joined from."""
     catalogue = build.catalogue
     lines = np.frombuffer(catalogue.digests.buffers()[1] or b"", np.uint64, 2 * len(catalogue.ids)).reshape(-1, 2)
@@ -265,3 +288,63 @@ def _hashes(layer: Layer) -> tuple[np.ndarray, np.ndarray]:
 def _factor(period: str) -> np.uint64:
     """Return an odd number, so that the same object in another period gives another tag."""
     return np.uint64(int.from_bytes(hashlib.sha256(period.encode()).digest()[:8], "big") | 1)
+
+
+def _stored_keys(build: Build, layer: str) -> Iterator[str]:
+    index = build.layers[layer].index
+    return filter(object_keys.is_exported, map(index.key, range(len(index))))
+
+
+def _card_keys(build: Build) -> Iterator[str]:
+    yield from build.list_pages.all_keys()
+    yield from map(object_keys.card, sorted(build.catalogue.ids.tolist()))
+
+
+def _read_card(build: Build, key: str) -> bytes | None:
+    """Return a page of /cards, or a card detail."""
+    id_ = object_keys.card_id(key)
+    card = None if id_ is None else build.card(id_)
+    return decompress(card.member) if card else build.list_pages.get(key)
+
+
+def _read_movers(build: Build, key: str) -> bytes | None:
+    found = object_keys.parse_movers_list(key)
+    return bodies.join_page(build.movers.list(*found)) if found else None
+
+
+def _read_market(build: Build, key: str) -> bytes | None:
+    group = build.market.documents.get(key)
+    return build.market_history(group) if group else build.market.page(key)
+
+
+def _read_bulk(build: Build, key: str) -> bytes | None:
+    """Return the manifest, or the bytes of a bulk file."""
+    if key == object_keys.BULK_KEY:
+        return build.manifest()
+    name = key.removeprefix(object_keys.bulk_file(""))
+    file = catalogue_of(build.bulk_files) if name == LIVE_CATALOGUE else build.bulk_files.get(name)
+    return build.store.get(file.object) if file else None
+
+
+class _Kind(NamedTuple):
+    """The documents of a layer.
+
+    Attributes:
+        keys: Returns the keys of those that `export` writes.
+        read: Returns the document under a key, or None.
+    """
+
+    keys: Callable[[Build], Iterable[str]]
+    read: Callable[[Build, str], bytes | None]
+
+
+_KINDS = {
+    layer_names.CATALOGUE: _Kind(_card_keys, _read_card),
+    layer_names.MOVERS: _Kind(lambda build: build.movers.document_keys(), _read_movers),
+    layer_names.MARKET: _Kind(lambda build: (*build.market.page_keys(), *build.market.documents), _read_market),
+    layer_names.STATUS: _Kind(
+        lambda build: (object_keys.STATUS_KEY,),
+        lambda build, key: build.status() if key == object_keys.STATUS_KEY else None,
+    ),
+    layer_names.BULK: _Kind(lambda build: (object_keys.BULK_KEY,), _read_bulk),
+}

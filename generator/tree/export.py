@@ -2,26 +2,34 @@
 
     api/v1/…                  the documents and the bulk files, under the paths of the API
     docs/…, explore/…         the site's files
-    .cardpress-export.json    the record of the tree (`record`): its build, and every file with a hash
+    .cardpress-export.json    the record of the tree (`target`): its build, and every file with a hash
 
 Names are claimed in the record before a file is written. So a run that was killed leaves only files that the next run
 knows as its own, and a file that is not in the record is never touched.
+
+An export reads a build from end to end. `ReadAhead` reads its packs in blocks of 4 MB.
 """
 
 import time
+from collections import OrderedDict
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from threading import Lock
+from typing import Any
 
 from edge_auth.builds.builds import Build
+from edge_auth.store.interface import Span, Store
 from generator.errors import ExportError
-from generator.terminal.progress import Progress, ProgressBar
+from generator.terminal import Progress, ProgressBar
 from generator.threads import in_order
 from generator.tree.documents import TreeBody, TreeDocument, read_body, tree_documents
 from generator.tree.target import Target, TreeFile, TreeRecord
 
+BLOCK_BYTES = 4 << 20  # of a pack that is read ahead
+_MAX_BLOCKS = 64
 _SECONDS_BETWEEN_RECORDS = 30.0
 
 
@@ -158,3 +166,43 @@ class _Export:
     def _write_record(self, *, complete: bool) -> None:
         record = TreeRecord(self._build.id if complete else self._old.build, self._files, self._plain)
         self._target.write_record(record)
+
+
+class ReadAhead:
+    """A store for sequential readers: it reads ranges from cached blocks. All other methods are the store's own."""
+
+    def __init__(self, store: Store):
+        self._store = store
+        self._blocks: OrderedDict[tuple[str, int], bytes] = OrderedDict()
+        self._sizes: dict[str, int] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def get(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
+        """Return an object, or `length` bytes of it from `offset`; raises what the store raises."""
+        if not length or offset + length > self._size(name):
+            return self._store.get(name, offset, length)
+        first = offset // BLOCK_BYTES
+        blocks = [self._block(name, number) for number in range(first, (offset + length - 1) // BLOCK_BYTES + 1)]
+        start = offset - first * BLOCK_BYTES
+        return b"".join(blocks)[start : start + length] if len(blocks) > 1 else blocks[0][start : start + length]
+
+    def get_many(self, spans: Sequence[Span]) -> list[bytes]:
+        """Return ranges, each from its blocks; raises what the store raises."""
+        return [self.get(*span) for span in spans]
+
+    def _size(self, name: str) -> int:
+        if name not in self._sizes:
+            self._sizes[name] = self._store.stat(name) or 0
+        return self._sizes[name]
+
+    def _block(self, name: str, number: int) -> bytes:
+        block = self._blocks.pop((name, number), None)
+        if block is None:
+            start = number * BLOCK_BYTES
+            block = self._store.get(name, start, min(BLOCK_BYTES, self._size(name) - start))
+        self._blocks[name, number] = block
+        if len(self._blocks) > _MAX_BLOCKS:
+            self._blocks.popitem(last=False)
+        return block

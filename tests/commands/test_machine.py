@@ -13,7 +13,7 @@ from edge_auth.store.folder import FolderStore
 from generator import threads
 from generator.clock import utc_now
 from generator.database import Database
-from generator.releases.lease import Lease
+from generator.releases.locks import Lease
 from generator.threads import default_memory, usable_cores, usable_memory
 from tests.support.service import ROOT, environment
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from generator.terminal.output import clean
+from generator.terminal import clean
 from tests.support.commands import run
 from tests.support.lakes import Rows, write
 from tests.support.service import ROOT
@@ -64,7 +64,7 @@ def test_commands_print_in_one_place() -> None:
     """What a command prints goes through `terminal`; documents (`cat`, `report`, `diff`) are written as they are."""
     printing = re.compile(r"click\.s?echo\(|(?<![\w.])print\(")
     files = [file for file in (ROOT / "generator").rglob("*.py") if "templates" not in file.parts]
-    assert {file.name for file in files if printing.search(file.read_text("utf-8"))} == {"output.py"}
+    assert {file.name for file in files if printing.search(file.read_text("utf-8"))} == {"terminal.py"}
 
 
 def test_ctrl_c_inside_a_query_is_one_line() -> None:

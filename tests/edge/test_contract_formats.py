@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from edge_auth.builds import pages
+from edge_auth.builds import bodies
 from edge_auth.builds.builds import FORMAT, open_build
 from edge_auth.builds.splice import detail_since, encode_fragments, splice
 from edge_auth.builds.vocabulary import Names, Vocabulary, substring_table, suffix_table
@@ -34,8 +34,8 @@ def members(rng: random.Random, arrays: list[list[bytes]], periods: int) -> list
     by_period = zip(*(cut(rng, days, periods) for days in arrays), strict=True)
     stored = []
     for period in by_period:
-        text, member = encode_fragments([pages.BETWEEN.join(days) for days in period])
-        assert gzip.decompress(member) == text and json.loads(text).keys() == set(pages.HISTORY_ARRAYS)
+        text, member = encode_fragments([bodies.BETWEEN.join(days) for days in period])
+        assert gzip.decompress(member) == text and json.loads(text).keys() == set(bodies.HISTORY_ARRAYS)
         stored.append(member)
     return stored
 
@@ -55,7 +55,7 @@ def written(arrays: list[list[bytes]]) -> bytes:
 
 def random_arrays(rng: random.Random) -> list[list[bytes]]:
     """Three arrays of rows; not every day has one."""
-    lengths = [rng.choice([0, 0, 1, 2, 40, 400]) for _ in pages.HISTORY_ARRAYS]
+    lengths = [rng.choice([0, 0, 1, 2, 40, 400]) for _ in bodies.HISTORY_ARRAYS]
     years = [sorted(rng.sample(range(1000, 1500), size)) for size in lengths]
     return [[b'{"day":"%d-01-01","low":%d}' % (year, rng.randrange(99)) for year in array] for array in years]
 

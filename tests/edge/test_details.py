@@ -8,10 +8,10 @@ import pytest
 
 from edge_auth.builds import layer_names
 from edge_auth.builds.builds import Build, open_build
-from edge_auth.builds.card_lines import PRICES_MARK
+from edge_auth.builds.catalogue import PRICES_MARK
 from edge_auth.errors import StoreError
 from edge_auth.store.folder import FolderStore
-from generator.compare.changes import NOT_COMPARED
+from generator.releases.change_documents import NOT_COMPARED
 from tests.support import small_store
 from tests.support.lakes import write
 from tests.support.nights import make

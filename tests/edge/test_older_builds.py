@@ -6,9 +6,9 @@ from edge_auth.api.endpoints import API
 from edge_auth.api.flask_app import client_of
 from edge_auth.builds import index
 from edge_auth.builds.builds import open_build
-from edge_auth.builds.documents import document_keys, read_document
 from edge_auth.live.open_build import LruCache, OpenBuild
 from edge_auth.store.folder import FolderStore
+from generator.tree.documents import document_keys, read_document
 from tests.support import small_store
 
 # What version 1.0 wrote. Every column that the contract declares since is missing in an old build.

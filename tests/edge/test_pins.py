@@ -11,7 +11,7 @@ import pytest
 from edge_auth.live import build_registry
 from edge_auth.live.open_build import OpenBuild
 from edge_auth.live.poller import POLL_SECONDS
-from edge_auth.live.single_flight import REQUEST_TIMEOUT_SECONDS
+from edge_auth.live.waiting import REQUEST_TIMEOUT_SECONDS
 from edge_auth.store.folder import FolderStore
 from generator.releases.publish import publish
 from tests.support import small_store

@@ -19,7 +19,7 @@ from edge_auth.live.key_file import open_key_file
 from edge_auth.live.keys import SCOPES, issue
 from edge_auth.live.poller import Poller
 from edge_auth.live.presence import records
-from edge_auth.live.single_flight import SingleFlight
+from edge_auth.live.waiting import SingleFlight
 from edge_auth.store.file_cache import FileCache
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.interface import Store

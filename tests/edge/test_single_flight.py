@@ -6,8 +6,8 @@ from threading import Event, Semaphore
 import pytest
 
 from edge_auth.errors import DamagedObject, StoreError
-from edge_auth.live import single_flight
-from edge_auth.live.single_flight import SingleFlight
+from edge_auth.live import waiting
+from edge_auth.live.waiting import SingleFlight
 
 
 def throttled() -> None:
@@ -16,7 +16,7 @@ def throttled() -> None:
 
 def fail_slowly(flights: SingleFlight, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch, pytest.raises(StoreError, match="SlowDown"):
-        patch.setattr(single_flight, "_SLOW_SECONDS", -1)
+        patch.setattr(waiting, "_SLOW_SECONDS", -1)
         flights.get({"slow failure": throttled})
 
 
@@ -68,7 +68,7 @@ def test_a_store_that_throttles_is_tried_by_a_few_requests_at_once_and_by_more_a
 
 def test_only_a_read_that_took_long_itself_says_that_the_store_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Time in the queue is none of the read's own, and damage says nothing of speed."""
-    monkeypatch.setattr(single_flight, "_SLOW_SECONDS", 0.05)
+    monkeypatch.setattr(waiting, "_SLOW_SECONDS", 0.05)
     flights = SingleFlight(seconds=60)
 
     def damaged() -> None:

@@ -18,10 +18,16 @@ from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, WA
 from generator.ingest.list_page_values import list_pages_file
 from generator.ingest.marketplace_files import Kind, read_marketplace_file
 from generator.ingest.table_files import TableFile, expansions_file, products_file
+from generator.lake.files import PRICE_FIGURES
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES
-from generator.lake.prices_and_conditions import CONDITIONS, PRICE_FIGURES
-from generator.lake.schema import arrow_schema, declared_tables
-from generator.lake.tables import OFFER_SUMMARIES, broken_rules, summarise_offers
+from generator.lake.tables import (
+    CONDITIONS,
+    OFFER_SUMMARIES,
+    arrow_schema,
+    broken_rules,
+    declared_tables,
+    summarise_offers,
+)
 from generator.making.lake_tables import PRICE_SQL
 from generator.threads import ONE_THREAD
 from recognition.recipe import Fingerprint

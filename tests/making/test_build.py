@@ -16,10 +16,10 @@ from edge_auth.builds.layers import Layer
 from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.folder import FolderStore
 from generator.errors import LakeError
-from generator.lake.file_keys import PRICE_TABLES
+from generator.lake.files import PRICE_TABLES
 from generator.lake.lake import open_lake
 from generator.making.make import make_build
-from generator.terminal.progress import Progress
+from generator.terminal import Progress
 from generator.threads import Resources
 from tests.support import service
 from tests.support.commands import run

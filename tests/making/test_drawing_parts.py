@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from generator.demo.lake import write_demo
-from generator.making.layers import drawings
+from generator.making.layers import site
 from generator.pack.writer import Member
 from tests.support.commands import build
 
@@ -15,15 +15,15 @@ from tests.support.commands import build
 def test_the_size_of_a_part_does_not_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_demo(tmp_path / "lake", 60, 1, 1)
     expected = _layer(tmp_path, "whole")
-    monkeypatch.setattr(drawings, "_DRAWINGS_PER_THREAD", 7)
+    monkeypatch.setattr(site, "_DRAWINGS_PER_THREAD", 7)
     parts: list[int] = []
-    pictures = drawings._pictures
+    pictures = site._pictures
 
     def counted(rows: pa.Table) -> list[Member]:
         parts.append(len(rows))
         return pictures(rows)
 
-    monkeypatch.setattr(drawings, "_pictures", counted)
+    monkeypatch.setattr(site, "_pictures", counted)
     assert _layer(tmp_path, "parts") == expected
     assert len(parts) > 3 and sorted(parts)[1:] == [7] * (len(parts) - 1)  # the last one may be shorter
 

@@ -6,17 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds import layer_names, layout, object_keys, sorts
+from edge_auth.builds import card_lists, layer_names, layout, object_keys
 from edge_auth.builds.builds import Build, open_build
-from edge_auth.builds.documents import read_document
 from edge_auth.builds.index import INDEX_NAME
 from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.folder import FolderStore
-from generator.pack.intermediate_store import IntermediateStore
 from generator.pack.verify import verify
-from generator.pack.writer import Uploads, Writer, compress_objects, join_index
+from generator.pack.writer import IntermediateStore, Uploads, Writer, compress_objects, join_index
 from generator.releases.prune import RetentionRules, prune
 from generator.releases.publish import publish
+from generator.tree.documents import read_document
 from tests.support.commands import run
 from tests.support.nights import QUIET, in_hours, published
 from tests.support.nights import names as files_of
@@ -32,7 +31,7 @@ def opened(fixed_store: Path) -> Build:
     return open_build(store, live_build_id(store))
 
 
-@pytest.mark.parametrize(("kind", "sort"), list(itertools.product(sorts.KINDS, sorts.SORTS)))
+@pytest.mark.parametrize(("kind", "sort"), list(itertools.product(card_lists.KINDS, card_lists.SORTS)))
 def test_pages_hold_every_product_in_order(opened: Build, fixed_lake: Path, kind: str, sort: str) -> None:
     oracle = Oracle(fixed_lake, build_id=opened.id)
     keys = [key for key in opened.list_pages.all_keys() if key.startswith(f"cards/{kind}/{sort}/")]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from generator.making.newest_rows import NewestRows
+from generator.making.month_rows import NewestRows
 
 SCHEMA = pa.schema({"id_product": pa.int64(), "day": pa.int32(), "price": pa.float64()})
 Row = tuple[int, int, float | None]

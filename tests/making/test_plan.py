@@ -14,9 +14,9 @@ from edge_auth.builds.builds import open_build
 from edge_auth.builds.layout import layer_folder_of
 from edge_auth.store.folder import FolderStore
 from generator.errors import BuildError, DamageError
-from generator.lake.file_keys import PRICE_TABLES
+from generator.lake.files import PRICE_TABLES
 from generator.lake.lake import open_lake
-from generator.making import month_tasks, tasks, thread_runner
+from generator.making import runners, shared_tasks, tasks
 from generator.making.cluster.worker import Job, run_on_worker
 from generator.making.context import BuildContext
 from generator.making.make import make_build, plan_only
@@ -38,9 +38,9 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut the work into very small tasks, and execute them in two threads."""
-    monkeypatch.setattr(thread_runner, "_MIN_ROWS_PER_THREAD", 1)
+    monkeypatch.setattr(runners, "_MIN_ROWS_PER_THREAD", 1)
     monkeypatch.setattr(tasks, "PRODUCTS_PER_TASK", 16)
-    monkeypatch.setattr(month_tasks, "MAX_ROWS_PER_TASK", 3000)
+    monkeypatch.setattr(shared_tasks, "MAX_ROWS_PER_TASK", 3000)
 
 
 def documents(store: FolderStore) -> dict[str, bytes | str]:

@@ -9,7 +9,7 @@ import pytest
 
 from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
-from generator.lake.read_by_builds import files_read, unread_files
+from generator.lake.quarantine import files_read, unread_files
 from tests.support.commands import run
 from tests.support.lake_edits import rewrite
 from tests.support.nights import FIRST_DAY, demo_lake, make, published

@@ -18,7 +18,7 @@ from edge_auth.builds.series import WEEKS, weeks_by_period, weeks_until
 from edge_auth.store.folder import FolderStore
 from generator.lake.lake import open_lake
 from generator.making.make import make_build
-from generator.terminal.progress import Progress
+from generator.terminal import Progress
 from generator.threads import ONE_THREAD
 from tests.support.lakes import Rows, write
 from tests.support.oracle import series

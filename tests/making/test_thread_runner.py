@@ -14,12 +14,11 @@ import pytest
 from edge_auth.store.folder import FolderStore
 from generator.errors import LakeError
 from generator.lake.lake import open_lake
-from generator.making import thread_runner
+from generator.making import runners
 from generator.making.context import BuildContext
 from generator.making.make import make_build
-from generator.making.plan import BuildPlan
+from generator.making.runners import BuildPlan, ThreadRunner
 from generator.making.tasks import Task
-from generator.making.thread_runner import ThreadRunner
 from generator.pack.writer import Inputs, Writer
 from generator.threads import ONE_THREAD, Resources
 from tests.support.nights import DAYS, QUIET, demo_lake
@@ -118,7 +117,7 @@ def test_close_ends_a_query_of_another_thread(context: BuildContext) -> None:
 
 def test_a_damaged_lake_fails_alike_in_threads(lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two months break a rule: the message names the earlier one."""
-    monkeypatch.setattr(thread_runner, "_MIN_ROWS_PER_THREAD", 1)
+    monkeypatch.setattr(runners, "_MIN_ROWS_PER_THREAD", 1)
     damaged = tmp_path / "lake"
     demo_lake(damaged, DAYS)
     for day in ("2025-12-10", "2025-11-20"):

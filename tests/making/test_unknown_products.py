@@ -11,7 +11,7 @@ import pytest
 
 from edge_auth.builds.builds import open_build
 from edge_auth.store.folder import FolderStore
-from generator.lake.file_keys import PRICE_TABLES
+from generator.lake.files import PRICE_TABLES
 from generator.lake.lake import open_lake
 from generator.making import lake_tables
 from generator.making.context import BuildContext

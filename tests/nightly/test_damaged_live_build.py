@@ -16,7 +16,7 @@ from edge_auth.builds.pointer import live_build_id
 from edge_auth.errors import DamagedObject
 from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
-from generator.compare.past import read_past
+from generator.compare.run_reports import read_past
 from generator.errors import DamageError
 from tests.support.commands import run
 from tests.support.lake_edits import rewrite

@@ -15,7 +15,7 @@ from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.clock import utc_now
 from generator.compare.judgements import Judgement, read_judgement, write_judgement
-from generator.compare.past import Past
+from generator.compare.run_reports import Past
 from generator.database import sql_root
 from tests.soak.nights import PRODUCTS, breaches
 from tests.support.commands import run

@@ -24,7 +24,7 @@ from generator.nightly import smoke
 from generator.nightly.metrics import write_textfile
 from generator.nightly.night import Night, new_run_id
 from generator.nightly.steps import NightOptions
-from generator.releases.lease import Lease, current_holder
+from generator.releases.locks import Lease, current_holder
 from generator.releases.prune import RetentionRules
 from generator.releases.publish import publish, rollback
 from generator.threads import Resources

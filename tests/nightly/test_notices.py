@@ -13,7 +13,7 @@ import pytest
 from edge_auth.builds.layout import NIGHTLY_LOCK
 from generator.clock import utc_now
 from generator.nightly import notices
-from generator.releases.lease import Lease
+from generator.releases.locks import Lease
 from tests.support.commands import run
 from tests.support.lake_edits import empty
 from tests.support.nights import demo_lake, published

@@ -21,12 +21,20 @@ from edge_auth.builds.pointer import live_build_id
 from edge_auth.errors import Conflict, StoreError
 from edge_auth.store.folder import FolderStore
 from generator import settings
-from generator.compare.past import read_past
+from generator.compare.run_reports import read_past
 from generator.errors import GateError, QuarantineError
-from generator.lake.decisions import hold, settle
-from generator.lake.file_keys import FileKey
+from generator.lake.files import FileKey
 from generator.lake.lake import DAILY_TABLES, open_lake
-from generator.lake.quarantine import ACCEPTED, DROPPED, HELD, QuarantinedFile, read_quarantine, skipped_by_builds
+from generator.lake.quarantine import (
+    ACCEPTED,
+    DROPPED,
+    HELD,
+    QuarantinedFile,
+    hold,
+    read_quarantine,
+    settle,
+    skipped_by_builds,
+)
 from generator.making.context import BuildContext
 from generator.making.make import BuildRun
 from generator.threads import ONE_THREAD

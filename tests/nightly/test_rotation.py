@@ -11,7 +11,7 @@ from edge_auth.builds.layout import LAST_READS
 from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
-from generator.releases.rotation import Rotation
+from generator.pack.verify import Rotation
 from tests.support.commands import run
 from tests.support.nights import DAYS, assert_whole, demo_lake, in_hours, published
 

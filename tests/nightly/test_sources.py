@@ -17,7 +17,7 @@ from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.compare.judgements import LATE
-from generator.lake.file_keys import PRICE_TABLES
+from generator.lake.files import PRICE_TABLES
 from generator.lake.lake import DAILY_TABLES
 from tests.support.commands import run
 from tests.support.lake_edits import rewrite

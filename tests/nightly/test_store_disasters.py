@@ -19,7 +19,7 @@ import pytest
 from edge_auth.builds import layout
 from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
-from generator.releases.lease import current_holder
+from generator.releases.locks import current_holder
 from tests.nightly.test_rotation import SHARED, flip
 from tests.releases.test_full_disk import fill, free, small_disk
 from tests.releases.test_locks import ended_process, leave_lock

@@ -16,8 +16,7 @@ from edge_auth.errors import StoreError
 from edge_auth.store.folder import FolderStore
 from generator.compare.run_reports import prune_run_reports
 from generator.errors import GateError
-from generator.reading.report.html_page import as_html
-from generator.reading.report.summary import summarize_build
+from generator.reading.report import as_html, summarize_build
 from generator.releases.publish import publish
 from generator.threads import ONE_THREAD
 from tests.nightly.test_nightly import night as one_night

@@ -15,19 +15,18 @@ import pytest
 from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.changes import KEPT_STEPS, LISTED_STEPS, read_index
-from edge_auth.builds.documents import read_document
 from edge_auth.builds.pointer import read_pointer
 from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
-from generator.compare.changes import compare_cards
 from generator.compare.comparison import compare
 from generator.errors import BuildError
 from generator.reading.doctor.store import check_store
 from generator.releases import change_documents
 from generator.releases import publish as publishing
-from generator.releases.change_documents import missing_steps, verify_steps
+from generator.releases.change_documents import compare_cards, missing_steps, verify_steps
 from generator.releases.prune import RetentionRules, prune
 from generator.releases.publish import publish, rollback
+from generator.tree.documents import read_document
 from tests.support.commands import run
 from tests.support.lakes import Rows, write
 from tests.support.nginx_client import AnyClient, open_client

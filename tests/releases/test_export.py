@@ -16,15 +16,15 @@ from urllib.request import urlopen
 import pytest
 
 from edge_auth.builds.builds import open_build
-from edge_auth.builds.documents import document_keys, read_document
+from edge_auth.builds.object_keys import is_site_file
 from edge_auth.builds.pointer import live_build_id
-from edge_auth.builds.site_files import is_site_file
 from edge_auth.store.folder import FolderStore
 from generator.compare.judgements import Judgement
 from generator.compare.run_reports import newest_report
 from generator.nightly import steps
 from generator.releases.publish import publish
 from generator.tree import export as exporting
+from generator.tree.documents import document_keys, read_document
 from generator.tree.export import export
 from generator.tree.target import Target
 from tests.support.commands import run

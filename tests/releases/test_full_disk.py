@@ -17,7 +17,7 @@ from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.compare.run_reports import newest_report
-from generator.releases.lease import Lease, current_holder
+from generator.releases.locks import Lease, current_holder
 from tests.support.commands import run
 from tests.support.nights import assert_whole, demo_lake, names, published
 from tests.support.service import ROOT, environment

@@ -17,7 +17,7 @@ from edge_auth.builds import layout
 from edge_auth.store.folder import FolderStore
 from generator.clock import timestamp, utc_now
 from generator.errors import BusyError, TerminatedError
-from generator.releases.lease import Lease, current_holder
+from generator.releases.locks import Lease, current_holder
 from generator.releases.termination import end_by_error
 from tests.support.commands import run
 from tests.support.nights import demo_lake, in_hours, published
@@ -63,7 +63,7 @@ LEFT_LOCK = """
 import os, sys
 from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
-from generator.releases.lease import Lease
+from generator.releases.locks import Lease
 with Lease(FolderStore(sys.argv[1]), sys.argv[2], what="prune", run="killed", clock=utc_now, seconds=3600) as lease:
     lease.write_facts(doomed=sys.argv[3:])
     os.kill(os.getpid(), 9)

@@ -15,8 +15,7 @@ from edge_auth.errors import UnknownBuild
 from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.errors import BusyError, PublishError
-from generator.releases.intents import declare_intent
-from generator.releases.lease import Lease
+from generator.releases.locks import Lease, declare_intent
 from generator.releases.prune import RetentionRules, find_deletions, prune
 from generator.releases.publish import publish, rollback
 from tests.support.commands import run

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.site_files import MEDIA_TYPES
+from edge_auth.builds.object_keys import MEDIA_TYPES
 from generator.site import pages as site
-from generator.site.guide import with_tables
 from generator.site.openapi import strict_document
+from generator.site.prose import with_tables
 from tests.support.commands import run
 from tests.support.programs import require
 from tests.support.recorded import Recorded

@@ -7,7 +7,7 @@ import tokenize
 import pytest
 from playwright.sync_api import Browser, Error, Locator, expect
 
-from edge_auth.builds import sorts
+from edge_auth.builds import card_lists
 from generator.site.api_reference import page_address, reference
 from tests.site.conftest import Visit, ending
 from tests.support.service import Service
@@ -297,7 +297,9 @@ def _between(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> 
 def test_errors_show_a_message_and_headers_of_answers_their_statuses(visit: Visit) -> None:
     page = visit.open("/docs/cards.html")
     message = page.locator('.endpoint[data-path="/api/v1/cards"] .errors q').first
-    expect(message).to_have_text(f"sort must be one of {', '.join((*sorts.SORTS, sorts.MATCH_SORT))}, not 'price'")
+    expect(message).to_have_text(
+        f"sort must be one of {', '.join((*card_lists.SORTS, card_lists.MATCH_SORT))}, not 'price'"
+    )
     visit.open("/docs/concepts.html")
     assert "On 429, 500." in page.locator(r"#answers\.Retry-After").inner_text()
 

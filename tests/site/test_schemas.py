@@ -4,8 +4,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from generator.errors import SiteError
-from generator.site.schemas import make_schemas, read_resources, resources
-from generator.site.types_in_words import for_readers, schema_of
+from generator.site.schemas import for_readers, make_schemas, read_resources, resources, schema_of
 
 HEAD = "## Card\n\nA card.\n\n| field | type | what it is | example |\n|---|---|---|---|\n"
 

@@ -23,12 +23,12 @@ from tempfile import mkdtemp
 from unittest.mock import patch
 
 from edge_auth.builds.builds import open_build
-from edge_auth.builds.documents import read_document
 from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.releases.prune import RetentionRules, prune
 from generator.releases.publish import publish
+from generator.tree.documents import read_document
 from generator.tree.export import export
 from tests.support.commands import run
 from tests.support.nights import QUIET, assert_whole, demo_lake, in_hours, make, names, published

@@ -20,7 +20,7 @@ from generator.making.make import BuildResult, make_build
 from generator.pack.verify import verify
 from generator.reading.lake_days import DayFile, day_files
 from generator.releases.publish import publish
-from generator.terminal.progress import Progress
+from generator.terminal import Progress
 from generator.threads import Resources
 from generator.tree.export import export
 from tests.support.commands import build, issue, run

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from edge_auth.builds.builds import open_build
-from edge_auth.builds.object_keys import STATUS_KEY
-from edge_auth.builds.site_files import media_type
+from edge_auth.builds.object_keys import STATUS_KEY, media_type
 from edge_auth.errors import StoreError
 from edge_auth.store.folder import FolderStore
 from generator.errors import ExportError
-from generator.terminal.progress import Progress
+from generator.terminal import Progress
 from generator.tree.export import ExportResult, export
 from generator.tree.target import Target, TreeRecord
 from tests.support.commands import run

@@ -11,7 +11,7 @@ import pytest
 from edge_auth.builds.layout import day_of
 from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.open import open_store
-from generator.lake.file_keys import PRICE_TABLES
+from generator.lake.files import PRICE_TABLES
 from tests.nightly.test_gates import in_cents
 from tests.support.commands import build, run
 from tests.support.nights import FIRST_DAY, demo_lake

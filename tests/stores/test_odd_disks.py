@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from edge_auth.builds.card_lines import _map
+from edge_auth.builds.catalogue import _map
 from edge_auth.builds.index import map_table
 from edge_auth.errors import StoreError
 from edge_auth.store import file_cache

@@ -13,7 +13,7 @@ from edge_auth.store.open import open_store
 from generator.lake.lake import open_lake
 from generator.making.make import make_build
 from generator.releases.publish import publish
-from generator.terminal.progress import Progress
+from generator.terminal import Progress
 from generator.threads import Resources
 from tests.support.nginx import Nginx
 from tests.support.redis_server import RedisServer

@@ -17,7 +17,7 @@ from generator.lake.lake import open_lake
 from generator.making.make import make_build
 from generator.pack.verify import verify
 from generator.releases.publish import publish
-from generator.terminal.progress import Progress
+from generator.terminal import Progress
 from generator.threads import ONE_THREAD, Resources
 from tests.support.shared import shared_folder
 

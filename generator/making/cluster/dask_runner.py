@@ -22,12 +22,10 @@ from generator.clock import timestamp, utc_now
 from generator.errors import BuildError, GeneratorError
 from generator.making.cluster.worker import Job, identity, other_version, run_on_worker, versions
 from generator.making.context import BuildContext
-from generator.making.plan import BuildPlan
-from generator.making.runners import Tick
+from generator.making.runners import BuildPlan, Tick
 from generator.making.tasks import Task
-from generator.pack.intermediate_store import IntermediateStore
-from generator.pack.writer import TaskOutput
-from generator.terminal.output import say
+from generator.pack.writer import IntermediateStore, TaskOutput
+from generator.terminal import say
 
 LOCAL = "local:"
 _RETRIES = 2

@@ -31,8 +31,7 @@ from generator.making.context import BuildContext
 from generator.making.provenance import code_sha256
 from generator.making.runners import run_task
 from generator.making.tasks import Task
-from generator.pack.intermediate_store import IntermediateStore
-from generator.pack.writer import Inputs, TaskOutput
+from generator.pack.writer import Inputs, IntermediateStore, TaskOutput
 from generator.threads import Resources
 
 _LIBRARIES = ("cardpress", "duckdb", "pyarrow", "numpy", "isal")

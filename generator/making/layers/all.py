@@ -2,26 +2,18 @@
 
 from edge_auth.builds import layer_names
 from generator.making.context import BuildContext
-from generator.making.layers.bulk import bulk_cards_layer, bulk_layers
-from generator.making.layers.bulk_market import bulk_market_layer
-from generator.making.layers.bulk_prices import bulk_price_layers
+from generator.making.layers.bulk import bulk_cards_layer, bulk_layers, bulk_market_layer, bulk_price_layers
 from generator.making.layers.catalogue import catalogue_layer
-from generator.making.layers.day_files import day_files_layers
-from generator.making.layers.drawings import drawings_layer
-from generator.making.layers.extremes import extremes_layers
-from generator.making.layers.history import history_layer, open_month_layer
+from generator.making.layers.history import extremes_layers, history_layer, open_month_layer, series_layers
 from generator.making.layers.identifiers import identifiers_layer
-from generator.making.layers.market import market_layers
-from generator.making.layers.movers import movers_layer
+from generator.making.layers.market import market_layers, movers_layer
+from generator.making.layers.records import day_files_layers, status_layer
 from generator.making.layers.rows import row_layers
-from generator.making.layers.series import series_layers
-from generator.making.layers.site import site_layer
+from generator.making.layers.site import drawings_layer, site_layer
 from generator.making.layers.spec import LayerSpec
-from generator.making.layers.status import status_layer
 from generator.making.layers.watchlist import watchlist_layer
-from generator.making.named_products import NamedProducts
+from generator.making.named_products import NamedProducts, UnknownProducts
 from generator.making.periods import closed_periods
-from generator.making.unknown_products import UnknownProducts
 
 
 def define_layers(context: BuildContext) -> list[LayerSpec]:

@@ -1,41 +1,150 @@
-"""The layers `bulk`, the manifest of the bulk files, and `bulk-sql`, a DuckLake catalogue of those of format parquet.
+"""The layers of the bulk files, of their manifest, and of the DuckLake catalogue over those of format parquet.
 
-Both are made from the entries in the layers of the files; no table is read again.
+    bulk-<month>, bulk-<day>   the price tables, per closed month and per later day
+    bulk-cards                 every Card as a line, read back from the layer `catalogue`
+    bulk-market                the days in the layers of the market, joined
+    bulk-sql                   the DuckLake catalogue
+    bulk                       the manifest
+
+A file of a price table holds the rows of known products. So its layer also depends on the ids that its days name and
+the catalogue does not know; `generator.making.named_products` finds them. A new product without earlier prices changes
+no closed month. Manifest and catalogue are made from the entries in the layers of the files; no table is read again.
+
+The catalogue is DuckLake 1.0, as a DuckDB file with the same bytes on every machine. DuckDB writes the same bytes for
+the same rows if it compresses nothing (it pads compressed columns with whatever is in memory), and if the file has the
+form of version 1.0, whose head has no identifier drawn at random. Any DuckDB since 1.0 reads that form. A client that
+attaches the file fetches it block by block.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
+import duckdb
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
-from edge_auth.builds import layer_names, object_keys, pages
+from edge_auth.builds import bodies, layer_names, object_keys
 from edge_auth.builds.bulk import CATALOGUE, FILES, PART_OF_TABLE
-from edge_auth.builds.card_lines import CARD_LINES
+from edge_auth.builds.catalogue import CARD_LINES
 from edge_auth.store.codec import compress_chunks
-from generator.making import ducklake
-from generator.making.bulk_files import CONSTANTS, ENTRIES, FOOTER, Entry, write_catalogue, write_entries, write_lines
-from generator.making.card_tasks import card_rows, card_tasks, card_texts
+from generator.database import run_file, sql_literal
+from generator.lake.lake import Lake
+from generator.making.bulk_files import (
+    CONSTANTS,
+    ENTRIES,
+    FOOTER,
+    Entry,
+    write_catalogue,
+    write_entries,
+    write_lines,
+    write_rows,
+    write_table,
+)
 from generator.making.context import BuildContext
+from generator.making.lake_tables import PRICE_SQL
 from generator.making.layers.spec import LayerSpec, define_layer, one_task
-from generator.making.month_tasks import task_names
+from generator.making.market_chain import days_of
+from generator.making.month_rows import SORTED_BY
+from generator.making.named_products import IDS, PRICES, UNKNOWN, UnknownProducts
+from generator.making.periods import Period, closed_periods, open_month
+from generator.making.shared_tasks import (
+    card_rows,
+    card_tasks,
+    card_texts,
+    known_rows,
+    month_tasks,
+    task_names,
+    unknown_rows,
+)
+from generator.making.sorted_parquet import to_parquet
 from generator.making.tasks import BuildScope, Task, slices
 from generator.pack.writer import Inputs, Writer, compress_objects
 
 RECIPE = 1
-LAYER = layer_names.bulk_layer(CARD_LINES)
+_PRICES_RECIPE = 1
+_PRICES_SQL = ("sources/products", *PRICE_SQL, "views/month_rows", "views/bulk_ids")
+# The tables of bulk files, and the arrays of a history whose rows they hold.
+_ARRAYS = {"price_guide": "price_guide", "listings": "listing", "filtered": "filtered"}
+_CARDS_LAYER = layer_names.bulk_layer(CARD_LINES)
 _LINES_PER_CHUNK = 500
+_MARKET_RECIPE = 2
+_MARKET_LAYER = layer_names.bulk_layer("market")
+_MARKET_SORTED_BY = ("game", "id_expansion", "day")
+_MARKET_GROUP = ["id_expansion", "game_folded"]
+_MARKET_COLUMNS = ["id_expansion", "game", "day", "value", "priced", "value_low", "priced_low", "index"]
+_DUCKLAKE_LAYER = layer_names.bulk_layer(PART_OF_TABLE[CATALOGUE])
+_DUCKLAKE_SQL = ("ducklake/tables", "ducklake/rows")
+# What its bytes depend on besides the SQL.
+_DUCKLAKE_CONSTANTS = (duckdb.__version__,)
+_FORM = "storage_version 'v1.0.0', block_size 32768"  # most blocks of the usual size would be empty
+_ENTRIES = pa.schema(
+    {
+        "name": pa.string(),
+        "table": pa.string(),
+        "records": pa.int64(),
+        "bytes": pa.int64(),
+        FOOTER: pa.int64(),
+        "columns": pa.list_(pa.list_(pa.string())),
+        "first_day": pa.string(),
+        "last_day": pa.string(),
+    }
+)
+
+
+def bulk_price_layers(lake: Lake, unknown: UnknownProducts) -> Iterator[LayerSpec]:
+    """Define the layers of the days with prices: each closed month, then each day of the as-of day's month."""
+    months = [month for period in closed_periods(lake) for month in period.months()]
+    month = open_month(lake.as_of)
+    prices = {span: content for span in (*months, *month.days()) if (content := span.content(lake))}
+    digests = unknown.digests(prices)
+    for span, content in prices.items():
+        yield define_layer(
+            layer_names.bulk_layer(span.span),
+            partial(_price_tasks, month=span if span in months else month, span=span),
+            recipe=_PRICES_RECIPE,
+            sql=_PRICES_SQL,
+            content={PRICES: content, UNKNOWN: digests[span]},
+            constants=CONSTANTS,
+        )
+
+
+def _price_tasks(scope: BuildScope, month: Period, span: Period) -> Iterable[Task]:
+    """Return the tasks of a span of a month. Its history needs the same rows."""
+    tasks = month_tasks(scope, month)
+    yield from tasks
+    layer = layer_names.bulk_layer(span.span)
+    yield Task(layer, layer, _bulk_files, (span,), task_names(tasks), rows=span.estimated_rows(scope.lake))
+
+
+def _bulk_files(context: BuildContext, writer: Writer, inputs: Inputs, span: Period) -> None:
+    entries = []
+    for table, array in _ARRAYS.items():
+        known = known_rows(context, inputs, array, span)
+        context.tables.open_files(f"bulk_{table}", known)
+        context.tables.open_files(f"unknown_{table}", unknown_rows(context, inputs, array))
+        ready = known[0] if len(known) == 1 else None
+        entries.append(write_table(context.db, writer, table, f"{table}-{span.span}", SORTED_BY, ready))
+    write_entries(writer, [entry for entry in entries if entry["records"]])
+    context.db.set(first_day=str(span.first), last_day=str(span.last))
+    context.db.run("views/bulk_ids")
+    writer.add_file(f"{IDS}.parquet", to_parquet(context.db.table("from bulk_ids order by id_product")))
 
 
 def bulk_cards_layer(catalogue: LayerSpec) -> LayerSpec:
     """Define the layer of the Cards as lines, which changes when the catalogue does."""
-    return define_layer(LAYER, _tasks, recipe=RECIPE, sql=(), content={"layers": [catalogue.digest]})
+    return define_layer(_CARDS_LAYER, _card_tasks, recipe=RECIPE, sql=(), content={"layers": [catalogue.digest]})
 
 
-def _tasks(scope: BuildScope) -> Iterator[Task]:
+def _card_tasks(scope: BuildScope) -> Iterator[Task]:
     cards = card_tasks(scope)
     yield from cards
-    yield Task(LAYER, LAYER, _bulk_cards, (), task_names(cards.products), rows=scope.products)
+    yield Task(_CARDS_LAYER, _CARDS_LAYER, _bulk_cards, (), task_names(cards.products), rows=scope.products)
 
 
 def _bulk_cards(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
@@ -46,21 +155,65 @@ def _bulk_cards(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
     write_entries(writer, [write_lines(writer, CARD_LINES, data, cards, "id_product")])
 
 
-SQL_LAYER = layer_names.bulk_layer(PART_OF_TABLE[CATALOGUE])
+def bulk_market_layer(market: list[LayerSpec]) -> LayerSpec:
+    """Define the layer of the bulk file of the market."""
+    digests = {layer.name: layer.digest for layer in market}
+    return define_layer(
+        _MARKET_LAYER,
+        one_task(_MARKET_LAYER, _bulk_market, digests, after=digests),
+        recipe=_MARKET_RECIPE,
+        sql=("sources/products", "sources/expansions", "views/game_names", "views/bulk_market"),
+        content={"layers": list(digests.values())},
+        constants=CONSTANTS,
+    )
+
+
+def _bulk_market(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict[str, str]) -> None:
+    context.tables.open_game_names()
+    days = pa.concat_tables(days_of(context, inputs, digests)).combine_chunks()
+    write_entries(writer, [write_rows(writer, "market", _MARKET_SORTED_BY, _market_in_order(context, days))])
+
+
+def _market_in_order(context: BuildContext, days: pa.Table) -> pa.Table:
+    """Return the rows of the bulk file.
+
+    The days of a group in a layer lie side by side and ascend, so only these runs are sorted, which are few.
+    """
+    firsts = _firsts(days)
+    numbered = days.select(_MARKET_GROUP).take(pa.array(firsts)).append_column("run", pa.array(np.arange(len(firsts))))
+    with context.db.registered(market_runs=numbered):
+        runs = context.db.answer("views/bulk_market")
+    run, sizes = runs["run"].to_numpy(), np.diff(firsts, append=len(days))
+    sizes = sizes[run]
+    starts = firsts[run] - np.cumsum(sizes) + sizes
+    rows = days.take(pa.array(np.repeat(starts, sizes) + np.arange(len(days))))
+    games = runs["game"].take(pa.array(np.repeat(np.arange(len(run)), sizes)))
+    return rows.append_column("game", games).select(_MARKET_COLUMNS)
+
+
+def _firsts(days: pa.Table) -> NDArray[np.int64]:
+    """Return the place of the first row of each run of days of a group."""
+    changes = np.zeros(len(days), bool)
+    changes[:1] = True
+    for name in _MARKET_GROUP:
+        codes = days[name].combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy()
+        changes[1:] |= codes[1:] != codes[:-1]
+    changes[1:] |= np.diff(days["day"].cast(pa.int32()).to_numpy()) <= 0  # the next layer
+    return np.flatnonzero(changes)
 
 
 def bulk_layers(parts: Sequence[LayerSpec]) -> tuple[LayerSpec, LayerSpec]:
     """Define the layers of the catalogue and of the manifest, which change when a layer with bulk files does."""
     digests = {part.name: part.digest for part in parts}
     catalogue = define_layer(
-        SQL_LAYER,
-        one_task(SQL_LAYER, _catalogue, digests, after=digests),
+        _DUCKLAKE_LAYER,
+        one_task(_DUCKLAKE_LAYER, _catalogue, digests, after=digests),
         recipe=RECIPE,
-        sql=ducklake.SQL,
+        sql=_DUCKLAKE_SQL,
         content={"layers": sorted(digests.values())},
-        constants=(*CONSTANTS, *ducklake.CONSTANTS),
+        constants=(*CONSTANTS, *_DUCKLAKE_CONSTANTS),
     )
-    digests = {**digests, SQL_LAYER: catalogue.digest}
+    digests = {**digests, _DUCKLAKE_LAYER: catalogue.digest}
     return catalogue, define_layer(
         layer_names.BULK,
         one_task(layer_names.BULK, _manifest, digests, after=digests),
@@ -72,7 +225,7 @@ def bulk_layers(parts: Sequence[LayerSpec]) -> tuple[LayerSpec, LayerSpec]:
 
 def _catalogue(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict[str, str]) -> None:
     entries = [entry for entry in _entries(context, inputs, digests) if entry["format"] == "parquet"]
-    data = ducklake.catalogue_file(entries)
+    data = catalogue_file(entries)
     write_entries(writer, [write_catalogue(writer, data, sum(entry["records"] for entry in entries))])
 
 
@@ -80,7 +233,7 @@ def _manifest(context: BuildContext, writer: Writer, inputs: Inputs, digests: di
     entries = _entries(context, inputs, digests)
     shown = [{name: value for name, value in entry.items() if name != FOOTER} for entry in entries]
     lines = [json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode() for entry in shown]
-    body = b'{"%b":[\n' % FILES.encode() + pages.BETWEEN.join(lines) + b"\n]}\n"
+    body = b'{"%b":[\n' % FILES.encode() + bodies.BETWEEN.join(lines) + b"\n]}\n"
     writer.add(compress_objects([(object_keys.BULK_KEY, body)]))
 
 
@@ -90,3 +243,16 @@ def _entries(context: BuildContext, inputs: Inputs, digests: dict[str, str]) -> 
     for layer, digest in digests.items():
         entries += json.loads(context.layers.file(inputs, layer, digest, ENTRIES).read_bytes())
     return sorted(entries, key=lambda entry: str(entry["name"]))
+
+
+def catalogue_file(entries: Sequence[dict[str, Any]]) -> bytes:
+    """Return the catalogue of bulk files of format parquet, given by their entries in the manifest."""
+    rows = pa.Table.from_pylist([{name: entry[name] for name in _ENTRIES.names} for entry in entries], _ENTRIES)
+    with TemporaryDirectory(prefix="cardpress-") as folder:
+        path = Path(folder) / "catalog.ducklake"
+        with duckdb.connect(config={"threads": 1, "force_compression": "uncompressed"}) as connection:
+            connection.execute(f"attach {sql_literal(path)} as catalog ({_FORM}); use catalog")
+            connection.register("bulk_entries", rows)
+            for file in _DUCKLAKE_SQL:
+                run_file(connection, file)
+        return path.read_bytes()

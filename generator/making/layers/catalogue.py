@@ -16,21 +16,35 @@ import numpy as np
 import pyarrow as pa
 
 from edge_auth.builds import layer_names
-from edge_auth.builds.card_lines import DIGEST_BYTES, PRICES_MARK, PRODUCT_DIGEST_BYTES
-from edge_auth.builds.catalogue import COLUMNS, PRICES, SETS, KindCounts
+from edge_auth.builds.card_lists import KINDS, PRICE_SORTS, SORTS, TEXT_FILTERS
+from edge_auth.builds.catalogue import (
+    COLUMNS,
+    DIGEST_BYTES,
+    PRICES,
+    PRICES_MARK,
+    PRODUCT_DIGEST_BYTES,
+    SETS,
+    KindCounts,
+)
 from edge_auth.builds.index import to_bytes
 from edge_auth.builds.layers import FACTS
-from edge_auth.builds.sorts import KINDS, PRICE_SORTS, SORTS
-from edge_auth.builds.text_filters import TEXT_FILTERS
 from edge_auth.builds.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, name_table, substring_table, suffix_table
 from edge_auth.store.codec import sha256
 from edge_auth.text import composed
 from generator.lake.lake import Lake
-from generator.making.card_tasks import CardTexts, card_rows, card_tasks, card_texts, closed_layers
 from generator.making.context import BuildContext
-from generator.making.layers.shared import CARD_SQL, card_content, to_parquet
+from generator.making.lake_tables import CARD_SQL, card_content
 from generator.making.layers.spec import LayerSpec, define_layer
-from generator.making.month_tasks import open_newest, task_names
+from generator.making.shared_tasks import (
+    CardTexts,
+    card_rows,
+    card_tasks,
+    card_texts,
+    closed_layers,
+    open_newest,
+    task_names,
+)
+from generator.making.sorted_parquet import to_parquet
 from generator.making.tasks import BuildScope, Task, slices
 from generator.pack.writer import Inputs, Writer
 

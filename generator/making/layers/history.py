@@ -1,8 +1,15 @@
-"""The layers of the history: `history/<period>/{id}.json` for each closed year and for the open month.
+"""The layers over the days of a price table: the histories of Cards, weekly prices, and highs and lows.
 
-A product without rows in a period has no object in its layer. The layer of a closed period also has the newest row of
-each product per price table. On the first night of a month the year before it grows by a month: its layer is made from
-the one without that month, if the store has it, with the same bytes as from the lake.
+`history/<period>/{id}.json`, for each closed year and for the open month: a product without rows in a period has no
+object in its layer. The layer of a closed period also has the newest row of each product per price table. On the first
+night of a month the year before it grows by a month: its layer is made from the one without that month, if the store
+has it, with the same bytes as from the lake.
+
+`series-<period>` has the weekly prices of the products. `extremes-<period>` has the lowest and the highest market price
+of each product, and on which days. That of a closed year is over its own days, so that it changes with its prices
+alone. That of the open month is over all days up to the as-of day: its own days and what the closed years have. So a
+night reads a row for each product and year, and a corrected or withdrawn day makes its year anew.
+`edge_auth.builds.series` describes what the shim reads of both.
 """
 
 import itertools
@@ -14,33 +21,43 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from edge_auth.builds import layer_names, object_keys, pages
+from edge_auth.builds import bodies, layer_names, object_keys
+from edge_auth.builds.index import map_table, to_bytes
 from edge_auth.builds.layers import Layer, read_members
+from edge_auth.builds.series import EXTREMES, PRICES, TO_SUNDAY, weeks_by_period
 from edge_auth.builds.splice import decode_fragments, encode_fragments
 from edge_auth.errors import DamagedObject
 from generator.errors import DamageError
-from generator.lake.file_keys import PRICE_TABLES
+from generator.lake.files import PRICE_TABLES
 from generator.lake.lake import Lake
-from generator.making.arrow_text import text_buffer
-from generator.making.card_tasks import newest_task_name
+from generator.lake.tables import open_table
 from generator.making.context import BuildContext, Intermediate
-from generator.making.layers.shared import HISTORY_CONSTANTS, HISTORY_SQL, to_parquet
-from generator.making.layers.spec import LayerSpec, define_layer, stored_part
-from generator.making.month_tasks import month_tasks, open_history, task_names
-from generator.making.periods import Period, open_month
+from generator.making.lake_tables import HISTORY_CONSTANTS, HISTORY_SQL
+from generator.making.layers.spec import LayerSpec, define_layer, one_task, stored_part
+from generator.making.month_rows import GUIDE
+from generator.making.periods import Period, closed_periods, open_month
+from generator.making.shared_tasks import month_tasks, newest_task_name, open_history, task_names, text_buffer
+from generator.making.sorted_parquet import to_parquet
 from generator.making.tasks import BuildScope, ProductRange, Task
 from generator.pack.writer import Inputs, Writer, hash_objects
 
 _ROWS_PER_CHUNK = 366_000  # of an array, if each product has one every day
 _ROWS_PER_ARROW_CHUNK = 10_000_000  # more than a chunk has, so that no text is copied into one column
 _DAY_BITS = 32  # of a key of product and day
+_ROWS_PER_GROUP = 25_000  # of newest rows: a range of products reads little beyond its own
+RECIPE = 3
+_SERIES_RECIPE = 1
+_EXTREMES_RECIPE = 1
+_NO_EXTREMES = pa.schema(
+    {"id_product": pa.int64(), "low": pa.int64(), "low_day": pa.date32(), "high": pa.int64(), "high_day": pa.date32()}
+).empty_table()
 
 
 class HistoryRows:
     """The rows of the histories of some products as JSON, in memory.
 
-    Iterating gives for each product the rows of its arrays, in the order of `pages.HISTORY_ARRAYS`. The rows of an
-    array are joined by `pages.BETWEEN`. For the ids 7 and 9, of which 9 has listings only:
+    Iterating gives for each product the rows of its arrays, in the order of `bodies.HISTORY_ARRAYS`. The rows of
+    an array are joined by `bodies.BETWEEN`. For the ids 7 and 9, of which 9 has listings only:
 
         (b'{"day":"2026-01-01","low":1.5},\\n{"day":"2026-01-02","low":1.6}', b'{"day":"2026-01-02","offers":2}', b'')
         (b'', b'', b'{"day":"2026-01-02","available":3}')
@@ -50,7 +67,7 @@ class HistoryRows:
     """
 
     def __init__(self, context: BuildContext, ids: NDArray[np.int64]):
-        self._arrays = [_rows_of_products(context, array, ids) for array in pages.HISTORY_ARRAYS]
+        self._arrays = [_rows_of_products(context, array, ids) for array in bodies.HISTORY_ARRAYS]
 
     def __iter__(self) -> Iterator[tuple[bytes, ...]]:
         return zip(*(_texts(buffer, cuts) for buffer, cuts in self._arrays), strict=True)
@@ -58,11 +75,11 @@ class HistoryRows:
 
 def _texts(buffer: memoryview, cuts: list[int]) -> Iterator[bytes]:
     for start, end in itertools.pairwise(cuts):
-        yield bytes(buffer[start : max(start, end - len(pages.BETWEEN))])
+        yield bytes(buffer[start : max(start, end - len(bodies.BETWEEN))])
 
 
 def _rows_of_products(context: BuildContext, array: str, ids: NDArray[np.int64]) -> tuple[memoryview, list[int]]:
-    """Return the rows of one array, each followed by `pages.BETWEEN`, and where the rows of each product begin."""
+    """Return the rows of one array, each followed by `bodies.BETWEEN`, and where those of each product begin."""
     with context.db.connection.cursor() as cursor:
         found = cursor.sql(f"from history_{array} where id_product between {ids[0]} and {ids[-1]}")
         rows = found.to_arrow_table(_ROWS_PER_ARROW_CHUNK).combine_chunks()
@@ -113,11 +130,7 @@ def _after(earlier: Layer, ids: list[int], rows: Iterable[Sequence[bytes]]) -> I
         raise DamageError(f"{error}: `cardpress build --repair` builds damaged layers again") from error
     for id_, later in zip(ids, rows, strict=True):
         before = decode_fragments(members[id_]) if id_ in members else [b""] * len(later)
-        yield [pages.BETWEEN.join(filter(None, texts)) for texts in zip(before, later, strict=True)]
-
-
-RECIPE = 3
-_ROWS_PER_GROUP = 25_000  # of newest rows: a range of products reads little beyond its own
+        yield [bodies.BETWEEN.join(filter(None, texts)) for texts in zip(before, later, strict=True)]
 
 
 def history_layer(lake: Lake, period: Period) -> LayerSpec:
@@ -215,3 +228,71 @@ def _history(
         products = np.union1d(products, layer.index.ids_between(ids.first, ids.last))
     # With one thread per database, another thread executes another task meanwhile.
     write_histories(context, writer, products, days, ahead=min(context.resources.cores - 1, 1), earlier=layer)
+
+
+def series_layers(lake: Lake) -> Iterator[LayerSpec]:
+    """Define the layers of the weekly prices. A closed year without prices has none."""
+    for name, weeks in weeks_by_period(lake.as_of).items():
+        is_open = name == layer_names.OPEN_MONTH
+        days = Period(name, weeks[0], lake.as_of if is_open else weeks[-1] + TO_SUNDAY)
+        content = lake.content(GUIDE, first=days.first, last=days.last)
+        if content or is_open:
+            yield define_layer(
+                layer_names.series_layer(name),
+                partial(_series_tasks, days=days, weeks=len(weeks)),
+                recipe=_SERIES_RECIPE,
+                sql=("views/market_price", "views/series"),
+                content={"prices": content, "weeks": list(map(date.isoformat, weeks))},
+            )
+
+
+def _series_tasks(scope: BuildScope, days: Period, weeks: int) -> Iterator[Task]:
+    layer = layer_names.series_layer(days.name)
+    yield Task(layer, layer, _series, (days, weeks), rows=days.estimated_rows(scope.lake))
+
+
+def _series(context: BuildContext, writer: Writer, inputs: Inputs, days: Period, weeks: int) -> None:
+    open_table(context.db, GUIDE, context.lake.fetch(GUIDE, days.first, days.last))
+    context.db.set(first_week=days.first.isoformat(), weeks=weeks)
+    context.db.run("views/market_price", "views/series")
+    writer.add_file(f"{PRICES}.arrow", to_bytes(context.db.table("from series order by id_product")))
+
+
+def extremes_layers(lake: Lake) -> list[LayerSpec]:
+    """Define the layers of the closed years, oldest first, and of the open month. A year without prices has none."""
+    closed = [
+        _extremes_layer(lake, period.name, period, []) for period in closed_periods(lake) if period.content(lake, GUIDE)
+    ]
+    return [*closed, _extremes_layer(lake, layer_names.OPEN_MONTH, open_month(lake.as_of), closed)]
+
+
+def _extremes_layer(lake: Lake, name: str, days: Period, before: list[LayerSpec]) -> LayerSpec:
+    layer, digests = layer_names.extremes_layer(name), {spec.name: spec.digest for spec in before}
+    of_year = partial(_extremes_of_year, layer=layer, year=days) if name != layer_names.OPEN_MONTH else None
+    return define_layer(
+        layer,
+        of_year or one_task(layer, partial(_extremes, days=days, before=digests), after=digests),
+        recipe=_EXTREMES_RECIPE,
+        sql=("views/market_price", "views/extremes"),
+        content={"prices": days.content(lake, GUIDE), "years before": list(digests.values())},
+    )
+
+
+def _extremes_of_year(scope: BuildScope, layer: str, year: Period) -> Iterable[Task]:
+    with_rows = [month for month in year.months() if month.content(scope.lake, GUIDE)]
+    until = partial(_extremes_until, scope.lake, year)
+    earlier, later = stored_part(scope, with_rows, until)
+    days = Period(year.name, later[0].first, year.last)
+    return one_task(layer, partial(_extremes, days=days, before={layer: earlier} if earlier else {}))(scope)
+
+
+def _extremes_until(lake: Lake, year: Period, month: Period) -> LayerSpec:
+    return _extremes_layer(lake, year.name, year.until(month), [])
+
+
+def _extremes(context: BuildContext, writer: Writer, inputs: Inputs, days: Period, before: dict[str, str]) -> None:
+    open_table(context.db, GUIDE, context.lake.fetch(GUIDE, days.first, days.last))
+    context.db.run("views/market_price")
+    files = (context.layers.file(inputs, layer, digest, EXTREMES) for layer, digest in before.items())
+    with context.db.registered(extremes_before=pa.concat_tables([_NO_EXTREMES, *map(map_table, files)])):
+        writer.add_file(f"{EXTREMES}.arrow", to_bytes(context.db.answer("views/extremes")))

@@ -17,7 +17,7 @@ from edge_auth.builds.layers import FACTS
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer, one_task
-from generator.making.unknown_products import IDENTIFIERS, UNKNOWN, UnknownProducts
+from generator.making.named_products import IDENTIFIERS, UNKNOWN, UnknownProducts
 from generator.pack.writer import Inputs, Writer
 
 RECIPE = 1

@@ -1,28 +1,33 @@
-"""The layers of the market: the sums and the index of each set and game on each day.
+"""The layers of the market, and of its moves.
 
-`market-<year>`, of a closed year, holds the points of its days, and in files what the next year's index begins from and
-the rows that later changes need. So a night reads the year before alone. The index is a chain, so the digest of a year
-has that of the year before it. `market` has the points of the open month, and the rows of /market.
-`edge_auth.builds.market` describes what the shim reads.
+`market` and `market-<year>` have the sums and the index of each set and game on each day. `market-<year>`, of a closed
+year, holds the points of its days, and in files what the next year's index begins from and the rows that later changes
+need. So a night reads the year before alone. The index is a chain, so the digest of a year has that of the year before
+it. `market` has the points of the open month, and the rows of /market.
 
 The digest of a year has the groups of the singles that its price tables name: a new product without earlier prices
 changes no closed year, and a product that changes its set changes the years in which it occurs and those after them.
+
+`movers` has the largest price moves, as lists over stored lines. `edge_auth.builds.market` describes what
+the shim reads.
 """
 
+import json
 from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
 from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from edge_auth.builds import layer_names, object_keys, pages
+from edge_auth.builds import bodies, layer_names, object_keys
 from edge_auth.builds.index import to_bytes
-from edge_auth.builds.market import GROUPS, INDEXES
+from edge_auth.builds.market import FLOORS, GROUPS, INDEXES, LINES, LISTS, MAX_MOVERS, WEEK, WINDOWS
 from generator.lake.lake import Lake
+from generator.lake.tables import open_table
 from generator.making.context import BuildContext
-from generator.making.layers.shared import to_parquet
-from generator.making.layers.spec import LayerSpec, define_layer
+from generator.making.layers.spec import LayerSpec, define_layer, one_task
 from generator.making.market_chain import (
     DAYS,
     KEPT,
@@ -34,9 +39,10 @@ from generator.making.market_chain import (
     with_kept,
 )
 from generator.making.month_rows import GUIDE, SORTED_BY
-from generator.making.month_tasks import guide_files, month_tasks, task_names
 from generator.making.named_products import PRICES, NamedProducts
 from generator.making.periods import Period, closed_periods, open_month
+from generator.making.shared_tasks import guide_files, month_tasks, task_names
+from generator.making.sorted_parquet import to_parquet
 from generator.making.tasks import BuildScope, Task
 from generator.pack.writer import Inputs, Writer, compress_objects
 
@@ -46,6 +52,8 @@ _SQL = (
     *("sources/products", "sources/expansions", "views/month_rows", "views/market_price", "views/market_guide"),
     *("views/market_members", "views/market_days", "views/market_kept", "views/market_points"),
 )
+_MOVERS_RECIPE = 4
+_MAX_AGE_DAYS = 3  # of a game's newest guide, and how much older than a window the price before may be
 
 
 def market_layers(context: BuildContext, named: NamedProducts) -> list[LayerSpec]:
@@ -88,7 +96,7 @@ def _closed_layer(
         recipe=RECIPE,
         sql=_SQL,
         content={PRICES: period.content(lake, GUIDE), MEMBERS: members, **_before(before)},
-        constants=(pages.BETWEEN,),
+        constants=(bodies.BETWEEN,),
     )
 
 
@@ -104,7 +112,7 @@ def _open_layer(lake: Lake, before: list[LayerSpec]) -> LayerSpec:
             "catalogue": lake.content("products", "expansions"),
             **_before(before),
         },
-        constants=(pages.BETWEEN,),
+        constants=(bodies.BETWEEN,),
     )
 
 
@@ -189,3 +197,48 @@ def _write_points(context: BuildContext, writer: Writer, period: str, days: list
     keys = [object_keys.market_points(period, group) for group in groups]
     writer.add(compress_objects((key, row["points"].encode()) for key, row in zip(keys, rows, strict=True)))
     return shown
+
+
+def movers_layer(lake: Lake) -> LayerSpec:
+    """Define the layer of the price moves. It reads only the days of the price guide that a window can need."""
+    return define_layer(
+        layer_names.MOVERS,
+        one_task(layer_names.MOVERS, _movers),
+        recipe=_MOVERS_RECIPE,
+        sql=("sources/products", "sources/expansions", "views/market_price", "views/movers"),
+        content={
+            "catalogue": lake.content("products", "expansions"),
+            "prices": _with_needed_days(lake).content(GUIDE),
+            "as of": [lake.as_of.isoformat()],
+        },
+        constants=(*WINDOWS.items(), *FLOORS, MAX_MOVERS),
+    )
+
+
+def _with_needed_days(lake: Lake) -> Lake:
+    """Return the lake with only the days that a window can need: days of now, and days before each of them."""
+    ages = [(0, _MAX_AGE_DAYS), *((days, days + 2 * _MAX_AGE_DAYS) for days in WINDOWS.values())]
+    return lake.with_days({lake.as_of - timedelta(age) for first, last in ages for age in range(first, last + 1)})
+
+
+def _movers(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
+    context.tables.open_catalogue()
+    open_table(context.db, GUIDE, _with_needed_days(context.lake).fetch(GUIDE))
+    context.db.run("views/market_price", "views/movers")
+    lines = context.db.table("select line from mover_lines order by line_number")
+    writer.add_file(f"{LINES}.arrow", to_bytes(lines))
+    lists = context.db.table("select confirmed, key, size_ranks from mover_lists order by confirmed, key")
+    writer.add_file(f"{LISTS}.arrow", to_bytes(_with_lines(context, lists)))
+    week = context.db.table("from week_lists")
+    writer.add_file(f"{WEEK}.json", json.dumps(week.to_pylist()[0]).encode())
+
+
+def _with_lines(context: BuildContext, lists: pa.Table) -> pa.Table:
+    """Return the lists with numbers of lines in place of the ranks by size."""
+    line_of = context.db.table(
+        "select coalesce(line_number, 0)::uinteger from candidates "
+        'left join mover_lines using ("window", id_product) order by size_rank'
+    )[0].to_numpy()
+    ranks = lists["size_ranks"].combine_chunks()
+    lines = pa.ListArray.from_arrays(ranks.offsets, pa.array(line_of[ranks.values.to_numpy() - 1]))
+    return lists.drop_columns("size_ranks").append_column("lines", lines)

@@ -10,18 +10,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-from edge_auth.builds import layer_names, object_keys, pages
+from edge_auth.builds import bodies, layer_names, object_keys
 from edge_auth.builds.layers import FACTS
 from generator.lake.lake import Lake
-from generator.making.arrow_text import text_buffer
 from generator.making.bulk_files import CONSTANTS, write_entries, write_table
 from generator.making.context import BuildContext
 from generator.making.lake_tables import WATCH_SQL, LakeTables
-from generator.making.layers.shared import paged
 from generator.making.layers.spec import LayerSpec, define_layer, one_task
+from generator.making.shared_tasks import text_buffer
 from generator.pack.writer import Inputs, Writer, compress_objects
 
-_PAGE = (pages.OPEN, pages.BETWEEN, pages.CLOSE)
+_PAGE = (bodies.OPEN, bodies.BETWEEN, bodies.CLOSE)
 _NO_FINGERPRINTS = {"version": "none", "image_url": "{key}"}
 
 
@@ -91,7 +90,7 @@ class RowWriter:
 
     def pages(self, lines: Iterable[str]) -> None:
         """Write lines of JSON as the pages of the layer's list."""
-        self.objects(paged(lines, _rows_per_page(self.layer), partial(object_keys.page_of_rows, self.layer)))
+        self.objects(bodies.paged(lines, _rows_per_page(self.layer), partial(object_keys.page_of_rows, self.layer)))
 
     def objects(self, objects: Iterable[tuple[str, bytes]]) -> None:
         """Write objects by their keys."""
@@ -137,7 +136,7 @@ def _fingerprints(out: RowWriter) -> None:
     head = {"version": recipe["version"], "count": len(entries), "image_url": recipe["image_url"]}
     buffer, starts = text_buffer(entries["line"])
     opening = json.dumps(head, ensure_ascii=False, separators=(",", ":"))[:-1] + ',"entries":[\n'
-    body = opening.encode() + bytes(buffer[: max(0, starts[-1] - len(pages.BETWEEN))]) + b"\n]}\n"
+    body = opening.encode() + bytes(buffer[: max(0, starts[-1] - len(bodies.BETWEEN))]) + b"\n]}\n"
     out.objects([(object_keys.FINGERPRINTS_KEY, body)])
 
 
@@ -191,7 +190,7 @@ ROW_LAYERS = (
         _fingerprints,
         FINGERPRINTS,
         ("views/fingerprint_entries",),
-        constants=(pages.BETWEEN,),
+        constants=(bodies.BETWEEN,),
     ),
     _bulk("catalogue", GAME_NAMES, {"products": ("id_product",), "sets": ("id",)}),
     _bulk("watchlist", WATCHLIST, {"watchlist": ("slug", "day")}),

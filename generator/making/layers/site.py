@@ -1,8 +1,11 @@
-"""The layer `site`: `openapi.json` and the pages at /, /docs and /explore.
+"""The layers of the pages: `site`, with `openapi.json` and the pages at /, /docs and /explore, and `drawings`.
 
-The pages show the freshness of the data, examples with their real answers, and how prices changed. So this layer is
-made last, from the other layers of the build and the lake's identifiers, by the process that runs the build. No task of
-the plan makes it.
+The pages show the freshness of the data, examples with their real answers, and how prices changed. So `site` is made
+last, from the other layers of the build and the lake's identifiers, by the process that runs the build. No task of the
+plan makes it.
+
+`drawings` has the pictures of products whose `image` names a drawing, as in the demo lake:
+`/explore/drawn/<16 hex digits>.svg`. Lakes with other images have none, and the layer is empty.
 """
 
 import hashlib
@@ -14,15 +17,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import cast
 
-from edge_auth.builds import layer_names, layout, object_keys, site_files
-from edge_auth.builds.builds import Build
-from edge_auth.builds.movers import WEEK
-from edge_auth.builds.record import BuildRecord, LayerRecord
+import pyarrow as pa
+
+from edge_auth.builds import layer_names, layout, object_keys
+from edge_auth.builds.builds import Build, BuildRecord, LayerRecord
+from edge_auth.builds.market import WEEK
 from edge_auth.live.open_build import LruCache, OpenBuild
 from edge_auth.store.file_cache import FileCache
+from generator.drawings.design import Texts, svgs, template
+from generator.lake.lake import Lake
 from generator.making.context import BuildContext
-from generator.making.layers.spec import LayerSpec, define_layer
-from generator.pack.writer import TaskOutput, Writer, compress_objects
+from generator.making.layers.spec import LayerSpec, define_layer, one_task
+from generator.making.tasks import slices
+from generator.pack.writer import Inputs, Member, TaskOutput, Writer, compress_objects
 from generator.site import openapi, pages
 from generator.site.api_reference import reference
 from generator.site.live_examples import live_examples
@@ -30,6 +37,9 @@ from generator.site.live_examples import live_examples
 RECIPE = 4
 _CACHE_BYTES = 16 << 20
 _SQL = ("sources/expansions", "sources/products", "sources/identifiers", "views/set_codes")
+_DRAWINGS_RECIPE = 1
+_DRAWINGS_SQL = ("sources/products", "sources/expansions", "views/drawings")
+_DRAWINGS_PER_THREAD = 500
 
 
 def site_layer(as_of: date, others: Sequence[LayerSpec]) -> LayerSpec:
@@ -53,8 +63,8 @@ def make_site(context: BuildContext, build_id: str, layers: Sequence[LayerSpec])
     folder = layout.layer_folder(layer_names.SITE, digests.pop(layer_names.SITE))
     with _opened(context, build_id, digests) as build:
         live = live_examples(build)
-        documents = pages.documents(live) | {site_files.WEEK_KEY: _week(build)}
-        documents[site_files.CODES_KEY] = _set_codes(context)
+        documents = pages.documents(live) | {object_keys.WEEK_KEY: _week(build)}
+        documents[object_keys.CODES_KEY] = _set_codes(context)
         documents[object_keys.OPENAPI_KEY] = openapi.document(reference(live).examples)
     writer = Writer(context.uploads, context.intermediates, layer_names.SITE, folder)
     writer.add(compress_objects(documents.items()))
@@ -89,3 +99,37 @@ def _opened(context: BuildContext, build_id: str, digests: Mapping[str, str]) ->
         if context.store.local_path(""):
             build.layers = {name: context.layers.open(name, digest) for name, digest in digests.items()}
         yield OpenBuild(build, LruCache(_CACHE_BYTES), lambda hit: None)
+
+
+def drawings_layer(lake: Lake) -> LayerSpec:
+    """Define the layer of the drawn pictures."""
+    return define_layer(
+        layer_names.DRAWINGS,
+        one_task(layer_names.DRAWINGS, _drawings),
+        recipe=_DRAWINGS_RECIPE,
+        sql=_DRAWINGS_SQL,
+        content={"catalogue": lake.content("products", "expansions")},
+        constants=(object_keys.DRAWING_PREFIX, template("single"), template("sealed")),
+    )
+
+
+def _drawings(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
+    context.tables.open_catalogue()
+    context.db.run("views/drawings")
+    rows = context.db.table("select * from drawings order by image").combine_chunks()
+    parts = (rows.slice(start, end - start) for start, end in slices(len(rows), _DRAWINGS_PER_THREAD))
+    for members in context.in_order(_pictures, parts):
+        writer.add(members)
+
+
+def _pictures(rows: pa.Table) -> list[Member]:
+    """Return the pictures of some rows, compressed. All pictures of a large lake are too much for one Arrow array."""
+    name, set_, rarity, game, sealed = (_column(rows, field) for field in ("name", "set", "rarity", "game", "sealed"))
+    pictures = svgs(Texts(name, set_, rarity, game), sealed).cast(pa.binary()).to_pylist()
+    keys = [image.removeprefix("/") for image in rows["image"].to_pylist()]
+    return compress_objects(zip(keys, pictures, strict=True))
+
+
+def _column(rows: pa.Table, name: str) -> pa.Array:
+    column = rows[name]
+    return column.chunk(0) if column.num_chunks else pa.array([], column.type)

@@ -2,12 +2,11 @@
 
 import json
 
-from edge_auth.builds import layer_names, object_keys, pages
+from edge_auth.builds import bodies, layer_names, object_keys
 from edge_auth.builds.layers import FACTS
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext
 from generator.making.lake_tables import WATCH_SQL
-from generator.making.layers.shared import paged
 from generator.making.layers.spec import LayerSpec, define_layer, one_task
 from generator.pack.writer import Inputs, Writer, compress_objects
 
@@ -33,7 +32,7 @@ def watchlist_layer(lake: Lake) -> LayerSpec:
         recipe=RECIPE,
         sql=(*WATCH_SQL, *_VIEWS),
         content={"watch": lake.content("watchlist", "watch_checks"), "as of": [lake.as_of.isoformat()]},
-        constants=(_PER_PAGE, pages.OPEN, pages.BETWEEN, pages.CLOSE),
+        constants=(_PER_PAGE, bodies.OPEN, bodies.BETWEEN, bodies.CLOSE),
     )
 
 
@@ -42,7 +41,7 @@ def _watchlist(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
     db = context.db
     db.run(*_VIEWS)
     items = db.rows("select slug, json from watchlist_items order by slug_folded")
-    lists = paged((json for _, json in items), _PER_PAGE, object_keys.watchlist_page)
+    lists = bodies.paged((json for _, json in items), _PER_PAGE, object_keys.watchlist_page)
     writer.add(compress_objects(lists))
     writer.add(compress_objects((object_keys.watchlist_item(slug), _line(json)) for slug, json in items))
     offers = db.rows("select slug, json from watchlist_offers order by slug")

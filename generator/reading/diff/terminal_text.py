@@ -9,7 +9,7 @@ from decimal import Decimal
 from generator.compare.diff import PERCENT_FLOOR_EUROS, ObjectCounts
 from generator.compare.figures import title
 from generator.reading.diff.report import DiffReport, PriceMoves, Row, RowList
-from generator.reading.html.render import set_name
+from generator.reading.render import set_name
 
 _PRICE_TITLES = {"trend": "trend", "low": "low", "filtered": "lowest under the seller filter"}
 _COUNT_COLUMNS = ("added", "removed", "changed", "unchanged")

@@ -25,7 +25,7 @@ from generator.pack.verify import visible_damage
 from generator.reading.doctor.findings import Finding, ok, problem, warning
 from generator.reading.overview import last_failed_night, source_ages, undone_decisions
 from generator.releases.change_documents import missing_steps, verify_steps
-from generator.releases.lease import Holder, current_holder
+from generator.releases.locks import Holder, current_holder
 
 
 def check_locks(store: Store, clock: Clock) -> Iterator[Finding]:

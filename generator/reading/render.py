@@ -8,7 +8,7 @@ from typing import Any
 
 import jinja2
 
-from generator.reading.html import plot
+from generator.reading import plot
 from generator.templates import compiled_templates
 
 _TEMPLATES = Path(__file__).with_name("templates")

@@ -1,10 +1,20 @@
-"""A lock that expires if its holder is killed: an object in the store that the holder renews while it runs.
+"""Locks that expire if their holders are killed, and intents, which protect layers from a prune at the same time.
 
-The lock is taken, renewed and released by compare-and-swap, so it works on any store. It is held until its holder
-releases it, which no clock can prevent. In a folder the holder also locks a file, and the system ends that lock with
-the process: every run on the same system, in any container, sees whether the holder is alive. Elsewhere a run with
-the same process ids sees whether its process is gone, and others wait until the time in its `expires`. For this the
-clocks of the machines that share a store must differ by much less than a lease.
+A lock (`Lease`) is an object in the store that its holder renews while it runs. It is taken, renewed and released by
+compare-and-swap, so it works on any store. It is held until its holder releases it, which no clock can prevent. In a
+folder the holder also locks a file, and the system ends that lock with the process: every run on the same system, in
+any container, sees whether the holder is alive. Elsewhere a run with the same process ids sees whether its process is
+gone, and others wait until the time in its `expires`. For this the clocks of the machines that share a store must
+differ by much less than a lease.
+
+Builds and publishers use intents, a prune uses its lock:
+
+    intents/<build id>/<nonce>.json   a build in the making, or about to go live: the folders of its layers
+    private/prune.lock                a running prune: the folders and builds that it is about to delete
+
+A build or publisher first writes an intent. Then it reads the prune's list, and waits while one of its own layers is on
+the list. A prune first writes its list. Then it reads the intents, and removes what they name from its list. Each side
+writes before it reads, so at least one of the two sees the other.
 """
 
 import json
@@ -12,22 +22,29 @@ import os
 import secrets
 import socket
 import threading
-from contextlib import suppress
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from edge_auth.errors import Conflict, EdgeError
+from edge_auth.builds import layout
+from edge_auth.errors import Conflict, EdgeError, MissingObject
 from edge_auth.store.interface import Store
-from generator.clock import Clock, parse_timestamp, timestamp
+from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp
 from generator.errors import BusyError, TerminatedError, is_disk_full
 from generator.releases.reserve import with_reserve
 from generator.releases.termination import hold_back
 
-_RENEWALS_PER_LEASE = 4
-
 # The fields of a lock, as JSON: run, host, machine, pid, lock, since, expires, released, nonce, facts.
 Holder = dict[str, Any]
+# The member of the prune lock's facts that lists builds and folders about to be deleted.
+DELETION_LIST = "doomed"
+
+_RENEWALS_PER_LEASE = 4
+_PRUNE_POLL_SECONDS = 0.1
 
 
 class Lease:
@@ -184,50 +201,11 @@ class Lease:
         )
 
 
-def _parse_holder(data: bytes) -> Holder | None:
-    """Return the fields of a lock, or None if it was released, or is not valid and so not held."""
-    try:
-        fields: Holder = json.loads(data)
-        parse_timestamp(fields["expires"])
-        if fields.get("released"):
-            return None
-        return fields if {"run", "host", "pid", "since", "facts"} <= fields.keys() else None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return None
-
-
 def current_holder(store: Store, name: str, clock: Clock) -> Holder | None:
     """Return the fields of a lock that is held now, or None."""
     current = store.get_versioned(name)
     holder = _parse_holder(current.data) if current else None
     return holder if holder and _is_held(store, name, holder, clock) else None
-
-
-def _is_held(store: Store, name: str, holder: Holder, clock: Clock) -> bool:
-    """Return whether a lock is held: its process is known to be alive, or it has not expired and may be alive."""
-    alive = _is_alive(store, name, holder)
-    return alive or (alive is None and parse_timestamp(holder["expires"]) > clock())
-
-
-def _is_alive(store: Store, name: str, holder: Holder) -> bool | None:
-    """Return whether the process of a lock exists, or None if that is not known here."""
-    file_lock = store.file_lock(name)
-    if file_lock and holder.get("lock") and holder["lock"] == file_lock.identity():
-        return file_lock.is_held()
-    if holder.get("machine") and holder["machine"] == _machine() and not _process_exists(holder):
-        return False
-    return None
-
-
-def _machine() -> str:
-    """Return what processes share that see each other's ids: the start of the system and a namespace of ids.
-
-    Containers may have equal host names, so a name does not tell. '' if the system has no such files.
-    """
-    try:
-        return f"{Path('/proc/sys/kernel/random/boot_id').read_text().strip()} {Path('/proc/self/ns/pid').readlink()}"
-    except OSError:
-        return ""
 
 
 def release_lock(store: Store, name: str, *, force: bool, clock: Clock) -> Holder | None:
@@ -264,6 +242,80 @@ def release_lock(store: Store, name: str, *, force: bool, clock: Clock) -> Holde
     return holder
 
 
+@dataclass
+class Intents:
+    """The builds and the layers' folders that recent intents name."""
+
+    builds: set[str] = field(default_factory=set)
+    folders: set[str] = field(default_factory=set)
+
+
+@contextmanager
+def declare_intent(store: Store, build_id: str, folders: Iterable[str], clock: Clock) -> Iterator[None]:
+    """Protect a build and its layers from a prune inside the `with` block."""
+    folders = sorted(folders)
+    name = layout.intent_name(build_id, secrets.token_hex(8))
+    intent = {"build": build_id, "layers": folders, "since": timestamp(clock())}
+    try:  # a signal may end the run as soon as the intent is written
+        store.put(name, json.dumps(intent, indent=1).encode() + b"\n")
+        _wait_for_prune(store, {build_id, *folders}, clock)
+        yield
+    finally:
+        with suppress(EdgeError):  # the intent expires by its age
+            store.delete([name])
+
+
+def read_intents(store: Store, clock: Clock, max_age: timedelta) -> Intents:
+    """Return what the intents younger than `max_age` name."""
+    intents = Intents()
+    for entry in store.entries(layout.INTENTS):
+        if from_unix_time(entry.modified) > clock() - max_age:
+            with suppress(MissingObject, ValueError, KeyError, TypeError):  # deleted meanwhile, or not an intent
+                intent = json.loads(store.get(entry.name))
+                intents.builds.add(intent["build"])
+                intents.folders.update(intent["layers"])
+    return intents
+
+
+def _parse_holder(data: bytes) -> Holder | None:
+    """Return the fields of a lock, or None if it was released, or is not valid and so not held."""
+    try:
+        fields: Holder = json.loads(data)
+        parse_timestamp(fields["expires"])
+        if fields.get("released"):
+            return None
+        return fields if {"run", "host", "pid", "since", "facts"} <= fields.keys() else None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _is_held(store: Store, name: str, holder: Holder, clock: Clock) -> bool:
+    """Return whether a lock is held: its process is known to be alive, or it has not expired and may be alive."""
+    alive = _is_alive(store, name, holder)
+    return alive or (alive is None and parse_timestamp(holder["expires"]) > clock())
+
+
+def _is_alive(store: Store, name: str, holder: Holder) -> bool | None:
+    """Return whether the process of a lock exists, or None if that is not known here."""
+    file_lock = store.file_lock(name)
+    if file_lock and holder.get("lock") and holder["lock"] == file_lock.identity():
+        return file_lock.is_held()
+    if holder.get("machine") and holder["machine"] == _machine() and not _process_exists(holder):
+        return False
+    return None
+
+
+def _machine() -> str:
+    """Return what processes share that see each other's ids: the start of the system and a namespace of ids.
+
+    Containers may have equal host names, so a name does not tell. '' if the system has no such files.
+    """
+    try:
+        return f"{Path('/proc/sys/kernel/random/boot_id').read_text().strip()} {Path('/proc/self/ns/pid').readlink()}"
+    except OSError:
+        return ""
+
+
 def _process_exists(holder: Holder) -> bool:
     try:
         os.kill(int(holder["pid"]), 0)
@@ -272,3 +324,10 @@ def _process_exists(holder: Holder) -> bool:
     except (PermissionError, ValueError, OverflowError):
         return True
     return True
+
+
+def _wait_for_prune(store: Store, protected: set[str], clock: Clock) -> None:
+    while (holder := current_holder(store, layout.PRUNE_LOCK, clock)) and protected.intersection(
+        holder["facts"].get(DELETION_LIST, ())
+    ):
+        time.sleep(_PRUNE_POLL_SECONDS)

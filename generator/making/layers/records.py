@@ -1,18 +1,28 @@
-"""The layer `status`: `status.json`, joined from the facts that the layers `catalogue` and `watchlist` store."""
+"""The layers in which a build says what it is made from: `status` and `days-<year>`.
+
+`status` has `status.json`, joined from the facts that the layers `catalogue` and `watchlist` store. `days-<year>` names
+the day files of the lake that the build read, of the closed months of a year. The record of a build names those of the
+open month, so it does not grow with the years.
+"""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from edge_auth.builds import layer_names, object_keys
 from edge_auth.builds.layers import FACTS, Layer
+from generator.lake.lake import DAILY_TABLES, Lake
+from generator.lake.quarantine import DAY_FILES, hashes_by_day
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer, one_task
+from generator.making.periods import Period, closed_periods
 from generator.pack.verify import checked_file
 from generator.pack.writer import Inputs, Writer, compress_objects
 
 RECIPE = 1
 # One task makes each of them, under the layer's name.
 LAYERS_WITH_FACTS = (layer_names.WATCHLIST, layer_names.CATALOGUE)
+_DAYS_RECIPE = 1
 
 
 def status_layer(catalogue: LayerSpec, watchlist: LayerSpec) -> LayerSpec:
@@ -39,3 +49,16 @@ def facts(layer: Layer) -> dict[str, Any]:
     """Return the facts of a layer: `left_out`, counts of left-out rows, and `status`, its part of the status object."""
     parsed: dict[str, Any] = json.loads(checked_file(layer, FACTS).read_bytes())
     return parsed
+
+
+def day_files_layers(lake: Lake) -> Iterator[LayerSpec]:
+    """Define the layers, oldest year first."""
+    for year in closed_periods(lake, DAILY_TABLES):
+        name = layer_names.days_layer(year.name)
+        content = {"files": year.content(lake, *DAILY_TABLES)}
+        yield define_layer(name, one_task(name, _day_files, year), recipe=_DAYS_RECIPE, sql=(), content=content)
+
+
+def _day_files(context: BuildContext, writer: Writer, inputs: Inputs, year: Period) -> None:
+    files = {table: hashes_by_day(context.lake.files_of(table, year.first, year.last)) for table in DAILY_TABLES}
+    writer.add_file(f"{DAY_FILES}.json", json.dumps(files, separators=(",", ":")).encode())

@@ -1,35 +1,47 @@
-"""Work that requests wait for, such as reads of a store across a network: shared, concurrent, with a deadline.
+"""Work that requests wait for, such as reads of a store across a network, and the turns that requests take meanwhile.
 
-Requests that need the same object share one read. After two requests in a row missed a deadline or were slow to fail,
-a few requests at a time try the store. The others fail at once, so they do not occupy the threads that requests with
-cached answers need. One such failure among successes limits nothing, since a store that throttles answers most. Each
-request that succeeds doubles how many may try. If none succeeds, the next few try after a second.
+The work is shared, concurrent, and has a deadline. Requests that need the same object share one read. After two
+requests in a row missed a deadline or were slow to fail, a few requests at a time try the store. The others fail at
+once, so they do not occupy the threads that requests with cached answers need. One such failure among successes limits
+nothing, since a store that throttles answers most. Each request that succeeds doubles how many may try. If none
+succeeds, the next few try after a second.
+
+With turns, one request of a process runs at a time, and while it waits for a slow job the next one runs. Threads that
+compute at the same time take turns at the interpreter every 5 ms, which makes the slowest answers slower. But on a
+single thread a request that opens a build would delay all others.
 """
 
 import random
+import sys
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from math import inf
 from threading import Lock, local
 from time import monotonic
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-from edge_auth.errors import DamagedObject, StoreError, Throttled
-from edge_auth.live.turns import Turns
+from edge_auth.errors import DamagedObject, RateLimited, StoreError, Throttled
 from edge_auth.store.interface import Digest, Span, Store
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 REQUEST_TIMEOUT_SECONDS = 5.0
 _MAX_THREADS = 24
 _SLOW_SECONDS = 1.0  # after which a failure is a slow one
 _FEW = 4
 _PAUSE_SECONDS = 1.0
-T = TypeVar("T")
 # Ranges of an object that are this close are fetched together: another request would take longer than the extra bytes.
 _MAX_GAP_BYTES = 32 << 10
 _PAUSES_SECONDS = (0.2, 0.4, 0.8)  # at most, after a read that boto3 has tried twice
+_TURN_SECONDS, _USUAL_TURN_SECONDS = 0.0005, sys.getswitchinterval()  # usually 5 ms
+_REFUSAL_SECONDS = 5  # until a request for which there is no place may come again
+_BACKGROUND_PAUSING_SECONDS = 2.0  # a new build must be in force within five seconds
+T = TypeVar("T")
 
 
 class SingleFlight:
@@ -48,7 +60,7 @@ class SingleFlight:
         self,
         seconds: float = REQUEST_TIMEOUT_SECONDS,
         after_job: Callable[[], None] = lambda: None,
-        turns: Turns | None = None,
+        turns: "Turns | None" = None,
     ):
         self.seconds = seconds
         self.waiting: Callable[[Hashable], AbstractContextManager[object]] = (
@@ -137,14 +149,6 @@ class SingleFlight:
             self._after_job()
 
 
-class _Range(NamedTuple):
-    """A range of an object, from `start` to before `end`."""
-
-    name: str
-    start: int
-    end: int
-
-
 class CoalescingStore:
     """A store whose reads go through a `SingleFlight`. Other methods are those of the store itself."""
 
@@ -186,6 +190,14 @@ def with_deadline(store: Store, single_flight: SingleFlight) -> Store:
     return cast("Store", CoalescingStore(store, single_flight))  # its other methods come from __getattr__
 
 
+class _Range(NamedTuple):
+    """A range of an object, from `start` to before `end`."""
+
+    name: str
+    start: int
+    end: int
+
+
 def _patiently(read: Callable[..., T], *arguments: object) -> T:
     """Return the result of a read. If the store throttles, read again after pauses that grow."""
     for pause in _PAUSES_SECONDS:
@@ -214,3 +226,101 @@ def _cut(fetched: dict[_Range, bytes], name: str, offset: int, length: int) -> b
         if range_.name == name and range_.start <= offset and offset + length <= range_.end:
             return data[offset - range_.start : offset - range_.start + length]
     raise AssertionError("unreachable")
+
+
+class Turns:
+    """The turns of the requests of a process.
+
+    Args:
+        max_places: For how many slow jobs requests may wait at a time. Others are left for requests that do not wait.
+    """
+
+    def __init__(self, max_places: int):
+        self._turn = Lock()
+        self._max_places = max_places
+        self._waiting: Counter[Hashable] = Counter()  # by place; only the thread that has the turn changes it
+        self._thread = local()
+
+    def __enter__(self) -> None:
+        self._turn.acquire()
+        self._thread.has_turn = True
+
+    def __exit__(self, *error: object) -> None:
+        self._thread.has_turn = False
+        self._turn.release()
+
+    @contextmanager
+    def waiting(self, job: Hashable = None) -> Iterator[None]:
+        """Let other requests run while this one waits. Without a turn, do nothing.
+
+        Args:
+            job: What the request waits for. All that wait for the same job take one place; None takes its own.
+
+        Raises:
+            RateLimited: Requests wait for too many jobs already.
+        """
+        if not getattr(self._thread, "has_turn", False):
+            yield
+            return
+        place = object() if job is None else job
+        if place not in self._waiting and len(self._waiting) >= self._max_places:
+            raise _refusal()
+        self._waiting[place] += 1
+        self._turn.release()
+        try:
+            yield
+        finally:
+            self._turn.acquire()
+            self._waiting[place] -= 1
+            self._waiting += Counter()  # drops places where no request waits any more
+
+
+def _refusal() -> RateLimited:
+    message = f"too many requests wait for slow work at the same time: wait {_REFUSAL_SECONDS} seconds"
+    return RateLimited(message, Retry_After=str(_REFUSAL_SECONDS))
+
+
+class TakingTurns:
+    """Admits a request while it is answered. A body in chunks is sent after that.
+
+    Args:
+        free: The path whose requests need no turn.
+    """
+
+    def __init__(self, application: "WSGIApplication", turns: AbstractContextManager[object], free: str):
+        self._application = application
+        self._turns = turns
+        self._free = free
+
+    def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        """Answer a WSGI request."""
+        if environ["PATH_INFO"] == self._free:
+            return self._application(environ, start_response)
+        with self._turns:
+            return self._application(environ, start_response)
+
+
+class Background:
+    """A context for work beside requests. Several threads may be in it."""
+
+    def __init__(self) -> None:
+        self._users = 0
+        self._lock = Lock()
+        self._pauses_until = 0.0
+
+    def __enter__(self) -> None:
+        self._pauses_until = monotonic() + _BACKGROUND_PAUSING_SECONDS
+        self._add(1)
+
+    def __exit__(self, *error: object) -> None:
+        self._add(-1)
+
+    def _add(self, number: int) -> None:
+        with self._lock:
+            self._users += number
+            sys.setswitchinterval(_TURN_SECONDS if self._users else _USUAL_TURN_SECONDS)
+
+    def pause(self, seconds: float) -> None:
+        """Sleep for so many seconds in this context, but not after its first seconds."""
+        if self._users and monotonic() < self._pauses_until:
+            time.sleep(seconds)

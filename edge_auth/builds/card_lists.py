@@ -1,0 +1,100 @@
+"""The lists of Cards: their kinds, sorts and orders, and the filters that compare a text.
+
+A product matches such a filter if its text and the client's have the same key.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from edge_auth.text import fold, number_filter_key
+
+KINDS = ("all", "single", "sealed")
+ORDERS = ("asc", "desc")
+MARKET_SORT = "market"
+# The sort by how well a name matches `q`: no ranking, since no build knows the texts that clients search for.
+MATCH_SORT = "match"
+MATCH_BY = (
+    "how well the name matches `q`: names and base names equal to it, names that begin with it, names in which each "
+    "word of it begins a word, then all others; each by trend, without `order`"
+)
+BLANK = "\u0301"  # the key of a text that is empty after folding: no folded text has a combining mark
+_GUIDE_PRICE = "that price of the price guide"
+_MARKET_PRICE = "the market price: the trend, else that of foils"
+
+
+class Sort(NamedTuple):
+    """A sort of /cards, by the column `key_<name>` of `build/views/cards.sql`. Products without a key come last.
+
+    The SQL of the rankings, the columns of the search index, the parameter `sort`, its description, the form of the
+    explorer and the benchmarks follow from the declaration.
+
+    Attributes:
+        label: Its name in a form.
+        by: What it sorts by, for the documents. Neighbours with the same text share an entry.
+        price: Whether its key is a price, which `min_price` and `max_price` bound.
+        ascending: Whether its default order is ascending.
+    """
+
+    label: str
+    by: str
+    price: bool = False
+    ascending: bool = False
+
+
+# The first one is the default.
+SORTS = {
+    "trend": Sort("Trend price", _GUIDE_PRICE, price=True),
+    "low": Sort("Lowest price", _GUIDE_PRICE, price=True),
+    "avg": Sort("Average price", _GUIDE_PRICE, price=True),
+    "filtered": Sort("Cheapest offer", "the lowest price under the seller filter", price=True),
+    "market": Sort("Market price", _MARKET_PRICE, price=True),
+    "name": Sort("Name", "the folded name", ascending=True),
+    "number": Sort("Collector number", "the collector number, digits as numbers", ascending=True),
+    "newest": Sort("Newest", "when the marketplace added the product"),
+}
+PRICE_SORTS = tuple(name for name, sort in SORTS.items() if sort.price)
+DEFAULT_SORT = next(iter(SORTS))
+
+
+class TextFilter(NamedTuple):
+    """A filter of /cards, over the column `filter_<name>` of `build/views/cards.sql`, which holds the products' keys.
+
+    The SQL of the rankings, the columns of the search index, the parameter, its description, the form of the explorer
+    and the tables of the documents follow from the declaration. A build whose index has no such column is older than
+    the filter, and refuses it with a reason.
+
+    Attributes:
+        label: Its name in a form.
+        key: Returns the key of a client's text. The SQL knows the function by the same name.
+        finds: What it finds, for the documents.
+        example: A value, for the documents.
+    """
+
+    label: str
+    key: Callable[[str], str]
+    finds: str
+    example: str
+
+
+TEXT_FILTERS = {
+    "number": TextFilter(
+        "Number",
+        number_filter_key,
+        "Collector number; leading zeros of each run of digits do not count, so `4` also matches `004`. "
+        "If no product has a number with a slash, the part before the slash counts: `63/100` finds `63`.",
+        "4",
+    ),
+    "rarity": TextFilter(
+        "Rarity",
+        fold,
+        "Rarity, whatever its case and accents. One that no product has gives an empty list.",
+        "Ultra Rare",
+    ),
+    "game": TextFilter(
+        "Game",
+        fold,
+        "Only products of this game, whatever its case and accents: a `name` of `/games`. "
+        "An unknown game gives an empty list.",
+        "Mythgrove",
+    ),
+}

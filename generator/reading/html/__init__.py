@@ -1,1 +1,0 @@
-"""Renders pages for operators as single HTML files: styles, plots and the script are inside the file."""

@@ -1,1 +1,0 @@
-"""The operator's report of a build: freshness, coverage of prices, gate results, times and history."""

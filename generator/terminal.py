@@ -1,0 +1,98 @@
+"""Prints the output and the progress of the commands. Texts of the data must not control the operator's terminal.
+
+Control characters, escape sequences, line breaks inside a text and characters that change the direction of writing are
+escaped. Names, slugs and sellers come from a marketplace, so anyone may have written them.
+
+Progress goes to standard error: a bar on a terminal, a plain line per step elsewhere.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import click
+
+_NOT_PLAIN = re.compile(r"[^\x20-\x7e]")
+
+
+def say(line: object = "", *, err: bool = False) -> None:
+    """Print one line on standard output, or on standard error."""
+    click.echo(clean(str(line)), err=err)
+
+
+def say_lines(lines: Iterable[object]) -> None:
+    """Print lines on standard output. No lines print nothing."""
+    for line in lines:
+        say(line)
+
+
+def say_json(value: Any, *, indent: int | None = None, err: bool = False) -> None:
+    """Print a value as JSON. A character that cannot be printed becomes a JSON escape."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
+    click.echo(clean_json(text), err=err)
+
+
+def clean_json(text: str) -> str:
+    """Return lines of JSON with a JSON escape in place of each character that cannot be printed."""
+    return "\n".join(_escaped(line, _json_escape) for line in text.split("\n"))
+
+
+def clean(text: str) -> str:
+    """Return a text with an escape such as `\\x1b` in place of each character that cannot be printed."""
+    return _escaped(text, lambda character: character.encode("unicode_escape").decode())
+
+
+class ProgressBar(Protocol):
+    """A counter of steps."""
+
+    def update(self, n_steps: int) -> None:
+        """Count more steps as completed."""
+
+
+class Progress:
+    """Prints progress. With `quiet` it prints nothing; `prefix` begins each line."""
+
+    def __init__(self, quiet: bool = False, prefix: str = ""):
+        self.quiet = quiet
+        self.prefix = prefix
+        self._stored_bytes = 0
+
+    def add_stored_bytes(self, size: int) -> None:
+        """Count bytes that were written to the store. The bars show the sum."""
+        self._stored_bytes += size
+
+    def say(self, line: str) -> None:
+        """Print one line."""
+        if not self.quiet:
+            say(self.prefix + line, err=True)
+
+    @contextmanager
+    def bar(self, label: str, length: int) -> Iterator[ProgressBar]:
+        """Show a bar of about `length` steps, none if that is 0. Off a terminal, print one line at the end."""
+        shown = bool(length) and not self.quiet and sys.stderr.isatty()
+        with click.progressbar(
+            range(length),
+            label=f"{label:<14}",
+            file=sys.stderr,
+            hidden=not shown,
+            item_show_func=lambda _: self._stored_text(),
+        ) as bar:
+            yield bar
+        if length and not shown:
+            self.say(f"{label}: {bar.pos:,} done")
+
+    def _stored_text(self) -> str | None:
+        return f"{self._stored_bytes / 1e6:,.1f} MB stored" if self._stored_bytes else None
+
+
+def _escaped(text: str, escape: Any) -> str:
+    if text.isprintable():
+        return text
+    return _NOT_PLAIN.sub(lambda found: found[0] if found[0].isprintable() else escape(found[0]), text)
+
+
+def _json_escape(character: str) -> str:
+    return json.dumps(character)[1:-1]
