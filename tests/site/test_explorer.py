@@ -181,6 +181,39 @@ def test_a_search_that_finds_nothing_offers_what_may_be_meant(visit: Visit) -> N
     expect(meant).to_have_count(0)
 
 
+def test_an_answer_that_finds_nothing_offers_nothing_for_what_is_typed_since(visit: Visit) -> None:
+    held: list[Route] = []
+    visit.page.context.route("**/api/v1/cards?q=filler+flller&*", lambda route: held.append(route))
+    page = visit.enter()
+    search = page.get_by_label("Search by name")
+    with page.expect_request("**/api/v1/cards?q=filler+flller&*"):
+        search.fill("filler flller")
+    page.evaluate("() => { globalThis.setTimeout = () => 0; }")  # the pause after typing does not end
+    search.fill("emberfox ashen")
+    with page.expect_response("**/api/v1/facets?q=filler+flller"):
+        held[0].continue_()
+    expect(page.locator(".total")).to_have_text("0 cards")
+    assert not [request.url for request in visit.requests if "ashen" in request.url]
+
+
+def test_a_link_that_is_followed_while_one_types_leads_on(visit: Visit) -> None:
+    """The search begins between the click on the link and the event of the new address."""
+    page = visit.enter()
+    expect(page.locator(".card").first).to_be_visible()
+    page.evaluate("""() => {
+        const search = document.querySelector("input[name=q]"), wait = globalThis.setTimeout;
+        let begin;
+        globalThis.setTimeout = (work) => { begin = work; };
+        search.value = "emberfox";
+        search.dispatchEvent(new Event("change", {bubbles: true}));
+        globalThis.setTimeout = wait;
+        location.hash = "#/watchlist";
+        begin();
+    }""")
+    expect(page.get_by_role("heading", name="Watchlist")).to_be_visible()
+    expect(page).to_have_url(ending("#/watchlist"))
+
+
 def test_the_sets_that_are_offered_have_such_cards(visit: Visit) -> None:
     """Not the first ones whose names have the last word, whatever cards they have."""
     others = [{"id": 7, "name": f"Ashen {at}"} for at in range(3)]

@@ -31,6 +31,7 @@ export function cardsView({api, route, announce, names, facets}) {
     if (next === null) return;
     const {signal} = asking;
     const offset = next;
+    const [values, countable] = [filters.values(), filters.countable()]; // the form may change before the answer comes
     next = null;
     list.setAttribute("aria-busy", "true");
     try {
@@ -44,8 +45,8 @@ export function cardsView({api, route, announce, names, facets}) {
       shown = offset + page.data.length;
       total.textContent = Number(rows) === 1 ? "1 card" : `${count(Number(rows))} cards`;
       announce(summary(shown, Number(rows)));
-      if (Number(rows) === 0) meant(filters.values(), names, api, signal).then((line) => others.replaceChildren(line), () => {});
-      if (offset === 0) facets.of(filters.countable(), {signal, build}).then(counted, () => {});
+      if (Number(rows) === 0) meant(values, names, api, signal).then((line) => others.replaceChildren(line), () => {});
+      if (offset === 0) facets.of(countable, {signal, build}).then(counted, () => {});
     } catch (error) {
       if (signal.aborted) return;
       if (build && error.code === "invalid_parameter") return restart(); // the build was pruned: begin again

@@ -78,9 +78,10 @@ function routeOf(hash) {
   return {name, view: lostView};
 }
 
-/** The parameters of an address, and a function that replaces them there. */
+/** The parameters of an address, and a function that replaces them there, unless a link was followed since. */
 function parameters(name, query) {
   const replace = (params) => {
+    if (location.hash !== current.address) return;
     const text = new URLSearchParams(params).toString();
     history.replaceState(null, "", `#/${name}${text ? `?${text}` : ""}`);
     current.address = location.hash;
