@@ -34,7 +34,7 @@ REQUEST_TIMEOUT_SECONDS = 5.0
 _MAX_THREADS = 24
 _SLOW_SECONDS = 1.0  # after which a failure is a slow one
 _FEW = 4
-_PAUSE_SECONDS = 1.0
+_NEXT_TRY_SECONDS = 1.0
 # Ranges of an object that are this close are fetched together: another request would take longer than the extra bytes.
 _MAX_GAP_BYTES = 32 << 10
 _PAUSES_SECONDS = (0.2, 0.4, 0.8)  # at most, after a read that boto3 has tried twice
@@ -119,7 +119,7 @@ class SingleFlight:
         if self._slow_failures > 1:
             self._max_trying = _FEW
         if self._slow_failures > 2:
-            self._next_try = monotonic() + _PAUSE_SECONDS
+            self._next_try = monotonic() + _NEXT_TRY_SECONDS
 
     def run(self, key: Hashable, job: Callable[[], T]) -> T:
         """Return the result of a job in a thread of the pool, without a deadline. Share it if it is running already."""
@@ -309,7 +309,7 @@ class Background:
         self._pauses_until = 0.0
 
     def __enter__(self) -> None:
-        self._pauses_until = monotonic() + _BACKGROUND_PAUSING_SECONDS
+        self._pauses_until = time.monotonic() + _BACKGROUND_PAUSING_SECONDS
         self._add(1)
 
     def __exit__(self, *error: object) -> None:
@@ -322,5 +322,5 @@ class Background:
 
     def pause(self, seconds: float) -> None:
         """Sleep for so many seconds in this context, but not after its first seconds."""
-        if self._users and monotonic() < self._pauses_until:
+        if self._users and time.monotonic() < self._pauses_until:
             time.sleep(seconds)

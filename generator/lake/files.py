@@ -36,6 +36,7 @@ from generator.threads import in_order
 PRICE_TABLES = ("price_guide", "listings", "filtered_checks")
 # The prices of a price guide. Each has a second column `<figure>_holo`.
 PRICE_FIGURES = ("low", "avg", "trend", "avg1", "avg7", "avg30")
+DAY_FILES = "files"  # a file of the layers that list the day files of closed months
 NO_GAME = ""  # in a `FileKey`, the products without a game
 MAX_CACHE_BYTES = 16 << 30
 THREADS = 8  # each may hold a file in memory
@@ -291,3 +292,11 @@ def _as_lake_errors() -> Iterator[None]:
         yield
     except StoreError as error:
         raise LakeError(f"lake: {error}") from error
+
+
+def hashes_by_day(files: Iterable[LakeFile]) -> dict[str, list[str]]:
+    """Return the sorted hashes of the files of each day; of a file without the rows of a game its identity."""
+    days: dict[str, list[str]] = {}
+    for file in sorted((file for file in files if file.day), key=lambda file: (str(file.day), file.identity)):
+        days.setdefault(str(file.day), []).append(file.identity)
+    return days

@@ -9,7 +9,7 @@ layers of days those of the closed months. So it is known what one build read th
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from typing import Any
@@ -20,11 +20,10 @@ from edge_auth.errors import AccessDenied, StoreError
 from edge_auth.store.interface import Store, update_json
 from generator.clock import timestamp
 from generator.errors import QuarantineError
-from generator.lake.files import NO_GAME, PRICE_TABLES, FileKey, LakeFile
+from generator.lake.files import DAY_FILES, NO_GAME, PRICE_TABLES, FileKey
 
 FORMAT = 1
 HELD, ACCEPTED, DROPPED = "held", "accepted", "dropped"
-DAY_FILES = "files"  # a file of the layers that list the day files of closed months
 
 _MAX_NAMED = 3  # in a line for people
 
@@ -235,14 +234,6 @@ def change_quarantine(
             raise
         return []  # policies of older versions refuse it, so nothing was ever put there
     return changed
-
-
-def hashes_by_day(files: Iterable[LakeFile]) -> dict[str, list[str]]:
-    """Return the sorted hashes of the files of each day; of a file without the rows of a game its identity."""
-    days: dict[str, list[str]] = {}
-    for file in sorted((file for file in files if file.day), key=lambda file: (str(file.day), file.identity)):
-        days.setdefault(str(file.day), []).append(file.identity)
-    return days
 
 
 def files_read(build: Build) -> set[FileKey]:

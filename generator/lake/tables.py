@@ -2,7 +2,7 @@
 
 The declared columns are available as DuckDB and as Arrow types. A file may have some other types, whose values keep
 their meaning. The rows of a view are checked against the rules of their table in `build/checks/`. Several readers and
-writers of lake tables share the price figures, the largest price and the conditions.
+writers of lake tables share the largest price and the conditions.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,6 +35,11 @@ CONDITIONS = {
 OFFER_SUMMARIES = {"filtered_checks": "sources/check_summaries", "watch_checks": "sources/watch_summaries"}
 TIMESTAMP = pa.timestamp("us")  # UTC, without a zone
 
+_INTEGERS = {f"{sign}{width}int" for sign in ("", "u") for width in ("tiny", "small", "", "big", "huge")} | {
+    "integer",
+    "uinteger",
+}
+_NUMBERS = _INTEGERS | {"float", "double", "decimal"}
 # By type that a column declares: the Arrow type, the types of files that keep their meaning, and words for messages.
 _ARROW_TYPES = {
     "bigint": pa.int64(),
@@ -43,11 +48,6 @@ _ARROW_TYPES = {
     "timestamp": TIMESTAMP,
     "date": pa.date32(),
 }
-_INTEGERS = {f"{sign}{width}int" for sign in ("", "u") for width in ("tiny", "small", "", "big", "huge")} | {
-    "integer",
-    "uinteger",
-}
-_NUMBERS = _INTEGERS | {"float", "double", "decimal"}
 _ACCEPTED_TYPES = {
     "bigint": _INTEGERS,
     "double": _NUMBERS,

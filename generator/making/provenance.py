@@ -16,9 +16,8 @@ import generator
 from edge_auth.builds import layout
 from edge_auth.builds.builds import Provenance
 from generator.database import sql_root
-from generator.lake.files import LakeFile
+from generator.lake.files import LakeFile, hashes_by_day
 from generator.lake.lake import RECIPE_NAME, Lake
-from generator.lake.quarantine import hashes_by_day
 from generator.making.periods import open_month
 
 _CODE_SUFFIXES = {".py", ".sql", ".j2", ".md", ".js", ".mjs", ".css", ".json"}

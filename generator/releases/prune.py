@@ -1,7 +1,7 @@
 """Deletes what no remaining build needs.
 
 A prune has three steps: mark, wait, sweep. The deletions are found from listings of the store and written into the
-prune lock, which stops builds and publishers from using them (see `lease`). Then they are found again, and what is in
+prune lock, which stops builds and publishers from using them (see `locks`). Then they are found again, and what is in
 both is deleted. The records of builds go first, so that no reader opens them. Of each layer the index goes first, so
 that the layer is missing rather than incomplete. A prune that is killed leaves objects that nothing names; the next
 prune deletes them.

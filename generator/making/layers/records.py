@@ -11,8 +11,8 @@ from typing import Any
 
 from edge_auth.builds import layer_names, object_keys
 from edge_auth.builds.layers import FACTS, Layer
+from generator.lake.files import DAY_FILES, hashes_by_day
 from generator.lake.lake import DAILY_TABLES, Lake
-from generator.lake.quarantine import DAY_FILES, hashes_by_day
 from generator.making.context import BuildContext
 from generator.making.layers.spec import LayerSpec, define_layer, one_task
 from generator.making.periods import Period, closed_periods
