@@ -38,7 +38,7 @@ from edge_auth.errors import DamagedObject, StoreError
 from generator import settings
 from generator.database import Database, query_fault, sql_literal
 from generator.errors import BuildError
-from generator.lake.files import PRICE_FIGURES
+from generator.lake.files import GUIDE_PRICES
 from generator.pack.verify import checked_file
 from generator.threads import USUAL, Resources
 
@@ -47,12 +47,11 @@ IdArray = np.ndarray[Any, np.dtype[Any]]
 
 _NO_SETS = pa.schema([("id", pa.int64()), ("name", pa.string())]).empty_table()
 _IDENTIFIERS = pa.schema([("id_product", pa.int64()), ("scheme", pa.string()), ("value", pa.string())])
-_GUIDE_PRICES = [f"{figure}{finish}" for finish in ("", "_holo") for figure in PRICE_FIGURES]
 _PRICES = pa.schema(
     [("id_product", pa.int64()), ("id_expansion", pa.int64()), ("guide_day", pa.date32())]
     + [(name, pa.string()) for name in ("game", "kind", "name", "rarity", "number", "category")]
     + [("date_added", pa.timestamp("us"))]
-    + [(name, pa.decimal128(18, 2)) for name in _GUIDE_PRICES]
+    + [(name, pa.decimal128(18, 2)) for name in GUIDE_PRICES]
     + [("filtered_day", pa.date32()), ("filtered", pa.decimal128(18, 2))]
     + [("listing_day", pa.date32()), ("from_price", pa.decimal128(18, 2))]
 )
@@ -62,7 +61,7 @@ _ADDED_COLUMNS = {
     "game": "varchar",
     "listing_day": "date",
     "from_price": "decimal(18, 2)",
-    **dict.fromkeys(_GUIDE_PRICES, "decimal(18, 2)"),
+    **dict.fromkeys(GUIDE_PRICES, "decimal(18, 2)"),
 }
 _SOURCE_ROWS = pa.schema(
     {

@@ -36,6 +36,7 @@ from generator.threads import in_order
 PRICE_TABLES = ("price_guide", "listings", "filtered_checks")
 # The prices of a price guide. Each has a second column `<figure>_holo`.
 PRICE_FIGURES = ("low", "avg", "trend", "avg1", "avg7", "avg30")
+GUIDE_PRICES = [f"{figure}{finish}" for finish in ("", "_holo") for figure in PRICE_FIGURES]
 DAY_FILES = "files"  # a file of the layers that list the day files of closed months
 NO_GAME = ""  # in a `FileKey`, the products without a game
 MAX_CACHE_BYTES = 16 << 30

@@ -11,11 +11,8 @@ from edge_auth.builds.pointer import live_build_id
 from edge_auth.errors import EdgeError
 from edge_auth.store.interface import Store
 from generator.errors import GeneratorError
-from generator.lake.files import PRICE_FIGURES
+from generator.lake.files import GUIDE_PRICES
 from generator.threads import USUAL, Resources
-
-GUIDE_COLUMNS = [f"{figure}{finish}" for finish in ("", "_holo") for figure in PRICE_FIGURES]
-
 
 # What people and Prometheus read in place of a name, for products without a game.
 NO_GAME = "no game named"
@@ -100,7 +97,7 @@ def _count(build: Build, resources: Resources) -> list[GameCoverage]:
 def coverage(rows: Iterable[dict[str, Any]]) -> Iterator[GameCoverage]:
     """Yield the rows of the view `report/game_columns` as objects."""
     for row in rows:
-        columns = {column: row[column] for column in GUIDE_COLUMNS}
+        columns = {column: row[column] for column in GUIDE_PRICES}
         yield GameCoverage(
             row["game"],
             row["products"],
@@ -114,11 +111,11 @@ def coverage(rows: Iterable[dict[str, Any]]) -> Iterator[GameCoverage]:
 
 def table_of(games: Sequence[GameCoverage]) -> Iterator[tuple[str, ...]]:
     """Yield the rows of a table for people: days, and the percentage of the products that have each price."""
-    yield ("GAME", "PRODUCTS", "GUIDE", "HALF SINCE", *GUIDE_COLUMNS)
+    yield ("GAME", "PRODUCTS", "GUIDE", "HALF SINCE", *GUIDE_PRICES)
     for game in games:
         shares = (
             f"{100 * game.share(column):.0f}%{'*' if game.is_late(column) else ''}" if game.prices[column] else "-"
-            for column in GUIDE_COLUMNS
+            for column in GUIDE_PRICES
         )
         yield (game.title, f"{game.products:,}", game.newest or "none", game.usual or "none", *shares)
 

@@ -21,8 +21,9 @@ from generator.compare.comparison import Comparison, compare, named_faults, pric
 from generator.compare.diff import Diff
 from generator.compare.judgements import read_judgement
 from generator.compare.run_reports import DIFF_PAGE, REPORT_PAGE, UNCHANGED, Figures, RunReport, read_reports
+from generator.lake.files import GUIDE_PRICES
 from generator.lake.quarantine import QuarantinedFile, describe_waiting
-from generator.making.game_coverage import GUIDE_COLUMNS, coverage
+from generator.making.game_coverage import coverage
 from generator.reading.diff.report import as_html as diff_as_html
 from generator.reading.diff.report import make_report
 from generator.reading.overview import LastNight, SourceAge, last_failed_night, source_ages
@@ -215,7 +216,7 @@ def as_html(summary: BuildSummary, diff_url: str | None = None) -> Iterator[str]
         seconds=_seconds_plot(summary.history),
         gates=_gates(summary),
         games=list(coverage(summary.counts.games)),
-        guide_columns=GUIDE_COLUMNS,
+        guide_columns=GUIDE_PRICES,
         diff_page=diff_url,
         quarantine=_quarantine(summary),
     )

@@ -196,11 +196,13 @@ def test_an_answer_that_finds_nothing_offers_nothing_for_what_is_typed_since(vis
     assert not [request.url for request in visit.requests if "ashen" in request.url]
 
 
-def test_a_link_that_is_followed_while_one_types_leads_on(visit: Visit) -> None:
-    """The search begins between the click on the link and the event of the new address."""
+@pytest.mark.parametrize("after", ["the click", "the event of the new address"])
+def test_a_link_that_is_followed_while_one_types_leads_on(visit: Visit, after: str) -> None:
+    """The pause after typing ends when the link was followed."""
     page = visit.enter()
     expect(page.locator(".card").first).to_be_visible()
-    page.evaluate("""() => {
+    page.evaluate(
+        """(isLate) => {
         const search = document.querySelector("input[name=q]"), wait = globalThis.setTimeout;
         let begin;
         globalThis.setTimeout = (work) => { begin = work; };
@@ -208,8 +210,10 @@ def test_a_link_that_is_followed_while_one_types_leads_on(visit: Visit) -> None:
         search.dispatchEvent(new Event("change", {bubbles: true}));
         globalThis.setTimeout = wait;
         location.hash = "#/watchlist";
-        begin();
-    }""")
+        isLate ? addEventListener("hashchange", begin, {once: true}) : begin();
+    }""",
+        after != "the click",
+    )
     expect(page.get_by_role("heading", name="Watchlist")).to_be_visible()
     expect(page).to_have_url(ending("#/watchlist"))
 

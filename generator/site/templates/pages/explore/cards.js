@@ -75,10 +75,9 @@ export function cardsView({api, route, announce, names, facets}) {
   }
 
   function apply() {
-    const before = asked;
-    asked = JSON.stringify(filters.query());
-    if (asked === before) return; // such as a field that is left after a pause
-    route.replace(filters.values());
+    const now = JSON.stringify(filters.query());
+    if (now === asked || !route.replace(filters.values())) return; // such as a field that is left after a pause, or for a link
+    asked = now;
     showWeek();
     restart();
   }

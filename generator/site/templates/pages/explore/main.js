@@ -78,14 +78,16 @@ function routeOf(hash) {
   return {name, view: lostView};
 }
 
-/** The parameters of an address, and a function that replaces them there, unless a link was followed since. */
+/** The parameters of an address, and a function that replaces them there. It does nothing and returns false after a link was followed. */
 function parameters(name, query) {
+  let own = location.hash;
   const replace = (params) => {
-    if (location.hash !== current.address) return;
+    if (location.hash !== own) return false;
     const text = new URLSearchParams(params).toString();
     history.replaceState(null, "", `#/${name}${text ? `?${text}` : ""}`);
-    current.address = location.hash;
+    own = current.address = location.hash;
     titled(params.q, TITLES[name]);
+    return true;
   };
   return {params: Object.fromEntries(new URLSearchParams(query)), replace};
 }
