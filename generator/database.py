@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import version
@@ -37,8 +37,8 @@ def sql_root() -> Path:
 
 
 @cache
-def sql_text(name: str) -> str:
-    """Return the text of a file of `build/`, such as `views/cards`. Templates (`.sql.j2`) are rendered.
+def sql_text(name: str, **values: Hashable) -> str:
+    """Return the text of a file of `build/`, such as `views/cards`. Templates (`.sql.j2`) are rendered with values.
 
     Raises:
         SqlError: A template is wrong.
@@ -47,7 +47,7 @@ def sql_text(name: str) -> str:
     if file.suffix == ".sql":
         return file.read_text(encoding="utf-8")
     with _own_faults(name):
-        return _environment().get_template(f"{name}.sql.j2").render()
+        return _environment().get_template(f"{name}.sql.j2").render(values)
 
 
 def _file(name: str) -> Path:
@@ -72,15 +72,15 @@ def sql_literal(text: str | Path) -> str:
     return "'" + str(text).replace("'", "''") + "'"
 
 
-def run_file(connection: duckdb.DuckDBPyConnection, name: str) -> duckdb.DuckDBPyConnection:
-    """Run a file of `build/`, and return the connection, which has its result.
+def run_file(connection: duckdb.DuckDBPyConnection, name: str, **values: Hashable) -> duckdb.DuckDBPyConnection:
+    """Run a file of `build/`, and return the connection, which has its result. A template is rendered with values.
 
     Raises:
         SqlError: The file is wrong. The message names it.
         duckdb.Error: What the file reads cannot be read.
     """
     with _own_faults(name):
-        return connection.execute(sql_text(name))
+        return connection.execute(sql_text(name, **values))
 
 
 @contextmanager

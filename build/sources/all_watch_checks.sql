@@ -10,7 +10,7 @@ join watchlist on fold(given.given) = watchlist.slug_folded;
 -- The columns of a check, from rows with the columns of watch_summaries. Its slug is that of its tracked product.
 create macro watch_checks_of(summaries) as table
 select
-    * exclude (lowest_listed, highest_listed, listed, given, tracked) replace (
+    * exclude (lowest_listed, highest_listed, longest_text, listed, given, tracked) replace (
         coalesce(tracked, slug) as slug,
         date_trunc('second', checked_at) as checked_at,
         coalesce(num_offers, listed) as num_offers,

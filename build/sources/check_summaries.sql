@@ -4,14 +4,18 @@
 
 -- Checks with numbers of their lists: `listed` counts the offers of a list, `usable` those that are shown. A check without
 -- a list has null. `lowest_usable` and `highest_usable` are prices of usable offers; an offer of another kind whose price
--- is none counts as one at -1, so that a rule needs no second pass over the lists.
+-- is none counts as one at -1, so that a rule needs no second pass over the lists. `longest_text` has the characters of the
+-- longest text of an offer.
 create or replace macro summarised(checks) as table
 select
     * exclude (prices),
     len(offer_list) as listed,
     list_count(prices) as usable,
     list_min(prices) as lowest_usable,
-    list_max(prices) as highest_usable
+    list_max(prices) as highest_usable,
+    list_max(list_transform(offer_list, lambda offer:
+        greatest(length(offer.condition), length(offer.seller))
+    )) as longest_text
 from (
     select
         *,

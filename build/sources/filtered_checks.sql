@@ -11,7 +11,7 @@ create or replace macro lowest_offer(listed, lowest_usable, offers, lowest) as
 -- The columns of a check, from rows with the columns of check_summaries.
 create or replace macro checks_of(summaries) as table
 select
-    * exclude (listed, usable, lowest_usable, highest_usable) replace (
+    * exclude (listed, usable, lowest_usable, highest_usable, longest_text) replace (
         date_trunc('second', checked_at) as checked_at,
         lowest_offer(listed, lowest_usable, offers, lowest) as lowest
     ),

@@ -182,11 +182,11 @@ class LakeFiles:
         return journal.read_lock(Path(self._root)) if self._root else nullcontext()
 
     def list_names(self, daily: Iterable[str]) -> Iterator[str]:
-        """List the files at the top of the lake and in the partitions `<table>/day=…/` of the daily tables."""
+        """List the Parquet files at the top of the lake, and all below the folders of the daily tables."""
         with _as_lake_errors():
             found = [file for file in self._store.children("") if not file.name.endswith("/")]
             for table in daily:
-                found += (file for file in self._store.entries(f"{table}/") if "/day=" in file.name)
+                found += self._store.entries(f"{table}/")
         # A hidden file without a stem is none.
         self._listing = {file.name: file for file in found if file.name.rpartition("/")[2][1:].endswith(".parquet")}
         return iter(sorted(self._listing, key=lambda name: name.split("/")))

@@ -69,6 +69,7 @@ FLAT_TABLES = ("expansions", "products", "watchlist", "fingerprints", "identifie
 DAILY_TABLES = (*PRICE_TABLES, "watch_checks")
 RECIPE_NAME = "fingerprints.json"
 FIRST_YEAR = 1000  # names of files and arithmetic of days need four digits
+_NOT_LISTED = (".", "_")  # the names of files and folders that are not of the lake begin like this
 _PARTITION = re.compile(r"day=([1-9][0-9]{3}-[0-9]{2}-[0-9]{2})")
 
 
@@ -227,7 +228,7 @@ def _table_files(location: str, backend: LakeFiles) -> Iterator[LakeFile]:
             table = next((table for table in FLAT_TABLES if base.startswith(table)), None)
             if table:
                 yield LakeFile(_as_text(location, name), table, None)
-        elif len(folders) == 2 and not base.startswith("."):
+        elif not any(part.startswith(_NOT_LISTED) for part in (*folders, base)):
             yield LakeFile(_as_text(location, name), folders[0], _partition_day(location, *folders))
 
 
@@ -242,14 +243,17 @@ def _as_text(location: str, name: str) -> str:
     return name
 
 
-def _partition_day(location: str, table: str, folder: str) -> date:
-    match = _PARTITION.fullmatch(folder)
+def _partition_day(location: str, table: str, *folders: str) -> date:
+    where = "/".join((location, table, *folders))
+    if len(folders) != 1:
+        raise LakeError(
+            f"{where}: Parquet files lie directly in a folder for each day; name it like {table}/day=2026-08-22"
+        )
+    match = _PARTITION.fullmatch(folders[0])
     try:
         return date.fromisoformat(match.group(1) if match else "")
     except ValueError:
-        raise LakeError(
-            f"{location}/{table}/{folder}: the partition names no day; name it like day=2026-08-22"
-        ) from None
+        raise LakeError(f"{where}: the partition names no day; name it like day=2026-08-22") from None
 
 
 def _newest_day(location: str, files: list[LakeFile]) -> date:

@@ -8,7 +8,7 @@ writers of lake tables share the largest price and the conditions.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import duckdb
 import pyarrow as pa
@@ -31,6 +31,9 @@ CONDITIONS = {
     "PL": "Played",
     "PO": "Poor",
 }
+# The most characters of a text, by column; of every other text `LONGEST_TEXT`. Longer ones could not be asked for.
+LONGEST_TEXTS = {"name": 500, "category": 200, "rarity": 200, "number": 200, "game": 200}
+LONGEST_TEXT = 2000
 # Tables with long lists of offers: the SQL file that makes a table of their numbers, which the rules of the table read.
 OFFER_SUMMARIES = {"filtered_checks": "sources/check_summaries", "watch_checks": "sources/watch_summaries"}
 TIMESTAMP = pa.timestamp("us")  # UTC, without a zone
@@ -174,8 +177,27 @@ def check_rules(database: Database, tables: Iterable[str]) -> None:
 
 
 def broken_rules(database: duckdb.DuckDBPyConnection, table: str) -> list[BrokenRule]:
-    """Return the rules of `build/checks/` that the rows of the view raw.<table> break."""
-    return [BrokenRule(*row[1:]) for row in run_file(database, f"checks/{table}").fetchall()]
+    """Return the rules of `build/checks/` that the rows of the view raw.<table> break.
+
+    The other rules fold and compare texts, so they are asked only if no text is too long.
+    """
+    rows = _long_texts(database, table) or run_file(database, f"checks/{table}").fetchall()
+    return [BrokenRule(*row[1:]) for row in rows]
+
+
+def _long_texts(database: duckdb.DuckDBPyConnection, table: str) -> list[tuple[Any, ...]]:
+    columns = [column for column in declared_tables()[table] if column.name != "day"]
+    texts = tuple((column.name, longest_text(column.name)) for column in columns if column.type.id == "varchar")
+    if not texts:
+        return []
+    values = {"table": table, "key": columns[0].name, "texts": texts, "offers": LONGEST_TEXT}
+    summaries = OFFER_SUMMARIES.get(table, "").removeprefix("sources/")
+    return run_file(database, "checks/long_texts", summaries=summaries, **values).fetchall()
+
+
+def longest_text(column: str) -> int:
+    """Return the most characters that a text of a column has."""
+    return LONGEST_TEXTS.get(column, LONGEST_TEXT)
 
 
 def check_columns(database: Database, table: str, files: Sequence[LakeFile]) -> list[tuple[_Expressions, list[str]]]:
@@ -272,7 +294,7 @@ def _missing(database: Database, table: str, path: str, column: LakeColumn) -> s
 
 
 def _wrong_type(database: Database, table: str, path: str, column: LakeColumn, actual: DuckDBPyType) -> str:
-    query = f'select count("{column.name}"), min("{column.name}"::varchar) from {_ONE_FILE}'
+    query = f'select count("{column.name}"), left(min("{column.name}"::varchar), 50) from {_ONE_FILE}'
     [(rows, example)] = database.connection.execute(query, [path]).fetchall()
     declared = _TYPES_IN_WORDS.get(column.type.id, str(column.type))
     return f"{table}: column {column.name} of {path} holds {actual}, not {declared}: {rows} rows, such as {example}"

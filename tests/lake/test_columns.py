@@ -45,6 +45,15 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return lake
 
 
+def text_columns(table: str) -> Iterator[str]:
+    """The text columns of a table, and those of its offers, such as `offer_list.seller`."""
+    for field in arrow_schema(table):
+        if field.type == pa.string():
+            yield field.name
+        elif pa.types.is_list(field.type) and pa.types.is_struct(field.type.value_type):
+            yield from (f"{field.name}.{member.name}" for member in field.type.value_type if member.type == pa.string())
+
+
 def declared(table: str) -> list[str]:
     return list(arrow_schema(table).names)
 
@@ -131,6 +140,25 @@ def test_the_rules_know_every_required_column_and_price(database: Database, tabl
     broken = broken_rules(database.connection, table)
     assert {rule.column for rule in broken if "null" in rule.rule} == {c.name for c in columns if c.required}
     assert {rule.column for rule in broken if "price" in rule.rule} == prices.keys()
+
+
+@pytest.mark.parametrize(("table", "column"), [(table, name) for table in TABLES for name in text_columns(table)])
+def test_each_text_has_a_bound(database: Database, table: str, column: str) -> None:
+    """Bounds count characters, of which one may have many bytes. A text beyond them is not shown whole."""
+    named = table in ("products", "expansions", "watchlist") and column == "name"
+    most = 500 if named else 200 if column in ("category", "rarity", "number", "game") else 2000
+    for length in (most, most + 1):
+        name, _, member = column.partition(".")
+        value = f"[{{'{member}': repeat('é', {length})}}]" if member else f"repeat('é', {length})"
+        database.connection.execute(
+            f"create or replace view raw.{table} as from lake.{table} union all by name select {value} as {name}"
+        )
+        if table in OFFER_SUMMARIES:
+            summarise_offers(database, table)
+        broken = [str(rule) for rule in broken_rules(database.connection, table) if "characters" in rule.rule]
+        broken = [rule for rule in broken if f"more than {most}" in rule]
+        assert len(broken) == length - most
+        assert all(f"column {name} " in rule and len(rule) < 200 for rule in broken)
 
 
 def wrong_price(type_: DuckDBPyType) -> str | None:

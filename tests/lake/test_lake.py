@@ -217,6 +217,39 @@ BROKEN: dict[str, tuple[list[Broken], list[str]]] = {
         [put("price_guide/day=2026-13-05/a.parquet", id_product=[1])],
         ["day=2026-13-05", "no day"],
     ),
+    "a day folder of another name": (
+        [put("price_guide/date=2026-01-05/a.parquet", id_product=[1])],
+        ["price_guide/date=2026-01-05", "no day", "day=2026-08-22"],
+    ),
+    "a day folder with a capital": (
+        [put("listings/Day=2026-01-05/a.parquet", id_product=[1])],
+        ["listings/Day=2026-01-05", "no day", "day=2026-08-22"],
+    ),
+    "folders of years and months": (
+        [put("price_guide/year=2026/month=01/day=2026-01-05/a.parquet", id_product=[1])],
+        ["price_guide/year=2026/month=01/day=2026-01-05", "price_guide/day=2026-08-22"],
+    ),
+    "folders of hours": (
+        [put(f"watch_checks/{DAY}/hour=3/a.parquet", slug=["a"])],
+        [f"watch_checks/{DAY}/hour=3", "watch_checks/day=2026-08-22"],
+    ),
+    "a file beside the day folders": (
+        [put("price_guide/a.parquet", id_product=[1])],
+        ["price_guide", "price_guide/day=2026-08-22"],
+    ),
+    # Without the bound: 60 s in NFKD, 4 GB of suffixes, and an error about memory.
+    "a name of 100,000 combining marks": (
+        [put("products-2.parquet", id_product=[3], name=["a" + "\u0316\u0301" * 50_000], kind=["single"])],
+        ["products", "name", "more than 500 characters", "1 row", "id_product 3: a"],
+    ),
+    "a word of 90,000 letters": (
+        [put("expansions.parquet", id=[7], name=["x" * 90_000])],
+        ["expansions", "name", "more than 500 characters", "1 row", "id 7: xxx"],
+    ),
+    "a name of 100 MB": (
+        [put("products-2.parquet", id_product=[3], name=["x" * 100_000_000], kind=["single"])],
+        ["products", "name", "more than 500 characters", "1 row", "id_product 3: xxx"],
+    ),
     "two slugs that fold alike": (
         [put("watchlist.parquet", slug=["Straße", "STRASSE"], name=["a", "b"], url=["https://u", "https://v"])],
         ["watchlist", "slug", "2 rows", "STRASSE"],
