@@ -72,87 +72,98 @@ def stock(lines: list[Owned]) -> bytes:
     return table(";", columns.split(";"), rows, csv.QUOTE_ALL).encode("cp1252")
 
 
-def manabox(lines: list[Owned]) -> bytes:
-    columns = (
+@dataclass(frozen=True)
+class App:
+    """How an app writes a table: the names of its columns, a row, and its words for the two finishes.
+
+    A row has places for `name` (up to its brackets), `set`, `number`, `quantity` and `finish`.
+    """
+
+    columns: str
+    row: str
+    finishes: tuple[str, str]
+    before: str = ""
+
+    def __call__(self, lines: list[Owned]) -> bytes:
+        rows = csv.reader(self.row for _ in lines)
+        filled = [[cell.format(**self._values(one)) for cell in row] for one, row in zip(lines, rows, strict=True)]
+        return self.before.encode() + table(",", self.columns.split(","), filled).encode()
+
+    def _values(self, one: Owned) -> dict[str, object]:
+        name = one.name.partition(" [")[0]
+        return {**vars(one), "name": name, "set": one.set, "number": one.number, "finish": self.finishes[one.foil]}
+
+
+APPS = {
+    "ManaBox": App(
         "Name,Set code,Set name,Collector number,Foil,Rarity,Quantity,ManaBox ID,Scryfall ID,Purchase price,Misprint,"
-        "Altered,Condition,Language,Purchase price currency"
-    )
-    rows = [
-        [
-            one.name,
-            "XXX",
-            one.set,
-            one.number,
-            "foil" if one.foil else "normal",
-            "rare",
-            one.quantity,
-            1,
-            "a",
-            0.5,
-            "false",
-            "false",
-            "near_mint",
-            "en",
-            "EUR",
-        ]
-        for one in lines
-    ]
-    return b"\xef\xbb\xbf" + table(",", columns.split(","), rows).encode()
-
-
-def moxfield(lines: list[Owned]) -> bytes:
-    """It has codes of sets, which the catalogue does not know: names and numbers decide."""
-    columns = (
+        "Altered,Condition,Language,Purchase price currency",
+        "{name},XXX,{set},{number},{finish},rare,{quantity},1,a,0.5,false,false,near_mint,en,EUR",
+        ("normal", "foil"),
+        "\ufeff",
+    ),
+    "Moxfield": App(  # its codes of sets are none that the catalogue knows: names and numbers decide
         "Count,Tradelist Count,Name,Edition,Condition,Language,Foil,Tags,Last Modified,Collector Number,Alter,Proxy,"
-        "Purchase Price"
-    )
-    rows = [
-        [
-            one.quantity,
-            0,
-            one.name,
-            "xxx",
-            "Near Mint",
-            "English",
-            "foil" * one.foil,
-            "",
-            "2026-01-01 00:00:00.000000",
-            one.number.lstrip("0"),
-            "False",
-            "False",
-            "",
-        ]
-        for one in lines
-    ]
-    return table(",", columns.split(","), rows, csv.QUOTE_ALL).encode()
-
-
-def dragon_shield(lines: list[Owned]) -> bytes:
-    columns = (
+        "Purchase Price",
+        "{quantity},0,{name},xxx,Near Mint,English,{finish},,2026-01-01 00:00:00.000000,{number},False,False,",
+        ("", "foil"),
+    ),
+    "Dragon Shield": App(
         "Folder Name,Quantity,Trade Quantity,Card Name,Set Code,Set Name,Card Number,Condition,Printing,Language,"
-        "Price Bought,Date Bought,LOW,MID,MARKET"
-    )
-    rows = [
-        [
-            "Mine",
-            one.quantity,
-            0,
-            one.name.partition(" [")[0],
-            "X",
-            one.set,
-            one.number and f"{one.number} / 196",
-            "NearMint",
-            "Foil" if one.foil else "Normal",
-            "English",
-            "0.10",
-            "2026-04-06",
-            "0.01",
-            "0.15",
-            "0.10",
-        ]
-        for one in lines
-    ]
-    return b'"sep=,"\r\n' + table(",", columns.split(","), rows).encode()
+        "Price Bought,Date Bought,LOW,MID,MARKET",
+        "Mine,{quantity},0,{name},X,{set},{number} / 196,NearMint,{finish},English,0.10,2026-04-06,0.01,0.15,0.10",
+        ("Normal", "Foil"),
+        '"sep=,"\r\n',
+    ),
+    "Dragon Shield’s app": App(
+        "Quantity,Name,CardNumber,Expansion Code,Expansion Name,PurchasePrice,Foil,Condition,Language,PurchaseDate",
+        "{quantity},{name},{number},XXX,{set},0.5,{finish},NearMint,English,2026-04-06",
+        ("false", "true"),
+    ),
+    "Deckbox": App(
+        "Count,Tradelist Count,Name,Edition,Edition Code,Card Number,Condition,Language,Foil,Signed,Artist Proof,"
+        "Altered Art,Misprint,Promo,Textless,Printing Id,Printing Note,Tags,My Price,Cost,Rarity,Price,TcgPlayer ID",
+        "{quantity},0,{name},{set},XXX,{number},Near Mint,English,{finish},,,,,,,1,,,,{{1}}{{G}},Rare,$0.50,",
+        ("", "foil"),
+    ),
+    "TCGplayer": App(
+        "Quantity,Name,Simple Name,Set,Card Number,Set Code,Printing,Condition,Language,Rarity,Product ID,SKU",
+        "{quantity},{name} ({number}),{name},{set},{number},XXX,{finish},Near Mint,English,Rare,0,0",
+        ("Normal", "Foil"),
+    ),
+    "TCGplayer’s stock": App(
+        "TCGplayer Id,Product Line,Set Name,Product Name,Title,Number,Rarity,Condition,TCG Market Price,Total Quantity",
+        "1,Magic,{set},{name},,{number},R,{finish},0.5,{quantity}",
+        ("Near Mint", "Near Mint Foil"),
+    ),
+    "Archidekt": App(
+        "Quantity,Name,Finish,Condition,Date Added,Language,Purchase Price,Tags,Edition Name,Edition Code,"
+        "Multiverse Id,Scryfall ID,MTGO ID,Collector Number",
+        "{quantity},{name},{finish},NM,2026-04-06,EN,,,{set},xxx,0,,0,{number}",
+        ("Normal", "Foil"),
+    ),
+    "Collectr": App(
+        "Portfolio Name,Category,Set,Product Name,Card Number,Rarity,Variance,Grade,Card Condition,Average Cost Paid,"
+        "Quantity,Market Price (As of 2026-08-22),Price Override,Watchlist,Date Added,Notes",
+        "Main,Magic,{set},{name},{number},Rare,{finish},Ungraded,Near Mint,0,{quantity},71.20,0,false,2026-05-02,",
+        ("Normal", "Holofoil"),
+    ),
+    "YGOPRODeck": App(
+        "cardname,cardq,cardrarity,card_condition,card_edition,cardset,cardcode,cardid,print_id",
+        "{name},{quantity},Common{finish},Near Mint,Unlimited,{set},XXX-EN{number},16768387,21779",
+        ("", ""),
+    ),
+    "Delver Lens": App(
+        "QuantityX,Name,Edition,Edition code,Collector's number,Foil,Scryfall ID,Acquired Price,List name",
+        "{quantity}x,{name},{set},xxx,{number},{finish},,$13.94,Mine",
+        ("", "Foil"),
+    ),
+    "a table": App(
+        "Card,Set ID,Set Name,Quantity,Foil,Number",
+        "{name},xxx,{set},{quantity},{finish},{number}",
+        ("REGULAR", "FOIL"),
+    ),
+}  # fmt: skip
 
 
 def spreadsheet(lines: list[Owned]) -> bytes:
@@ -169,10 +180,8 @@ def deck(lines: list[Owned]) -> bytes:
 
 
 FORMATS: dict[str, Callable[[list[Owned]], bytes]] = {
+    **APPS,
     "Cardmarket stock": stock,
-    "ManaBox": manabox,
-    "Moxfield": moxfield,
-    "Dragon Shield": dragon_shield,
-    "a table": spreadsheet,
+    "a table of columns of one’s own": spreadsheet,
     "a plain list": deck,
 }

@@ -66,7 +66,11 @@ LAKE = Rows(
             *((3, "set_number", "mix/1"), (4, "set_number", "mix/2"), (TRIO[0], "set_number", "trs/016")),
             (19, "set_number", "sve/2"),
             *((id_product, "set_number", "trs/TG02") for id_product in TRIO[1:]),
-            *((1, "tcgdex", "base1-58"), (6, "scryfall", "5b1f8a3e-0c55-4f5e-9e0a-0d2d2a2b7c11")),
+            *(
+                (1, "tcgdex", "base1-58"),
+                (3, "tcgplayer", "33470"),
+                (6, "scryfall", "5b1f8a3e-0c55-4f5e-9e0a-0d2d2a2b7c11"),
+            ),
         )
     ],
     expansions=[{"id": id_, "name": name, "game": "Mythgrove"} for id_, name in SETS.items()],

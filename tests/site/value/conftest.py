@@ -22,6 +22,7 @@ ASKED: dict[str, set[str]] = {  # what requests may carry: products and names, n
     "identifiers/set_number": {"values"},
     "identifiers/tcgdex": {"values"},
     "identifiers/scryfall": {"values"},
+    "identifiers/tcgplayer": {"values"},
     "series": {"ids"},
     "sets": {"limit", "offset"},
     "cards": {"ids", "q", "set", "number", "sort", "limit", "offset"},

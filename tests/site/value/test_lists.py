@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, Request, Route, expect
 
 from tests.site.value.conftest import asked, choose, paste
 from tests.support.commands import issue
-from tests.support.list_files import COLLECTION, Owned, deck, manabox, stock, table
+from tests.support.list_files import APPS, COLLECTION, Owned, deck, stock, table
 from tests.support.list_worth import Worth, euros
 from tests.support.service import Service
 from tests.support.value_lake import FILLERS, FORMULA, MARKUP, SHINY, TRIO
@@ -82,7 +82,10 @@ HOSTILE = {  # the text of a file, with a part that is repeated, and the message
     "a workbook": (("PK\x03\x04", "\0", 50), "This is a workbook of a spreadsheet"),
     "no text": (("", "\0\1\2", 50), "This file is no text"),
     "nothing": (("", "\n ", 9), "There is no card in this list."),
-    "other columns": (("a;b;c", "\n1;2;3", 2), "No column of this table is known"),
+    "other columns": (
+        ("a;b;c", "\n1;2;3", 2),
+        "the columns “a”, “b”, “c”, and none that names a card: it needs Name",
+    ),
 }
 DROP = """([before, part, times]) => {
     const transfer = new DataTransfer();
@@ -124,7 +127,7 @@ def test_500_lines_take_12_requests_at_most(page: Page, worth: Worth, requests: 
 
 def test_names_of_a_set_share_requests(page: Page, requests: list[Request]) -> None:
     lines = [Owned(id_product, 1) for id_product in FILLERS]
-    expect(choose(page, manabox(lines))).to_contain_text(f"{len(lines)} matched")
+    expect(choose(page, APPS["ManaBox"](lines))).to_contain_text(f"{len(lines)} matched")
     assert len(asked(requests)) <= 27  # six hundreds of numbers, of names, of Cards and of years
 
 
@@ -254,6 +257,62 @@ def test_5_000_lines_within_the_limit_of_a_key(
     expect(page.locator("#wait-text")).to_contain_text("The limit of your key is reached")
     expect(page.locator("#status")).to_contain_text(f"{len(FILLERS)} matched", timeout=150_000)
     page.close()
+
+
+def test_the_page_says_what_it_took_each_column_for(page: Page) -> None:
+    columns = page.locator("#columns")
+    choose(page, APPS["Collectr"](COLLECTION))
+    expect(columns).to_have_text(
+        "Quantity: “Quantity”. Card: “Product Name”. Set: “Set”. Number: “Card Number”. Finish: “Variance”. "
+        "Condition: “Card Condition”, “Grade”. Language: no column. Left out: “Portfolio Name”, “Category”, “Rarity”, "
+        "“Average Cost Paid”, “Market Price (As of 2026-08-22)”, “Price Override”, “Watchlist”, “Date Added”, “Notes”."
+    )
+    paste(page, "Card\tStück\nLightning Bolt\t4")
+    expect(columns).to_contain_text("Quantity: no column, so each line counts once. Card: “Card”.")
+    expect(columns).to_contain_text("Left out: “Stück”.")
+    paste(page, "4 Lightning Bolt")
+    expect(columns).to_have_text("")
+    paste(page, "Qty;Edition\n4;Beta")
+    expect(page.locator("#status")).to_contain_text("the columns “Qty”, “Edition”, and none that names a card")
+
+
+COUNTS = {  # of copies without and with foil
+    "Name,Quantity,Foil Quantity\nShiny Otter,3,1\nLightning Bolt,2,\nPikachu,1,1": [(2, 1), (2, 0), (0, 1)],
+    "Name,Reg Qty,Foil Qty\nShiny Otter,3,1\nLightning Bolt,0,0\nPikachu,0,2": [(3, 1), (0, 0), (0, 2)],
+    "CardId,Normal,Foil,Name,Set\nx,2,1,Shiny Otter,Apocalypse": [(2, 1)],
+    "Name,Normal,Foil\nShiny Otter,many,1": [],
+}
+
+
+def test_two_columns_of_counts_are_two_lines(page: Page) -> None:
+    for text, counts in COUNTS.items():
+        lines = page.evaluate(
+            "async (text) => (await (await import('/explore/value/lines.js')).linesOf(text)).lines", text
+        )
+        expected = [(count, bool(foil)) for pair in counts for foil, count in enumerate(pair) if count]
+        assert [(line["quantity"], line["foil"]) for line in lines if "wrong" not in line] == expected, text
+    paste(page, next(iter(COUNTS)))
+    expect(page.locator("#columns")).to_contain_text("“Foil Quantity” are among “Quantity”.")
+
+
+def test_a_graded_card_has_no_price(page: Page, worth: Worth) -> None:
+    rows = [["Shiny Otter", "PSA 10", 2], ["Shiny Otter", "Ungraded", 1], ["Shiny Otter", "", 1]]
+    paste(page, table(",", ["Product Name", "Grade", "Quantity"], rows))
+    expect(page.locator("#trend-total")).to_have_text(euros(worth.total([Owned(SHINY, 2)])))
+    expect(page.locator("#worth")).to_contain_text("Graded, without a price of raw cards2")
+    first = page.get_by_role("table", name="Your list").locator("tbody tr").first
+    expect(first).to_contain_text("Graded PSA 10: not priced, the prices here are of raw cards")
+
+
+def test_ids_of_apps_are_looked_up(page: Page) -> None:
+    """The marketplace of another continent, and a card that has a set's code and a number, but no name."""
+    header = "Quantity,Name,Simple Name,Set,Card Number,Set Code,Printing,Condition,Language,Rarity,Product ID,SKU"
+    paste(page, f"{header}\n1,Lightning Bolt (M11),Lightning Bolt,No such set,,,Normal,Near Mint,English,Rare,33470,3")
+    expect(page.locator("#status")).to_contain_text("Read as TCGplayer: 1 line. 1 matched")
+    paste(page, "set_code,number,quantity,variant\nLEA,161,2,Normal\nBASE1,58,1,Holo")
+    expect(page.locator("#status")).to_contain_text("2 matched")
+    kept = page.evaluate("JSON.parse(localStorage.getItem('cardpress-list')).map((line) => line[10] ?? null)")
+    assert kept == [4, 1]
 
 
 READING = {

@@ -14,12 +14,14 @@ from tests.support.service import Service
 from tests.support.value_lake import AS_OF, FILLERS, OLD, SHINY, YOUNG
 
 
-def test_every_format_is_valued(page: Page, worth: Worth) -> None:
-    for name, written in FORMATS.items():
-        expect(choose(page, written(COLLECTION))).to_contain_text(f"Read as {name}: {len(COLLECTION)} lines")
-        expect(page.locator("#status")).to_contain_text(f"{len(COLLECTION)} matched, 0 to choose, 0 not found.")
-        expect(page.locator("#trend-total")).to_have_text(euros(worth.total(COLLECTION)))
-        expect(page.locator("#worth")).to_contain_text(euros(worth.total(COLLECTION, "low")))
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_valued(page: Page, worth: Worth, name: str) -> None:
+    lines = [one for one in COLLECTION if not (one.foil and name == "YGOPRODeck")]  # which has no finishes
+    said = name.partition(" of ")[0]
+    expect(choose(page, FORMATS[name](lines))).to_contain_text(f"Read as {said}: {len(lines)} lines")
+    expect(page.locator("#status")).to_contain_text(f"{len(lines)} matched, 0 to choose, 0 not found.")
+    expect(page.locator("#trend-total")).to_have_text(euros(worth.total(lines)))
+    expect(page.locator("#worth")).to_contain_text(euros(worth.total(lines, "low")))
 
 
 def test_against_earlier_and_over_the_year(page: Page, worth: Worth) -> None:

@@ -26,6 +26,7 @@ export function changeCell(then, now) {
 /** What a line says of its copies, and whether that has a price. */
 export function copyOf({line, card, foil}) {
   const offer = line.condition ? offerOf(line, card) : null;
+  if (line.grade) return `Graded ${line.grade}: not priced, the prices here are of raw cards`;
   return [
     line.foil && (foil ? "Foil" : "Foil, no price of its own: counted as normal"),
     line.condition && `${condition(line.condition)}, ${offer === null ? "not priced" : `offers from ${money(offer)}`}`,

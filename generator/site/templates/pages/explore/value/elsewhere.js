@@ -31,8 +31,8 @@ const fit = ([, value], line, card) =>
   value.toLowerCase() === line.name.toLowerCase() || (!line.code && SET_NUMBER.test(line.name)) || agrees(line.name, card);
 
 /** What a line says of its card in other catalogues: pairs of a scheme and a value, the surest first. */
-function idsOf({name, code, number, scryfall}) {
-  const ids = scryfall ? [["scryfall", scryfall]] : [];
+function idsOf({name, code, number, scryfall, tcgplayer}) {
+  const ids = [["scryfall", scryfall], ["tcgplayer", tcgplayer]].filter(([, value]) => value);
   if (ID.test(name)) ids.push(...[...new Set([name, lowerBefore("-", name)])].map((one) => ["tcgdex", one]));
   const [, set, of] = code && number ? ["", code, number] : SET_NUMBER.exec(name) ?? [];
   if (set) ids.push(...numbersOf(of).map((one) => ["set_number", `${set.toLowerCase()}/${one}`]));

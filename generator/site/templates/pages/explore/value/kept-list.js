@@ -3,7 +3,7 @@
 const NAME = "cardpress-list";
 const FIELDS = [
   "quantity", "id", "name", "set", "number", "foil", "condition", "language", "whole", "wrong", "product", "choices", "why",
-  "code", "scryfall",
+  "code", "scryfall", "tcgplayer", "grade",
 ];
 
 /** The lines that were kept; none if there are none, or if they are of another form. */

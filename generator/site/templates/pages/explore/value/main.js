@@ -33,7 +33,8 @@ function announce(text, wrong = false) {
 /** Read a list, keep it, and value it. */
 async function take(text, added) {
   try {
-    const {format, lines: found, headings} = await linesOf(text);
+    const {format, columns, lines: found, headings} = await linesOf(text);
+    byId("columns").textContent = columns;
     lines = added ? [...lines, ...found] : found;
     const said = `Read as ${format}: ${found.length === 1 ? "1 line" : `${count(found.length)} lines`}${headings ? `, and ${count(headings)} headings` : ""}.`;
     await appraiseList(said);
@@ -108,6 +109,7 @@ function forget() {
   lines = [];
   byId("list").value = "";
   byId("again").hidden = true;
+  byId("columns").textContent = "";
   draw();
   announce("Your list is deleted from this browser.");
 }

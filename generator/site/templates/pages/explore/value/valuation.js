@@ -5,9 +5,10 @@ export const cents = (price) => (price === null || price === undefined ? null : 
 
 /**
  * The prices of a line's Card: `{trend, low, foil}`. `foil` says of a foil whether these are prices of foils; the marketplace
- * writes a trend of 0 where it has none.
+ * writes a trend of 0 where it has none. A graded card has none: these are prices of raw cards.
  */
 export function pricesOf(line, {price_guide: guide}) {
+  if (line.grade) return {trend: null, low: null, foil: null};
   const foil = line.foil && (guide?.holo.trend ?? 0) > 0;
   const {trend, low} = (foil ? guide.holo : guide) ?? {};
   return {trend: cents(trend), low: cents(low), foil: line.foil ? foil : null};

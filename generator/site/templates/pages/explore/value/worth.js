@@ -28,6 +28,7 @@ function nowTile(rows, lines) {
     h("p", {class: "when"}, `Trend prices across Europe, ${day(newestDay(rows))}`),
     h("dl", {}, fact("At the lowest offers", money(low.cents), " ", h("span", {class: "where"}, speaksFor(found - low.without, all))),
       fact("Cards", count(all)), ...some("Of lines without a product", all - found),
+      ...some("Graded, without a price of raw cards", cardsOf(rows.map(({line}) => line).filter(({grade}) => grade))),
       ...some("Without a trend price", trend.without), ...some("Without a lowest price", low.without)));
 }
 

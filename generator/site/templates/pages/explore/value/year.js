@@ -7,7 +7,7 @@ export const AGES = [[7, "7 days ago"], [30, "30 days ago"], [365, "A year ago"]
 
 /** The lines whose prices the year knows: not those of foils, and none if no card has a price. */
 export const inYear = (rows, series) =>
-  newestDay(rows) === null ? [] : rows.filter(({foil, card}) => foil !== true && series.has(card.id_product));
+  newestDay(rows) === null ? [] : rows.filter(({line, foil, card}) => !line.grade && foil !== true && series.has(card.id_product));
 
 /** Prices of weeks in cents, with the last one where there is none: `[{price, carried}]`; null before the first one. */
 export function carry(prices) {
