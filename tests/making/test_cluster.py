@@ -1,5 +1,6 @@
 """A build by several worker processes has the same bytes as a build by one, also if workers or the scheduler die."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from edge_auth.store.folder import FolderStore
 from edge_auth.store.open import open_store
 from generator.errors import BuildError
 from generator.lake.lake import open_lake
+from generator.making.cluster.worker import versions
 from generator.making.make import make_build
 from generator.threads import ONE_THREAD, Resources
 from tests.support import commands
@@ -188,6 +190,29 @@ def test_a_worker_with_other_code_is_refused_by_name(
     ):
         make_build(opened, store, resources=ONE_THREAD, progress=QUIET, scheduler="local:1")
     assert list(store.list("builds/")) == []
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_worker_that_dies_when_it_is_asked_has_no_other_code(
+    lake: Path, alone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    """Another worker answers, or the one that Dask starts in its place."""
+    died = tmp_path / "died"
+
+    def dying() -> dict[str, str]:
+        try:
+            died.touch(exist_ok=False)
+        except FileExistsError:
+            return versions()
+        os._exit(1)
+
+    monkeypatch.setattr("generator.making.cluster.dask_runner.versions", dying)
+    store = FolderStore(str(tmp_path / "store"))
+    scheduler = f"local:{workers}"
+    built = make_build(open_lake(str(lake)), store, resources=ONE_THREAD, progress=QUIET, scheduler=scheduler)
+    assert died.exists()
+    assert built.id == alone[0]
+    assert contents(store) == alone[1]
 
 
 def test_a_client_without_workers_says_so_and_ends(

@@ -118,25 +118,38 @@ class DaskRunner:
             yield from done
 
     def _check_workers(self) -> None:
-        """Wait for a worker, and check that all workers have the code and the libraries of this client.
+        """Wait until a worker answers, and check that those that do have the code and the libraries of this client.
+
+        A worker that is lost says nothing about its code: its tasks go to others. Each worker checks itself before its
+        first task, too.
 
         Raises:
-            BuildError: No worker came in time, or one has others.
+            BuildError: No worker answered in time, or one has others.
         """
+        while True:
+            checked = [self._is_checked(address, answer) for address, answer in self._answers()]
+            if any(checked):
+                return
+            self._wait_for_workers()
+
+    def _answers(self) -> list[tuple[str, Any]]:
+        """Return what each worker says of its versions, or the error. Wait for a worker if there is none."""
         with suppress(TimeoutError):
             self._client.wait_for_workers(1, timeout=_SILENT_SECONDS)
-        while not self._client.nthreads():
-            self._wait_for_workers()
-            with suppress(TimeoutError):
-                self._client.wait_for_workers(1, timeout=_SILENT_SECONDS)
-        for address, theirs in self._client.run(versions, on_error="return").items():
-            if not isinstance(theirs, dict):
-                raise BuildError(f"the worker {address} cannot run this version of cardpress ({theirs}): {_SAME}")
-            if difference := other_version(theirs, self._job.versions):
-                raise BuildError(f"the worker {address} has {difference}")
+        return list(self._client.run(versions, on_error="return").items())
+
+    def _is_checked(self, address: str, answer: Any) -> bool:
+        """Return whether a worker answered, and has what the client has."""
+        if isinstance(answer, OSError):  # also what Dask raises for a lost connection
+            return False
+        if not isinstance(answer, dict):
+            raise BuildError(f"the worker {address} cannot run this version of cardpress ({answer}): {_SAME}")
+        if difference := other_version(answer, self._job.versions):
+            raise BuildError(f"the worker {address} has {difference}")
+        return True
 
     def _wait_for_workers(self) -> None:
-        """Say that there is no worker, if so.
+        """Say that there is no worker, if so. One that was lost counts until the scheduler misses it.
 
         Raises:
             BuildError: There was none for too long.
