@@ -15,7 +15,6 @@ LEFTOVER_AGE = timedelta(hours=1)
 PRUNE_WAIT_SECONDS = 2.0
 # How long a lock outlives its last renewal, and so how long a killed run blocks the next one.
 LEASE_SECONDS = 120.0
-WAIT_SECONDS = 30.0  # for shims that open a build before it goes live
 # The doctor takes a lock that ends later for one of a run whose clock was ahead.
 MAX_LEASE = timedelta(days=1)
 

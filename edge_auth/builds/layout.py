@@ -8,7 +8,6 @@
     gates/<build id>.json                     the results of a build's gates
     reports/<run>.json                        the report of a nightly run
     intents/<build id>/<nonce>.json           a process builds or publishes this build
-    shims/<nonce>.json                        a process of a shim, and the announced build that it has opened
     work/<build id>/…                         intermediate files of a build that is being written
     private/keys.json                         the key records, or the list of their shards
     private/keys/<shard>/<token>.jsonl        the records of a shard
@@ -34,7 +33,7 @@ from edge_auth.store.interface import PRIVATE as PRIVATE
 
 POINTER = "current.json"
 BUILDS, LAYERS, GATES, REPORTS, INTENTS, WORK = "builds/", "layers/", "gates/", "reports/", "intents/", "work/"
-CHANGES, SHIMS = "changes/", "shims/"
+CHANGES = "changes/"
 CHANGES_INDEX = f"{CHANGES}index.json"
 KEYS = f"{PRIVATE}keys.json"
 PRUNE_LOCK = f"{PRIVATE}prune.lock"

@@ -9,20 +9,6 @@ from edge_auth.store.interface import Store
 
 
 @dataclass(frozen=True)
-class Announced:
-    """A build that is about to go live, so that shims open it before.
-
-    Attributes:
-        nonce: A random text that makes each announcement unique.
-        seconds: How long the publisher waits for the shims.
-    """
-
-    build: str
-    nonce: str
-    seconds: float
-
-
-@dataclass(frozen=True)
 class Pointer:
     """The object that names the live build.
 
@@ -32,10 +18,9 @@ class Pointer:
         hold: Whether a rollback has blocked publishing.
         nonce: A random text that makes each pointer unique.
         ended: When earlier builds stopped being live (`YYYY-MM-DDTHH:MM:SSZ`). Clients may name them in X-Build for a
-            while longer. Pointers of older versions have none.
-        moved_from: For each move of the pointer the build that it left, newest first. Older versions write none.
+            while longer.
+        moved_from: For each move of the pointer the build that it left, newest first.
         failed: The builds that failed their smoke test, newest first. Only a person publishes them.
-        announced: The build that goes live next. A pointer is the same with and without it.
     """
 
     build: str
@@ -45,7 +30,6 @@ class Pointer:
     ended: dict[str, str] = field(default_factory=dict)
     moved_from: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
-    announced: Announced | None = field(default=None, compare=False)
 
     def to_bytes(self) -> bytes:
         """Return the pointer as it is stored."""
@@ -59,14 +43,8 @@ class Pointer:
             StoreError: The bytes are not a pointer.
         """
         try:
-            fields = json.loads(data)
-            ended = dict(fields.get("ended", {}))
-            moved_from = list(fields.get("moved_from", []))
-            failed = list(fields.get("failed", []))
-            previous, hold, nonce = fields["previous"], fields["hold"], fields["nonce"]
-            announced = Announced(**fields["announced"]) if fields.get("announced") else None
-            return Pointer(fields["build"], previous, hold, nonce, ended, moved_from, failed, announced)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            return Pointer(**json.loads(data))
+        except (ValueError, TypeError) as error:
             raise StoreError(f"{layout.POINTER} is not a pointer to a build: {error}") from error
 
 

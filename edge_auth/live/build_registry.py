@@ -2,15 +2,12 @@
 
 A thread follows the pointer. It opens a new build and reads what every answer needs before the build goes live here.
 So a request waits for the store at most once, for its own object. Then it makes the answers that clients had lately.
-All this is done beforehand for a build that a publisher announces, and the build before stays open, so both are one
-read of the pointer away.
 A request selects its build once and reads from that build only, so no answer mixes builds. A build of a folder that
 lost data in a power cut does not go live. An earlier one answers.
 """
 
 import time
 from collections.abc import Callable, Collection
-from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from hashlib import sha256
@@ -18,19 +15,18 @@ from math import inf
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from typing import NamedTuple
 
 from edge_auth.builds import builds, layout
 from edge_auth.builds.bodies import Body, MadeBody
 from edge_auth.builds.changes import Step, Steps, listed_steps, read_index
-from edge_auth.builds.pointer import Announced, Pointer, live_pointer, read_pointer
+from edge_auth.builds.pointer import Pointer, live_pointer, read_pointer
 from edge_auth.errors import AccessDenied, EdgeError, NoLiveBuild, StoreError, UnknownBuild
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics
 from edge_auth.live.open_build import LruCache, OpenBuild
 from edge_auth.live.poller import MAX_REFRESHES_PER_SECOND, POLL_SECONDS, Budget, Poller
-from edge_auth.live.presence import Presence, wait_for_nginx
 from edge_auth.live.waiting import Background, SingleFlight, with_deadline
+from edge_auth.store.disk import replace_file
 from edge_auth.store.file_cache import FileCache
 from edge_auth.store.interface import Store
 
@@ -38,10 +34,8 @@ Warm = Callable[[OpenBuild, OpenBuild, Callable[[], bool]], None]
 _MAX_PINNED_BUILDS = 4
 _MAX_PINNED_IDLE_SECONDS = 300
 _CACHE_BYTES = 16 << 20
-# From the reading of the pointer until no more answers are made before the build goes live. If the pointer moves again
-# meanwhile, that build waits for this time, for the next poll, and for this time once more: five seconds are the law.
-_MAX_FOLLOWING_SECONDS = 1.0
-_MAX_WARMING_SECONDS = 5.0  # before an announced build is said to be open
+# How long answers are made before the build goes live. It must be in force five seconds after the pointer has moved.
+_MAX_WARMING_SECONDS = 1.0
 _REMEMBERED_SECONDS = 5.0
 _MAX_REMEMBERED = 1000
 _MAX_LOOKUPS_PER_SECOND, _MAX_BURST = 10, 150
@@ -74,8 +68,7 @@ class BuildRegistry:
 
     Args:
         background: In what other builds are opened beside requests.
-        presence: What publishers learn of this process. None if they need not wait for it.
-        nginx_opened: The file of the nginx in front of this shim (`presence.opened_file`). None without nginx.
+        live_file: Names the build that is live here, for an nginx in front of this shim. None without nginx.
 
     Attributes:
         steps: The steps of the store, for /changes.
@@ -94,8 +87,7 @@ class BuildRegistry:
         poll_seconds: float = POLL_SECONDS,
         *,
         background: Background | None = None,
-        presence: Presence | None = None,
-        nginx_opened: Path | None = None,
+        live_file: Path | None = None,
     ):
         self._store = with_deadline(store, single_flight)
         self._file_cache = file_cache
@@ -108,9 +100,7 @@ class BuildRegistry:
         self._unknown = UnknownBuilds(self._list_ids)
         self._opening = Lock()
         self._background = background or Background()
-        self._presence, self._nginx_opened = presence, nginx_opened
-        self._next: _Next | None = None
-        self._before = ""  # the id of the build that was live before
+        self._live_file, self._said_live = live_file, ""
         self.steps = FollowedSteps(self._store, self._cache, self._refresh, self._no_build)
         self.warm: Warm | None = None
         self.last_error = ""
@@ -170,34 +160,21 @@ class BuildRegistry:
     def _pin(self, build: OpenBuild) -> None:
         build.last_used = monotonic()
         self._pinned[build.id] = build
-        others = [item for item in self._pinned.copy().items() if not self._stays_open(item[0])]
-        for id_, _ in sorted(others, key=lambda item: item[1].last_used)[:-_MAX_PINNED_BUILDS]:
+        for id_, _ in sorted(self._pinned.copy().items(), key=lambda item: item[1].last_used)[:-_MAX_PINNED_BUILDS]:
             self._pinned.pop(id_, None)
 
-    def _stays_open(self, id_: str) -> bool:
-        """Return whether a build stays open without requests: the one before, and the one that goes live next."""
-        return id_ == self._before or (self._next is not None and self._next.is_of(id_))
-
-    def _poll(self) -> bool:
-        """Follow the pointer. If it or its build cannot be read, the current build stays live.
-
-        Returns:
-            Whether the pointer is about to move.
-        """
-        deadline = monotonic() + _MAX_FOLLOWING_SECONDS
+    def _poll(self) -> None:
+        """Follow the pointer. If it or its build cannot be read, the current build stays live."""
         try:
             pointer = live_pointer(self._store)
             self._follow_steps(pointer)
-            self._follow(pointer.build, deadline)
-            about_to_move = self._open_next(pointer.announced)
-            if not about_to_move:
-                self._close_unused()
+            self._follow(pointer.build)
+            self._say_live()
+            self._close_unused()
             self._set_last_error(None)
         except Exception as error:  # whatever the error is, the next poll may succeed
-            about_to_move = False
             self._set_last_error(error)
         self._metrics.flush()
-        return about_to_move
 
     def _follow_steps(self, pointer: Pointer) -> None:
         """Follow the steps before the build, so that a build which an answer names in X-Build is known to /changes."""
@@ -210,7 +187,7 @@ class BuildRegistry:
         with self._single_flight.waiting(self._poller):  # the poller may be opening a build
             self._poller.refresh(self._single_flight.seconds)
 
-    def _follow(self, id_: str, deadline: float) -> None:
+    def _follow(self, id_: str) -> None:
         before = build = self._live
         if build is None:
             self._test_permissions()
@@ -220,44 +197,18 @@ class BuildRegistry:
         try:
             if not build.prepared:
                 self._single_flight.run(build, build.prepare)
-            if before is not None and build is not before and not (self._next and self._next.is_ready(id_)):
-                self._make_recent(build, before, lambda: monotonic() < deadline and not self._poller.requested)
+            if before is not None and build is not before:
+                self._make_recent(build, before)
         finally:  # the first build goes live even if it is partly damaged: there is no other build to answer from
             if build is not before:
                 self._go_live(build)
 
-    def _make_recent(self, build: OpenBuild, before: OpenBuild, goes_on: Callable[[], bool]) -> None:
+    def _make_recent(self, build: OpenBuild, before: OpenBuild) -> None:
         """Make the answers that clients had lately."""
+        deadline = monotonic() + _MAX_WARMING_SECONDS
         if self.warm is not None:
             with suppress(EdgeError), self._background:
-                self.warm(build, before, goes_on)
-
-    def _open_next(self, announced: Announced | None) -> bool:
-        """Open the build that was announced, beside requests, and say when it is open.
-
-        Returns:
-            Whether the pointer is about to move to it.
-        """
-        if announced is None:
-            self._next = None
-        elif self._next is None or self._next.announced != announced:
-            opening = self._single_flight.begin(announced, lambda: self._open_and_warm(announced))
-            self._next = _Next(announced, opening, monotonic() + announced.seconds + _MAX_FOLLOWING_SECONDS)
-        if self._presence is not None:
-            self._presence.renew()
-            if self._next is not None and self._next.is_ready(self._next.announced.build):
-                self._presence.has_opened(self._next.announced.nonce)
-        return self._next is not None and monotonic() < self._next.until
-
-    def _open_and_warm(self, announced: Announced) -> None:
-        before, id_ = self._live, announced.build
-        if before is None or before.id == id_:
-            return
-        build = self._pinned.get(id_) or self._single_flight.run(id_, lambda: self._open_pinned(id_))
-        deadline = monotonic() + _MAX_WARMING_SECONDS
-        self._make_recent(build, before, lambda: monotonic() < deadline and self._live is before)
-        if self._nginx_opened is not None:
-            wait_for_nginx(self._nginx_opened, announced.nonce)
+                self.warm(build, before, lambda: monotonic() < deadline and not self._poller.requested)
 
     def _open_first(self, id_: str) -> OpenBuild:
         """Open the build that the pointer names. In a folder, open the newest whole one of those before it instead."""
@@ -272,8 +223,17 @@ class BuildRegistry:
         before, self._live = self._live, build
         self._metrics.live(build.objects.record)
         if before is not None:
-            self._before = before.id
             self._pin(before)
+
+    def _say_live(self) -> None:
+        """Tell nginx which build is live here."""
+        if self._live_file is not None and self._live is not None and self._live.id != self._said_live:
+            id_ = self._live.id
+            try:
+                replace_file(self._live_file, [id_.encode()], mode=0o600)
+            except OSError as error:
+                raise StoreError(f"nginx cannot be told which build is live: {error}") from error
+            self._said_live = id_
 
     def _open(self, id_: str) -> OpenBuild:
         return OpenBuild(builds.open_build(self._store, id_, self._file_cache), self._cache, self._metrics.cache)
@@ -301,7 +261,7 @@ class BuildRegistry:
     def _close_unused(self) -> None:
         """Close the pinned builds that no request has used for a while, and those that were pruned."""
         for id_, build in self._pinned.copy().items():
-            idle = monotonic() > build.last_used + _MAX_PINNED_IDLE_SECONDS and not self._stays_open(id_)
+            idle = monotonic() > build.last_used + _MAX_PINNED_IDLE_SECONDS
             if idle or self._store.stat(layout.record_name(id_)) is None:
                 self._pinned.pop(id_, None)
 
@@ -310,25 +270,6 @@ class BuildRegistry:
         if message and message != self.last_error and self._live:
             self._log.line(f"the pointer cannot be followed, build {self._live.id} stays live here: {message}")
         self.last_error, self._last_exception = message, error
-
-
-class _Next(NamedTuple):
-    """The build that goes live next.
-
-    Attributes:
-        until: When the pointer has moved, or stays where it is.
-    """
-
-    announced: Announced
-    opening: "Future[None]"
-    until: float
-
-    def is_of(self, id_: str) -> bool:
-        return id_ == self.announced.build and monotonic() < self.until
-
-    def is_ready(self, id_: str) -> bool:
-        """Return whether a build is this one and is open, with the answers that clients had lately."""
-        return id_ == self.announced.build and self.opening.done() and self.opening.exception() is None
 
 
 class UnknownBuilds:

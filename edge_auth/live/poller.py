@@ -8,8 +8,7 @@ from threading import Condition, Event, Lock, Thread
 from time import monotonic
 from weakref import WeakMethod
 
-POLL_SECONDS = 1.5
-SOON_SECONDS = 0.1
+POLL_SECONDS = 1.0
 MAX_REFRESHES_PER_SECOND = 10  # that clients can cause
 
 
@@ -17,12 +16,11 @@ class Poller:
     """A thread that calls `poll` at an interval, and at once after `refresh`.
 
     Args:
-        poll: A method that does not raise. The thread ends when the method's object is gone. It returns whether
-            the next call comes after SOON_SECONDS.
+        poll: A method that does not raise. The thread ends when the method's object is gone.
         interval_seconds: Time between the end of a call and the next one.
     """
 
-    def __init__(self, poll: Callable[[], bool | None], interval_seconds: float = POLL_SECONDS):
+    def __init__(self, poll: Callable[[], object], interval_seconds: float = POLL_SECONDS):
         self._poll = WeakMethod(poll)
         self._interval_seconds = interval_seconds
         self._requested = Event()
@@ -49,12 +47,12 @@ class Poller:
             poll = self._poll()
             if poll is None:
                 return
-            soon = poll()
+            poll()
             del poll  # or the thread would keep the method's object alive while it waits
             with self._ended:
                 self._started_at = started_at
                 self._ended.notify_all()
-            self._requested.wait(SOON_SECONDS if soon else self._interval_seconds)
+            self._requested.wait(self._interval_seconds)
 
 
 class Budget:

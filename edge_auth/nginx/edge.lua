@@ -19,7 +19,7 @@ local POLL_SECONDS, FOLLOW_SECONDS = 0.5, 0.1
 
 local edge = {}
 
--- Starts to follow the pointer, the key records and the counter's file. `places` names these files and the shim's socket.
+-- Starts to follow the live build, the key records and the counter's file. `places` names these files and the shim's socket.
 function edge.start(places, keys_max_age)
     local function read(premature)
         if premature then return end
@@ -29,10 +29,10 @@ function edge.start(places, keys_max_age)
         metrics.publish()
     end
     local function follow(premature)
-        if not premature then switch.follow(places.shim, state.read_pointer, places.opened) end
+        if not premature then switch.follow(places.shim) end
     end
     read(false)
-    switch.follow(nil, state.read_pointer)
+    switch.follow(nil)
     ngx.timer.every(POLL_SECONDS, read)
     ngx.timer.every(FOLLOW_SECONDS, follow)
 end

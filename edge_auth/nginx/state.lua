@@ -1,4 +1,4 @@
--- The build that the pointer names and the list of the keys, read from files by each process, and the records of keys that
+-- The build from which the shim answers and the list of the keys, read from files by each process, and the records of keys that
 -- clients have used. `switch` puts the build into force. `live/key_file` describes the files of the keys.
 
 local ffi = require "ffi"
@@ -20,8 +20,8 @@ local may_by_scopes = {}
 local by_authorization, by_api_key, remembered = {}, {}, 0 -- records by the header that held the key
 local paths, max_age
 
--- The build in force, the one that the pointer names, and the one that it announces (`edge_auth/builds/pointer.py`).
-local state = { build = nil, named = nil, announced = nil }
+-- The build in force, and the one from which the shim answers.
+local state = { build = nil, named = nil }
 
 local function log_failure(path)
     if ngx.time() >= (failed_at[path] or 0) + LOG_SECONDS then
@@ -93,18 +93,18 @@ local function read_record(sha256, shard, token)
     return record and useful(record, shard, token)
 end
 
-function state.read_pointer()
-    local document = changed(paths.pointer, function(found) return type(found.build) == "string" end)
-    if not document then return end
-    local next = document.announced
-    local readable = type(next) == "table" and type(next.build) == "string" and type(next.nonce) == "string"
-    state.named, state.announced = document.build, readable and tonumber(next.seconds) and next or nil
+-- Reads which build the shim answers from.
+function state.read_live()
+    local file = io.open(paths.live, "rb")
+    local build = file and file:read("*l")
+    if file then file:close() end
+    if build and build ~= "" then state.named = build end
 end
 
 -- Reads both files. `max_age` is how many seconds key records stay valid that cannot be read again.
 function state.read(new_paths, new_max_age)
     paths, max_age = new_paths, new_max_age
-    state.read_pointer()
+    state.read_live()
     read_keys()
 end
 

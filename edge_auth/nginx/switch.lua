@@ -1,32 +1,26 @@
--- Puts the build that the pointer names into force, in all processes of nginx at once. Before that, each process fetches the
--- answers that its clients asked for most, so that they are in the cache from the first request on. It does so when the
--- pointer announces the build. The last process tells the shim, and the pointer moves.
+-- Puts the build from which the shim answers into force, in all processes of nginx at once. Before that, each process fetches
+-- the answers that its clients asked for most, so that they are in the cache from the first request on.
 
 local answers = require "answers"
 local state = require "state"
 
 local shared = ngx.shared.answers
--- The build in force, when a process first saw that the pointer names another one, and how many processes fetch its answers.
+-- The build in force, when a process first saw that the shim answers from another one, and how many processes fetch its answers.
 local IN_FORCE, SINCE, FETCHING = "build", "since", "fetching "
-local MAX_SECONDS = 3    -- from SINCE until the build is in force
+local MAX_SECONDS = 1.5    -- from SINCE until the build is in force
 local NOTICED_SECONDS = 0.3 -- within which every process has begun
 local FORGOTTEN_SECONDS = 5
--- The build whose answers all processes have fetched, and how many have, by announcement.
-local READY, FETCHED = "ready", "fetched "
-local RETRY_SECONDS = 0.2
 -- The shim makes a few answers at once and then pauses, so that on a busy machine it takes no long turns from nginx.
 local AT_ONCE, PAUSE_SECONDS = 8, 0.001
-local TIMEOUT_MILLISECONDS, TEXTS = 10000, "application/http" -- the shim may be opening the build
+local TIMEOUT_MILLISECONDS, TEXTS = 10000, "application/http" -- another worker of the shim may be opening the build
 
 local fetched -- the build whose answers this process has fetched last
-local begun -- the announcement that this process has read last
 
 local switch = {}
 
 local function put_in_force(build)
     shared:set(IN_FORCE, build)
     shared:delete(SINCE)
-    shared:delete(READY)
     state.build = build
 end
 
@@ -66,19 +60,14 @@ local function fetch(shim, build, requests)
     return bytes
 end
 
--- Returns whether the pointer names or announces a build.
-local function is_wanted(build)
-    return state.named == build or (state.announced and state.announced.build == build)
-end
-
 -- Returns a function that returns the next requests to fetch, until the time is over, half of the memory is used, or the
--- pointer has moved on. Then they are none.
+-- shim answers from another build. Then they are none.
 local function next_requests(build, deadline)
     local requests, number, free = answers.asked_most(), 0, shared:capacity() / 2
     return function(fetched_bytes)
         local found = {}
         free = free - fetched_bytes
-        if ngx.now() >= deadline or free <= 0 or not is_wanted(build) then return found end
+        if ngx.now() >= deadline or free <= 0 or state.named ~= build then return found end
         while #found < AT_ONCE and number < #requests do
             number = number + 1
             if not answers.has(build, requests[number]) then found[#found + 1] = requests[number] end
@@ -87,7 +76,7 @@ local function next_requests(build, deadline)
     end
 end
 
--- Fetches the answers of a build. Returns whether the shim gave all.
+-- Fetches the answers of a build.
 local function fetch_all(build, path, deadline)
     local shim, next = ngx.socket.tcp(), next_requests(build, deadline)
     shared:incr(FETCHING .. build, 1, 0, FORGOTTEN_SECONDS)
@@ -101,42 +90,17 @@ local function fetch_all(build, path, deadline)
     end
     shim:close()
     shared:incr(FETCHING .. build, -1)
-    return bytes
 end
 
--- Fetches the answers of the announced build. The last process writes the nonce of the announcement to the file `opened`.
-local function prepare(announced, path, opened)
-    local deadline = ngx.now() + announced.seconds
-    begun = announced.nonce
-    while not fetch_all(announced.build, path, deadline) and ngx.now() < deadline do ngx.sleep(RETRY_SECONDS) end
-    local count = shared:incr(FETCHED .. begun, 1, 0, announced.seconds + FORGOTTEN_SECONDS)
-    if count ~= ngx.worker.count() or not is_wanted(announced.build) then return end
-    shared:set(READY, announced.build)
-    local file = io.open(opened, "wb")
-    if file then
-        file:write(announced.nonce)
-        file:close()
-    end
-end
-
--- Returns the build in force. A process that learns of a switch reads the pointer again: it must not go back to a build that
--- it has read before.
-local function adopt(read_pointer)
-    local build = shared:get(IN_FORCE)
-    if build ~= state.build or (state.named == build and shared:get(SINCE)) then read_pointer() end
-    state.build = build
-    return build
-end
-
--- Brings the build that the pointer names into force, if another one is. `path` is the socket of the shim; without it, the
--- build is in force at once.
-function switch.follow(path, read_pointer, opened)
-    if state.announced then read_pointer() end -- it is about to move
-    local in_force, named, now = adopt(read_pointer), state.named, ngx.now()
-    local announced = state.announced
-    if path and announced and begun ~= announced.nonce then return prepare(announced, path, opened) end
+-- Brings the build from which the shim answers into force, if another one is. `path` is the socket of the shim; without it,
+-- the build is in force at once.
+function switch.follow(path)
+    local in_force, now = shared:get(IN_FORCE), ngx.now()
+    state.read_live() -- after IN_FORCE: a process must not go back to a build that it has read before
+    local named = state.named
+    state.build = in_force
     if not named or named == in_force then return end
-    if not in_force or not path or shared:get(READY) == named then return put_in_force(named) end
+    if not in_force or not path then return put_in_force(named) end
     shared:add(SINCE, now, FORGOTTEN_SECONDS)
     local since = shared:get(SINCE) or 0
     if now > since + MAX_SECONDS then return put_in_force(named) end

@@ -19,9 +19,8 @@ from edge_auth.live.key_file import KeyFile, open_key_file
 from edge_auth.live.keyring import KEYS_MAX_AGE_SECONDS, Keyring
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics, RetriedMetrics
-from edge_auth.live.presence import Presence, opened_file
 from edge_auth.live.waiting import REQUEST_TIMEOUT_SECONDS, Background, SingleFlight, TakingTurns, Turns
-from edge_auth.serve.store_copies import copies_folder
+from edge_auth.serve.store_copies import copies_folder, live_file
 from edge_auth.store.file_cache import FileCache
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.open import is_folder, open_store
@@ -93,12 +92,11 @@ class Settings:
         return self.requests_at_once + MAX_DOWNLOADS
 
 
-def create_app(settings: Settings, log: Log | None = None, *, waited_for: bool = False) -> Flask:
+def create_app(settings: Settings, log: Log | None = None) -> Flask:
     """Return the application. Call this in the process that serves it, since it starts threads.
 
     Args:
         log: With None, the log goes to standard error.
-        waited_for: Whether publishers wait until this process has opened the build that they announce.
     """
     log = log or Log()
     metrics = RetriedMetrics(settings.metrics, log.line) if settings.metrics is not None else Metrics()
@@ -114,11 +112,8 @@ def create_app(settings: Settings, log: Log | None = None, *, waited_for: bool =
     behind_nginx = settings.socket is not None
     background = Background()
     copies = FileCache(Path(settings.state) / "copies", pause=background.pause)
-    presence = Presence(open_store(settings.store, settings.store_seconds), log.line) if waited_for else None
-    opened = opened_file(settings.state, store.location) if behind_nginx else None
-    builds = BuildRegistry(
-        store, copies, single_flight, log, metrics, background=background, presence=presence, nginx_opened=opened
-    )
+    live = live_file(settings.state, store.location) if behind_nginx else None
+    builds = BuildRegistry(store, copies, single_flight, log, metrics, background=background, live_file=live)
     counter = _counter(settings, store.location, log, metrics)
     places = Path(settings.state) / f"downloads-{store_name(store.location)}"
     files = StoredBulkFiles(builds, store, single_flight, waiting, places)

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import jinja2
 
-from edge_auth.builds.layout import KEYS, POINTER
+from edge_auth.builds.layout import KEYS
 from edge_auth.live.counter import counter_file
 from edge_auth.live.key_file import open_key_file
 from edge_auth.live.keyring import KEYS_MAX_AGE_SECONDS
-from edge_auth.live.presence import opened_file
-from edge_auth.serve.store_copies import READ_AT, copies_folder
+from edge_auth.serve.store_copies import READ_AT, copies_folder, live_file
 from edge_auth.store.open import is_folder, open_store
 
 _TEMPLATE = Path(__file__).parents[1] / "nginx" / "nginx.conf.j2"
@@ -45,24 +44,23 @@ class ShimPlaces:
 
 @dataclass(frozen=True)
 class ReadFiles:
-    """The files of nginx. It reads them, but writes `opened`, and `counter` too. `read_at` is None for a folder."""
+    """The files of nginx. It reads them, and writes `counter` too. `read_at` is None for a folder."""
 
-    pointer: Path
+    live: Path
     keys: Path
     counter: Path
     read_at: Path | None
-    opened: Path
 
     @classmethod
     def of(cls, shim: ShimPlaces) -> "ReadFiles":
         """Return the files of a shim. Those of a store on S3 are copies in the state folder."""
         location, key_file = open_store(shim.store).location, open_key_file(shim.store, shim.keys)
         state = Path(shim.state).absolute()
-        counter, opened = counter_file(str(state), location), opened_file(str(state), location)
+        live, counter = live_file(str(state), location), counter_file(str(state), location)
         if is_folder(shim.store) and is_folder(shim.keys or ""):
-            return cls(Path(location) / POINTER, Path(key_file.store.location) / key_file.name, counter, None, opened)
+            return cls(live, Path(key_file.store.location) / key_file.name, counter, None)
         copies = copies_folder(str(state), location)
-        return cls(copies / POINTER, copies / KEYS, counter, copies / READ_AT, opened)
+        return cls(live, copies / KEYS, counter, copies / READ_AT)
 
 
 @dataclass(frozen=True)
@@ -91,11 +89,10 @@ def configuration(shim: ShimPlaces, options: NginxOptions, user: str | None) -> 
     return environment.from_string(_TEMPLATE.read_text("utf-8")).render(
         user=user,
         lua=in_quotes(_TEMPLATE.parent),
-        pointer=in_quotes(files.pointer),
+        live=in_quotes(files.live),
         keys=in_quotes(files.keys),
         read_at=files.read_at and in_quotes(files.read_at),
         counter=in_quotes(files.counter),
-        opened=in_quotes(files.opened),
         keys_max_age=int(KEYS_MAX_AGE_SECONDS),
         socket=in_quotes(options.socket.absolute()),
         listen=options.listen,

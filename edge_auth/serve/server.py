@@ -194,7 +194,7 @@ def _worker(settings: Settings, parent: int, draining: Draining) -> Flask:
     """Return the application of one worker process."""
     threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
     end_stalled_connections()
-    app = create_app(settings, waited_for=True)
+    app = create_app(settings)
     if settings.socket is not None and not (is_folder(settings.store) and is_folder(settings.keys or "")):
         copies = StoreCopies(settings.store, settings.keys, settings.state, settings.store_seconds)
         threading.Thread(target=copies.follow, daemon=True).start()

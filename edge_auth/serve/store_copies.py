@@ -1,19 +1,17 @@
-"""Copies of the pointer and the list of keys in the state folder, for an nginx in front of a shim whose store is on S3.
+"""What an nginx in front of a shim reads in the state folder: the live build, and copies of the list of keys on S3.
 
-Each worker writes them. Copies of the shards of keys are written when a shim reads one (`live/key_file`).
+Each worker writes the copies. Copies of the shards of keys are written when a shim reads one (`live/key_file`).
 """
 
 import time
 from pathlib import Path
 from threading import Event
 
-from edge_auth.builds.layout import KEYS, POINTER
-from edge_auth.builds.pointer import Pointer
+from edge_auth.builds.layout import KEYS
 from edge_auth.errors import StoreError
 from edge_auth.live.counter import store_name
 from edge_auth.live.key_file import open_key_file
 from edge_auth.live.log import Log
-from edge_auth.live.poller import SOON_SECONDS
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.interface import Store, Versioned
 from edge_auth.store.open import open_store
@@ -27,6 +25,11 @@ def copies_folder(state: str, store_location: str) -> Path:
     return Path(state) / f"edge-{store_name(store_location)}"
 
 
+def live_file(state: str, store_location: str) -> Path:
+    """Return the file that names the build from which the shim answers."""
+    return Path(state) / f"live-{store_name(store_location)}"
+
+
 class StoreCopies:
     """Writes the copies. A file changes only if its original did, and is replaced whole.
 
@@ -36,13 +39,9 @@ class StoreCopies:
 
     def __init__(self, store: str, keys: str | None, state: str, timeout_seconds: float):
         opened, key_file = open_store(store, timeout_seconds), open_key_file(store, keys, timeout_seconds)
-        self._sources: dict[str, tuple[Store, str]] = {
-            POINTER: (opened, POINTER),
-            KEYS: (key_file.store, key_file.name),
-        }
+        self._sources: dict[str, tuple[Store, str]] = {KEYS: (key_file.store, key_file.name)}
         self._copies = FolderStore(str(copies_folder(state, opened.location)), private=True)
         self._known: dict[str, Versioned] = {}
-        self._moves_until = 0.0  # when an announced build has gone live
         self._log = Log()
 
     def follow(self) -> None:
@@ -51,8 +50,8 @@ class StoreCopies:
             try:
                 self.update()
             except StoreError as error:
-                self._log.once(f"nginx uses the last key records and the last build: {error}")
-            Event().wait(SOON_SECONDS if time.monotonic() < self._moves_until else _POLL_SECONDS)
+                self._log.once(f"nginx uses the last key records: {error}")
+            Event().wait(_POLL_SECONDS)
 
     def update(self) -> None:
         """Copy what changed.
@@ -66,7 +65,4 @@ class StoreCopies:
             if found is not None and (known is None or found.etag != known.etag):
                 self._copies.put(copy, found.data)
                 self._known[copy] = found
-                if copy == POINTER:
-                    announced = Pointer.from_bytes(found.data).announced
-                    self._moves_until = time.monotonic() + announced.seconds if announced else 0.0
         self._copies.put(READ_AT, b"%d\n" % time.time())

@@ -12,7 +12,7 @@ from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
 from generator import settings
 from generator.commands.import_results import accept_option, max_file_option, say_findings, summary_line
-from generator.commands.options import lake_option, resources_options, store_option, wait_option
+from generator.commands.options import lake_option, resources_options, store_option
 from generator.compare.comparison import compare
 from generator.compare.diff import Diff
 from generator.errors import IngestError
@@ -45,7 +45,6 @@ _DAY = click.DateTime(["%Y-%m-%d"])
 @max_file_option(settings.MAX_DOWNLOAD_BYTES)
 @click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Rows of each list of the diff.")
 @resources_options
-@wait_option
 def backfill(
     first: datetime,
     last: datetime,
@@ -58,7 +57,6 @@ def backfill(
     max_file_mb: int,
     top: int,
     resources: Resources,
-    wait: float,
 ) -> None:
     """Import the price guides of many days, make one build, and show what it changes.
 
@@ -83,7 +81,7 @@ def backfill(
     built = make_build(source, opened, resources=resources, progress=progress)
     _say_differences(live, open_build(opened, built.id), top, resources, progress)
     if publish_it:
-        publish(opened, built.id, by_hand=False, wait=wait)
+        publish(opened, built.id, by_hand=False)
         progress.say(f"published: {built.id} is live in {store}")
     say(built.id)
 

@@ -14,7 +14,6 @@ from generator.commands.options import (
     resources_options,
     scheduler_option,
     store_option,
-    wait_option,
 )
 from generator.lake.lake import absolute, open_lake
 from generator.lake.quarantine import skipped_by_builds, waiting_files, waiting_in_short
@@ -44,7 +43,6 @@ from generator.threads import Resources
 @click.option("--repair", is_flag=True, help="Read every layer that the store has, and make damaged ones again.")
 @resources_options
 @scheduler_option
-@wait_option
 @json_option
 def build(
     lake: str,
@@ -54,7 +52,6 @@ def build(
     explain: bool,
     plan_only: bool,
     repair: bool,
-    wait: float,
     as_json: bool,
     resources: Resources,
     scheduler: str | None,
@@ -91,7 +88,7 @@ def build(
             progress.say(waiting_in_short(waiting, store))
         _report(result, progress, as_json)
         if publish_it:
-            publish(opened, result.id, by_hand=False, just_made=True, wait=wait)
+            publish(opened, result.id, by_hand=False, just_made=True)
             keep_reserve(opened)
             progress.say(f"published: {result.id} is live in {store}")
 

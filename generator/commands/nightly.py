@@ -19,7 +19,6 @@ from generator.commands.options import (
     resources_options,
     scheduler_option,
     store_option,
-    wait_option,
 )
 from generator.errors import BusyError
 from generator.lake.lake import DAILY_TABLES, absolute
@@ -135,7 +134,6 @@ class ExpectedDay(click.ParamType):  # type: ignore[type-arg]  # generic only in
     help="Read the layers of earlier nights again, all of them within DAYS, and repair damaged ones. 0: never.",
 )
 @click.option("--export", metavar="TARGET", help="Folder or s3://bucket/prefix to keep as a tree of plain files.")
-@wait_option
 @lease_option
 @resources_options
 @scheduler_option

@@ -132,14 +132,6 @@ lease_option = click.option(
     metavar="SECONDS",
     help="How long the lock of a killed run blocks other runs.",
 )
-wait_option = click.option(
-    "--wait",
-    type=click.FloatRange(0),
-    default=settings.WAIT_SECONDS,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long shims may take to open the build before it goes live. 0: do not wait.",
-)
 keep_option = click.option(
     "--keep",
     type=click.IntRange(1),

@@ -67,7 +67,6 @@ class NightOptions:
         forced: Gates that do not stop this night's build.
         rules: Which builds the prune keeps.
         lease: How many seconds the lock outlives a killed run.
-        wait: How many seconds shims may take to open the build before it goes live.
         export: Where the run keeps a tree of plain files up to date, if anywhere.
         pages: Whether the run writes its report and its diff as pages into the store.
         expect_day: The day (`YYYY-MM-DD`) that the live build's data must have after the run; None for any.
@@ -86,7 +85,6 @@ class NightOptions:
     resources: Resources = USUAL
     scheduler: str | None = None
     lease: float = settings.LEASE_SECONDS
-    wait: float = settings.WAIT_SECONDS
     pages: bool = False
     export: str | None = None
     expect_day: str | None = None
@@ -276,7 +274,7 @@ def check_may_publish(
 
 def publish_build(options: NightOptions, report: RunReport, build: str, comparison: Comparison | None) -> None:
     """Make the build the live one."""
-    publish(options.store, build, by_hand=False, comparison=comparison, wait=options.wait, clock=options.clock)
+    publish(options.store, build, by_hand=False, comparison=comparison, clock=options.clock)
 
 
 def smoke_test_build(options: NightOptions, report: RunReport, build: str) -> None:
@@ -295,7 +293,7 @@ def smoke_test_build(options: NightOptions, report: RunReport, build: str) -> No
             smoke_test(options.store, build)
     except (GeneratorError, EdgeError) as error:
         try:
-            live = rollback(options.store, only_from=build, wait=options.wait, clock=options.clock)
+            live = rollback(options.store, only_from=build, clock=options.clock)
         except GeneratorError as failed:
             raise RollbackError(f"{build} is live and fails its smoke test: {error}; {failed}") from error
         raise SmokeError(f"{build} failed its smoke test and was rolled back, {live} is live: {error}") from error

@@ -1,29 +1,22 @@
-"""Moves the pointer to the live build: publish and roll back. Each is one conditional write, so only one can win.
-
-Before that the build is announced, if the store has shims that can be waited for (`edge_auth.live.presence`).
-"""
+"""Moves the pointer to the live build: publish and roll back. Each is one conditional write, so only one can win."""
 
 import secrets
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.changes import KEPT_STEPS
-from edge_auth.builds.pointer import Announced, Pointer, read_pointer
+from edge_auth.builds.pointer import Pointer, read_pointer
 from edge_auth.errors import EdgeError, UnknownBuild
-from edge_auth.live import presence
 from edge_auth.store.interface import Store, update_json
-from generator import settings
 from generator.clock import Clock, timestamp, utc_now
 from generator.errors import PublishError
 from generator.lake.quarantine import accept_read_files
 from generator.releases.change_documents import complete_steps, prepare_step
 from generator.releases.locks import declare_intent
-from generator.terminal import say
 
 if TYPE_CHECKING:
     from generator.compare.comparison import Comparison
@@ -32,7 +25,6 @@ if TYPE_CHECKING:
 MAX_PREVIOUS_BUILDS = 50
 # How many builds that failed their smoke test it lists.
 MAX_FAILED_BUILDS = 20
-_LOOK_SECONDS = 0.1
 
 
 def publish(
@@ -42,7 +34,6 @@ def publish(
     by_hand: bool,
     just_made: bool = False,
     comparison: "Comparison | None" = None,
-    wait: float = settings.WAIT_SECONDS,
     clock: Clock = utc_now,
 ) -> None:
     """Make a build the live one, and accept the files in quarantine that it read.
@@ -53,7 +44,6 @@ def publish(
         by_hand: Whether a person chose this build by its id. That lifts the hold which a rollback sets.
         just_made: Whether this process made the build, and so has opened all its indexes.
         comparison: One of the live build with this one, if the caller has made it.
-        wait: How many seconds shims may take to open the build before the pointer moves. 0: it moves at once.
 
     Raises:
         PublishError: A rollback holds the build back, or another publisher moved the pointer meanwhile.
@@ -68,7 +58,6 @@ def publish(
         if pointer is None:
             _move_pointer(store, pointer, Pointer(build_id))
         elif pointer.build != build_id:
-            _announce(store, pointer, build_id, wait, clock)
             previous = [pointer.build, *pointer.previous][:MAX_PREVIOUS_BUILDS]
             _move_pointer(store, pointer, _moved(pointer, build_id, previous, clock))
         elif pointer.hold:
@@ -86,15 +75,12 @@ def why_held(pointer: Pointer, build_id: str, location: str) -> str | None:
     return None
 
 
-def rollback(
-    store: Store, *, only_from: str | None = None, wait: float = settings.WAIT_SECONDS, clock: Clock = utc_now
-) -> str:
+def rollback(store: Store, *, only_from: str | None = None, clock: Clock = utc_now) -> str:
     """Make the build before the live one live again, and hold publishing back until a person publishes.
 
     Args:
         only_from: Roll back only if this build is live, and hold only it back, because it failed its smoke test. None:
             roll back whichever is live, and hold back all.
-        wait: As for `publish`.
 
     Returns:
         The id of the build that is live now.
@@ -112,61 +98,12 @@ def rollback(
     target = pointer.previous[0]
     try:
         with _protected(store, target, clock):
-            _announce(store, pointer, target, wait, clock)
             moved = _moved(pointer, target, pointer.previous[1:], clock)
             failed = [*([only_from] if only_from else []), *moved.failed][:MAX_FAILED_BUILDS]
             _move_pointer(store, pointer, replace(moved, hold=only_from is None, failed=failed))
     except UnknownBuild as error:
         raise PublishError(f"cannot roll back in {store.location}: the earlier build {target} was pruned") from error
     return target
-
-
-def _announce(store: Store, pointer: Pointer, build_id: str, wait: float, clock: Clock) -> None:
-    """Announce a build, and wait until all shims of the store have opened it, or for so many seconds.
-
-    A failure only means that nothing is waited for: the move itself reports what is wrong.
-    """
-    with suppress(EdgeError):
-        shims = _living_shims(store, clock) if wait > 0 else {}
-        if not shims:
-            return
-        announced = Announced(build_id, secrets.token_hex(8), wait)
-        _write_announcement(store, pointer, announced)
-        for name, record in _late_shims(store, pointer, announced, set(shims)).items():
-            say(f"{record.shim} has not opened {build_id} within {wait:g} s, and is not waited for any more", err=True)
-            presence.forget(store, name)  # if it lives, it comes back
-
-
-def _write_announcement(store: Store, pointer: Pointer, announced: Announced) -> None:
-    def change(data: bytes | None) -> bytes | None:
-        is_same = data is not None and Pointer.from_bytes(data) == pointer
-        return replace(pointer, announced=announced).to_bytes() if is_same else None
-
-    update_json(store, layout.POINTER, change)
-
-
-def _living_shims(store: Store, clock: Clock) -> dict[str, presence.Record]:
-    """Return the records of the shims to wait for. Forget the others."""
-    found = dict(presence.records(store))
-    gone = {name for name, record in found.items() if presence.is_gone(store, name, record, clock().timestamp())}
-    for name in gone:
-        say(f"{found[name].shim} has ended without a word, and is not waited for", err=True)
-        presence.forget(store, name)
-    return {name: record for name, record in found.items() if name not in gone}
-
-
-def _late_shims(store: Store, pointer: Pointer, announced: Announced, names: set[str]) -> dict[str, presence.Record]:
-    """Wait for shims. Return the records of those that were too late; none if another publisher came in between."""
-    deadline = time.monotonic() + announced.seconds
-    while True:
-        found = dict(presence.records(store))
-        late = {name: found[name] for name in names & found.keys() if found[name].opened != announced.nonce}
-        current, _ = read_pointer(store)
-        if not late or current is None or current != pointer or current.announced != announced:
-            return {}
-        if time.monotonic() > deadline:
-            return late
-        time.sleep(_LOOK_SECONDS)
 
 
 def _moved(pointer: Pointer, target: str, previous: list[str], clock: Clock) -> Pointer:
@@ -198,7 +135,7 @@ def _protected(store: Store, build_id: str, clock: Clock, just_made: bool = Fals
 
 def _move_pointer(store: Store, before: Pointer | None, after: Pointer) -> None:
     """Replace the pointer, if it is still the one from before. Its nonce shows whose write succeeded."""
-    new = replace(after, nonce=secrets.token_hex(8), announced=None)
+    new = replace(after, nonce=secrets.token_hex(8))
 
     def change(data: bytes | None) -> bytes:
         if (Pointer.from_bytes(data) if data else None) != before:

@@ -18,20 +18,18 @@ from edge_auth.live import keyring
 from edge_auth.live.key_file import open_key_file
 from edge_auth.live.keys import SCOPES, issue
 from edge_auth.live.poller import Poller
-from edge_auth.live.presence import records
 from edge_auth.live.waiting import SingleFlight
 from edge_auth.store.file_cache import FileCache
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
-from generator.releases.publish import publish
-from tests.support import commands, small_store
+from tests.support import small_store
 from tests.support.programs import require
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_proxy import ALWAYS, Proxy
 from tests.support.s3_servers import READER, SERVERS, S3Server, best
 from tests.support.selection import mostly_thorough
-from tests.support.service import Service, until
+from tests.support.service import until
 from tests.support.wsgi import Response, WsgiClient
 
 pytestmark = [*on_s3, pytest.mark.shim_only("counts requests and polls in this process"), pytest.mark.thorough]
@@ -63,7 +61,6 @@ COSTS = {
     f"cards/{OPEN}": 1,
 }
 LIMIT = 60  # seconds until a test fails; tests/api/test_access.py measures how soon a shim knows of a change
-IN_FORCE_SECONDS = 1.0  # a build that was announced
 NOT_THERE = ("cards/99999", "watchlist/nothing", "cards?set=none")
 
 
@@ -448,16 +445,3 @@ def test_copies_are_bounded_and_fetched_once(store: Store, proxy: Proxy, tmp_pat
     (tmp_path / "taken").write_bytes(b"")
     with pytest.raises(StoreError, match="cannot write a local copy"):
         FileCache(tmp_path / "taken").path(near, "a")
-
-
-def test_an_announced_build_is_in_force_as_soon_as_it_is_live(store: Store, tmp_path: Path) -> None:
-    """The shim is a process of its own. It says in the bucket that it has opened the build."""
-    other = small_store.add_build(store, 50, live=False)
-    with Service(store.location, tmp_path / "state", workers=1, through_nginx=False) as service:
-        until(lambda: len(list(records(store))) == 1, LIMIT, "the worker says that it is there")
-        client = service.client(commands.issue(store.location))
-        assert client.get(f"{API}cards")["X-Build"] != other
-        publish(store, other, by_hand=True, wait=LIMIT)
-        live_since = time.monotonic()
-        until(lambda: client.get(f"{API}cards")["X-Build"] == other, LIMIT, "it must be in force")
-        assert time.monotonic() - live_since < IN_FORCE_SECONDS

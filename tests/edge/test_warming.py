@@ -38,7 +38,7 @@ def before(store: FolderStore) -> str:
 @pytest.fixture
 def client(store: FolderStore, before: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WsgiClient:
     """Return a client that has asked for all these. The shim has all the time that it needs to make them again."""
-    monkeypatch.setattr(build_registry, "_MAX_FOLLOWING_SECONDS", inf)
+    monkeypatch.setattr(build_registry, "_MAX_WARMING_SECONDS", inf)
     client = WsgiClient(store.location, str(tmp_path / "state"), 10_000)
     [step] = client.get(f"{API}changes").json()["data"]
     for target in (*ASKED, GONE, "/docs", step["url"]):
@@ -78,7 +78,7 @@ def test_a_build_goes_live_without_them_too(
         raise StoreError("it failed")
 
     if hinders == "time":
-        monkeypatch.setattr(build_registry, "_MAX_FOLLOWING_SECONDS", 0)
+        monkeypatch.setattr(build_registry, "_MAX_WARMING_SECONDS", 0)
     else:
         monkeypatch.setattr(serving, "warm", fail)
         client.reopen()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from edge_auth.serve.store_copies import live_file
 from generator.cli import cli
 from tests.support.programs import needs
 
@@ -23,6 +24,8 @@ class Edge:
         self.state, self.folder, self.socket = place / "state", place / "nginx", place / "shim"
         self.places = ["--store", str(store), "--state", str(self.state)]
         self.folder.mkdir()
+        self.state.mkdir()
+        live_file(str(self.state), str(store)).write_text("2026-08-22-0123456789ab")
         self.file.write_text(self.cardpress("edge", "config", "--socket", self.socket, "--folder", self.folder, *more))
 
     def cardpress(self, *words: object) -> str:
@@ -47,7 +50,7 @@ def test_a_sound_edge(edge: Edge) -> None:
     assert edge.findings() == [
         f"ok       {edge.file} is current",
         "ok       nginx accepts it",
-        "ok       nginx may use its folder, its log, the pointer, the key records and the counter",
+        "ok       nginx may use its folder, its log, the live build, the key records and the counter",
         f"ok       a shim listens on {edge.socket}",
     ]
     assert sorted(edge.place.rglob("*")) == before, "nothing was changed"

@@ -90,7 +90,7 @@ def _check_permissions(files: ReadFiles, options: NginxOptions, user: str | None
     shim = "start the shim, which writes it"
     needed = [
         (options.folder, "-w", "create it, as the user of the shim"),
-        (files.pointer, "-r", shim if files.read_at else "publish a build"),
+        (files.live, "-r", shim),
         (files.keys, "-r", shim if files.read_at else "issue a key"),
     ]
     if options.log:
@@ -103,7 +103,7 @@ def _check_permissions(files: ReadFiles, options: NginxOptions, user: str | None
             return problem("edge", f"{path} does not exist", advice)
     if _may(files.counter, "-e", None) and not _may(files.counter, "-w", user):  # the first request creates it
         return problem("edge", f"the user of nginx may not use {files.counter}", _AS_SHIM)
-    return ok("edge", "nginx may use its folder, its log, the pointer, the key records and the counter")
+    return ok("edge", "nginx may use its folder, its log, the live build, the key records and the counter")
 
 
 def _may(path: Path, permission: str, user: str | None) -> bool:
