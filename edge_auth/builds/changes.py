@@ -96,8 +96,17 @@ def moves(pointer: Pointer) -> list[Step]:
 
 
 def listed_steps(pointer: Pointer, index: Index) -> Steps:
-    """Return the steps that the API lists. They begin after a step that cannot be computed."""
+    """Return the steps that the API lists. They begin after a step that cannot be computed.
+
+    Raises:
+        StoreError: The index knows none of the steps, so it was lost: an empty list would say that nothing changed.
+    """
     steps = moves(pointer)[:LISTED_STEPS]
+    if steps and not any(step.pair in index for step in steps):
+        raise StoreError(
+            f"{layout.CHANGES_INDEX} is missing or empty, but {layout.POINTER} records {len(moves(pointer))} steps: "
+            "`cardpress prune` makes the documents again"
+        )
     lost = next((place for place, step in enumerate(steps) if index.get(step.pair, True) is None), len(steps))
     steps = steps[:lost]
     missing = [place for place, step in enumerate(steps) if step.pair not in index]
@@ -106,7 +115,7 @@ def listed_steps(pointer: Pointer, index: Index) -> Steps:
 
 
 def read_index(store: Store) -> Index:
-    """Return the index; an empty one if there is none.
+    """Return the index; an empty one if there is none, which `listed_steps` does not take for "no steps".
 
     Raises:
         StoreError: It cannot be read.

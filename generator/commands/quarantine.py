@@ -102,8 +102,7 @@ def _night_lake(run: bool, lake: str | None) -> str | None:
 
 def _settle(days: Collection[datetime], location: str, verdict: str, as_json: bool, lake: str | None) -> None:
     store, texts = open_store(location), [f"{day:%Y-%m-%d}" for day in days]
-    live = live_build(store) if verdict == DROPPED else None
-    files = with_reserve(store, lambda: settle(store, texts, verdict, live))
+    files = with_reserve(store, lambda: settle(store, texts, verdict, live_build(store)))
     if as_json:
         say_json(list(map(asdict, files)))
     else:

@@ -122,6 +122,22 @@ def newest_report(store: Store) -> dict[str, Any] | None:
     return next(read_reports(store), None)
 
 
+def lost_pointer(store: Store) -> str | None:
+    """Return what shows that a store without a pointer had one; None if nothing was ever live."""
+    night = next((report for report in read_reports(store) if report.get("live")), None)
+    if night:
+        return (
+            f"{layout.POINTER} is missing, but the night {night['run']} left {night['live']} live: restore it from a "
+            f"backup, or `cardpress publish {night['live']} --store {store.location}`"
+        )
+    if store.stat(layout.CHANGES_INDEX) is None:
+        return None
+    return (
+        f"{layout.POINTER} is missing, but {layout.CHANGES_INDEX} shows that builds were live: restore it from a "
+        f"backup, or choose the live build by `cardpress publish BUILD --store {store.location}`"
+    )
+
+
 def earlier_nights(store: Store, as_of: date, nights: int) -> Iterator[tuple[date, Figures]]:
     """Yield the as-of day and the figures of up to this many published nights before a day, the newest first."""
     judged = (

@@ -15,8 +15,9 @@ from datetime import datetime
 from typing import Any
 
 from edge_auth.builds import layer_names, layout
-from edge_auth.builds.builds import Build, BuildRecord, TableInputs
-from edge_auth.errors import AccessDenied, StoreError
+from edge_auth.builds.builds import Build, BuildRecord, TableInputs, open_build
+from edge_auth.builds.pointer import read_pointer
+from edge_auth.errors import AccessDenied, DamagedObject, StoreError, UnknownBuild
 from edge_auth.store.interface import Store, update_json
 from generator.clock import timestamp
 from generator.errors import QuarantineError
@@ -80,13 +81,39 @@ def read_quarantine(store: Store) -> list[QuarantinedFile]:
     """Return all files that were ever put in quarantine, by day, table and content.
 
     Raises:
-        StoreError: The object is damaged, or was written by a later version.
+        StoreError: The object is damaged, was written by a later version, or lacks files that the live build left out.
     """
     try:
         found = store.get_versioned(layout.QUARANTINE)
     except AccessDenied:  # policies of older versions refuse it, so nothing was ever put there
         return []
-    return _parse(found.data, store.location) if found else []
+    files = _parse(found.data, store.location) if found else []
+    _check_complete(store, files)
+    return files
+
+
+def _check_complete(store: Store, files: Collection[QuarantinedFile]) -> None:
+    """Check that the quarantine knows what the live build left out: a lost object does not mean that all is let in."""
+    pointer, _ = read_pointer(store)
+    if pointer is None:
+        return
+    try:
+        lost = _lost(files, open_build(store, pointer.build))
+    except (DamagedObject, UnknownBuild):  # damaged: it proves nothing, and is reported elsewhere
+        return
+    if lost:
+        days = " ".join(sorted({file.day for file in lost}))
+        raise StoreError(
+            f"{layout.QUARANTINE} in {store.location} is missing, or lacks days that the live build {pointer.build} "
+            f"left out: restore it from a backup, or decide again, by `cardpress quarantine drop {days} --store "
+            f"{store.location}`, or `accept` instead of `drop`"
+        )
+
+
+def _lost(files: Collection[QuarantinedFile], live: Build) -> list[QuarantinedFile]:
+    """Return the files that a build left out and that the quarantine does not know."""
+    unknown = skipped_files(live.record) - {file.key for file in files}
+    return [QuarantinedFile(*key[:3], HELD, {}, live.id, "", "", game=key.game) for key in sorted(unknown, key=str)]
 
 
 def skipped_by_builds(
@@ -174,8 +201,8 @@ def settle(store: Store, days: Collection[str], verdict: str, published: Build |
     """Accept or drop all files of some days, and return them.
 
     Args:
-        published: The live build, to drop the prices of a day that it read. Of a day with files that wait for a person,
-            these alone are meant.
+        published: The live build. Files that it left out and that the quarantine lost are decided again. Prices of a
+            day that it read can be dropped; of a day with files that wait for a person, these alone are meant.
 
     Raises:
         QuarantineError: No file of one of the days is in quarantine. Nothing was changed.
@@ -183,8 +210,10 @@ def settle(store: Store, days: Collection[str], verdict: str, published: Build |
     """
 
     def decide(files: list[QuarantinedFile]) -> list[QuarantinedFile]:
+        files = files + [file for file in (_lost(files, published) if published else []) if file.day in days]
         waiting = {file.day for file in files if file.waits}
-        files = files + _withdrawn(files, published, set(days) - waiting)
+        if verdict == DROPPED:
+            files = files + _withdrawn(files, published, set(days) - waiting)
         for day in sorted(set(days) - {file.day for file in files}):
             raise QuarantineError(
                 f"no file of {day} is in quarantine in {store.location}: `cardpress quarantine list` lists the days"
@@ -301,8 +330,8 @@ def _parse(data: bytes, location: str) -> list[QuarantinedFile]:
         files = [_file(entry) for entry in listed["files"]] if format_ == FORMAT else []
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise StoreError(
-            f"{layout.QUARANTINE} in {location} is damaged: restore it from a backup, or delete it, and nothing "
-            "is in quarantine any more"
+            f"{layout.QUARANTINE} in {location} is damaged: restore it from a backup, or delete it, and the next "
+            "night names the days to decide about again"
         ) from error
     if format_ != FORMAT:
         raise StoreError(

@@ -90,12 +90,17 @@ def verify_steps(store: Store) -> int:
     """Compare the documents of all steps with their recorded hashes, and return their number.
 
     Raises:
-        BuildError: One is missing or differs.
+        BuildError: One is missing or differs, or the index lacks a step that the pointer records.
         StoreError: The store failed.
     """
     pointer, _ = read_pointer(store)
     index = read_index(store)
     steps = {step.pair: step for step in moves(pointer)} if pointer else {}
+    if lacking := steps.keys() - index.keys():
+        raise BuildError(
+            f"{layout.CHANGES_INDEX} lacks {len(lacking)} of the {len(steps)} steps that {layout.POINTER} records, "
+            f"such as {min(lacking)}: `cardpress prune --store {store.location}` makes their documents again"
+        )
     compared = {pair: entry for pair in steps if (entry := index.get(pair)) is not None}
     for pair, entry in compared.items():
         name = layout.changes_name(steps[pair].from_, steps[pair].to)

@@ -13,6 +13,7 @@ from edge_auth.builds.pointer import Pointer, read_pointer
 from edge_auth.errors import EdgeError, UnknownBuild
 from edge_auth.store.interface import Store, update_json
 from generator.clock import Clock, timestamp, utc_now
+from generator.compare.run_reports import lost_pointer
 from generator.errors import PublishError
 from generator.lake.quarantine import accept_read_files
 from generator.releases.change_documents import complete_steps, prepare_step
@@ -46,13 +47,15 @@ def publish(
         comparison: One of the live build with this one, if the caller has made it.
 
     Raises:
-        PublishError: A rollback holds the build back, or another publisher moved the pointer meanwhile.
+        PublishError: A rollback holds the build back, the pointer is lost, or another publisher moved it meanwhile.
         UnknownBuild, StoreError: The build is missing or incomplete.
     """
     with _protected(store, build_id, clock, just_made):
         prepare_step(store, build_id, comparison)
         pointer, _ = read_pointer(store)
         if pointer and not by_hand and (cause := why_held(pointer, build_id, store.location)):
+            raise PublishError(f"{build_id} was built but not published: {cause}")
+        if pointer is None and not by_hand and (cause := lost_pointer(store)):
             raise PublishError(f"{build_id} was built but not published: {cause}")
         accept_read_files(store, open_build(store, build_id))
         if pointer is None:

@@ -16,13 +16,13 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from edge_auth.builds.builds import open_build
-from edge_auth.builds.layout import QUARANTINE
+from edge_auth.builds.layout import CHANGES_INDEX, POINTER, QUARANTINE
 from edge_auth.builds.pointer import live_build_id
 from edge_auth.errors import Conflict, StoreError
 from edge_auth.store.folder import FolderStore
 from generator import settings
-from generator.compare.run_reports import read_past
-from generator.errors import GateError, QuarantineError
+from generator.compare.run_reports import lost_pointer, read_past
+from generator.errors import GateError, PublishError, QuarantineError
 from generator.lake.files import FileKey
 from generator.lake.lake import DAILY_TABLES, open_lake
 from generator.lake.quarantine import (
@@ -547,6 +547,42 @@ def test_a_night_with_a_damaged_list_ends_with_one_line(tmp_path: Path) -> None:
     failed = run("nightly", "--lake", lake, "--store", store.root, status=1)
     assert f"{QUARANTINE} in {store.root} is damaged" in failed.stderr.splitlines()[-1]
     assert live_build_id(store) == ids[1]
+
+
+@pytest.mark.parametrize(
+    "lose", [lambda s: s.delete([QUARANTINE]), lambda s: s.put(QUARANTINE, b'{"format": 1, "files": []}')]
+)
+def test_a_lost_list_lets_no_dropped_day_in(tmp_path: Path, lose) -> None:
+    store, lake, _ = published(tmp_path, 7, 8)
+    withdrawn = FIRST_DAY + timedelta(days=7)
+    run("quarantine", "drop", withdrawn, "--store", store.root)
+    without_it = night(lake, store).build
+    lose(store)
+    for command in (("nightly", "--lake", lake), ("verify",)):
+        failed = run(*command, "--store", store.root, status=1).stderr.splitlines()[-1]
+        assert f"lacks days that the live build {without_it} left out: restore it from a backup, or decide" in failed
+    assert f"`cardpress quarantine drop {withdrawn} --store {store.root}`" in failed
+    run("quarantine", "drop", withdrawn, "--store", store.root)
+    assert {(file.day, file.verdict) for file in read_quarantine(store)} == {(str(withdrawn), DROPPED)}
+    assert night(lake, store).outcome == "unchanged"
+
+
+def test_a_night_publishes_nothing_unjudged_because_the_pointer_is_lost(tmp_path: Path) -> None:
+    store, lake, _ = published(tmp_path, 7, 8)
+    live = night(demo_lake(lake, 9), store).build
+    store.delete([POINTER])
+    in_cents_of(demo_lake(lake, 10), NEXT_DAY)
+    for _ in range(2):
+        with pytest.raises(PublishError, match=f"was built but not published: {POINTER} is missing, but the night "):
+            night(lake, store)
+    assert f"{POINTER} is missing" in run("build", "--lake", lake, "--store", store.root, "--publish", status=1).stderr
+    for name in store.list("reports/"):
+        store.delete([name])
+    assert f"but {CHANGES_INDEX} shows that builds were live" in (lost_pointer(store) or "")
+    run("publish", live, "--store", store.root)
+    with pytest.raises(GateError):
+        night(lake, store)
+    assert live_build_id(store) == live
 
 
 def test_wrong_days_are_refused(store: FolderStore) -> None:

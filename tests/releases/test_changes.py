@@ -309,6 +309,24 @@ def test_verify_and_doctor_find_a_damaged_document(published) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "lose", [lambda s: s.delete([layout.CHANGES_INDEX]), lambda s: s.put(layout.CHANGES_INDEX, b"{}")]
+)
+def test_a_lost_index_is_not_taken_for_no_steps(client, published, lose: Callable[[FolderStore], None]) -> None:
+    store, ids, _ = published
+    lose(store)
+    shim = client(store)  # one that never saw the index
+    for target in ("changes", f"changes?since={ids[0]}", f"changes/{ids[0]}...{ids[1]}"):
+        assert shim.get(f"/api/v1/{target}").status == 500, target
+    lacks = f"lacks 2 of the 2 steps that current.json records, such as {ids[0]}...{ids[1]}: `cardpress prune"
+    assert lacks in run("verify", "--store", store.location, status=1).stderr
+    assert [finding.check for finding in check_store(store, utc_now) if finding.check == "changes"] == ["changes"]
+    run("prune", "--store", store.location)
+    run("verify", "--store", store.location)
+    until(lambda: shim.get("/api/v1/changes").status == 200, 60, "the steps are there again")
+    assert [step["to"] for step in get_json(shim, f"changes?since={ids[0]}")["data"]] == [ids[1], ids[2]]
+
+
 @pytest.mark.thorough
 def test_builds_with_one_catalogue_have_the_documents_of_builds_with_equal_cards(tmp_path: Path) -> None:
     """Builds before and after a new watch check have the same catalogue, and no Card of them is read."""

@@ -24,7 +24,7 @@ from generator.lake.quarantine import read_quarantine, waiting_in_short
 from generator.pack.verify import visible_damage
 from generator.reading.doctor.findings import Finding, ok, problem, warning
 from generator.reading.overview import last_failed_night, source_ages, undone_decisions
-from generator.releases.change_documents import missing_steps, verify_steps
+from generator.releases.change_documents import verify_steps
 from generator.releases.locks import Holder, current_holder
 
 
@@ -125,9 +125,6 @@ def _check_live_build(live: Build, clock: Clock) -> Iterator[Finding]:
 
 def _check_steps(store: Store) -> Iterator[Finding]:
     """Check that the documents of /changes exist."""
-    if missing := missing_steps(store):
-        message = f"{len(missing)} steps of /changes have no document, the first {missing[0].pair}"
-        yield warning("changes", message, f"`cardpress prune --store {store.location}` makes them")
     try:
         verify_steps(store)
     except BuildError as error:
