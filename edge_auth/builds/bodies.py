@@ -19,8 +19,6 @@ from threading import Lock
 
 from edge_auth.store.codec import compress, decompress
 
-CARDS_PER_PAGE = 100
-MARKET_ROWS_PER_PAGE = 100
 OPEN = b"[\n"
 BETWEEN = b",\n"
 CLOSE = b"\n]\n"

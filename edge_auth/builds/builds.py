@@ -21,7 +21,7 @@ from edge_auth.store.file_cache import FileCache
 from edge_auth.store.interface import Store
 
 if TYPE_CHECKING:
-    from edge_auth.builds.catalogue import Catalogue, ListPages
+    from edge_auth.builds.catalogue import Catalogue
     from edge_auth.builds.identifiers import Identifiers
     from edge_auth.builds.index import Entry
     from edge_auth.builds.market import Group, Market, Movers
@@ -236,13 +236,6 @@ class Build:
         periods = [decompress(member) for member in read_members(self.market_points(group, day))]
         rows = bodies.BETWEEN.join(filter(None, periods))
         return history(group, bodies.rows_since(rows, day) if day else rows)
-
-    @cached_property
-    def list_pages(self) -> "ListPages":
-        """The pages of /cards as documents."""
-        from edge_auth.builds.catalogue import ListPages
-
-        return ListPages(self.catalogue)
 
     def find(self, key: str) -> "tuple[Layer, Entry] | None":
         """Return the layer and the entry of a logical key, or None if the build has no such object."""

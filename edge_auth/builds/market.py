@@ -29,14 +29,12 @@ The key of a list of Movers is `{window}/{by}/{direction}/{kind}/{floor}`, follo
 in a list of one game. The floor is the lowest price that `then` may have.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import product
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 from edge_auth.builds import object_keys
-from edge_auth.builds.bodies import MARKET_ROWS_PER_PAGE, join_page
-from edge_auth.builds.card_lists import KINDS
 from edge_auth.builds.index import only_chunk
 from edge_auth.builds.layers import Layer
 
@@ -107,20 +105,6 @@ class Market:
             with_key = with_key[::-1]
         return [group.line for group in (*with_key, *without_key) if game is None or group.game == game]
 
-    def page_keys(self) -> Iterator[str]:
-        """Yield the keys of the pages of all lists. A list without rows has one empty page."""
-        for by, sort in self.lists:
-            count = len(self.sets if by == "set" else self.games)
-            yield from (object_keys.market_page(by, sort, n) for n in range(max(1, -(-count // MARKET_ROWS_PER_PAGE))))
-
-    def page(self, key: str) -> bytes | None:
-        """Return a page of a list in its default order, or None if there is no such page."""
-        page = object_keys.parse_market_page(key)
-        if page is None or key not in self.page_keys():
-            return None
-        rows = self.rows(page.by, page.sort)
-        return join_page(rows[page.number * MARKET_ROWS_PER_PAGE :][:MARKET_ROWS_PER_PAGE])
-
 
 def history(group: Group, points: bytes) -> bytes:
     """Return the history of a group as JSON, with its points joined by `bodies.BETWEEN`."""
@@ -167,11 +151,10 @@ class Movers:
         place = self._places.get((confirmed, key))
         return [] if place is None else [self._lines[row].as_py().encode() for row in self._rows[place].as_py()]
 
-    def document_keys(self) -> Iterator[str]:
-        """Yield the keys of the documents: the lists that cover all games, of all and of confirmed moves."""
-        choices = (WINDOWS, MEASURES, DIRECTIONS, KINDS, FLOORS)
-        for confirmed, *options in product((False, True) if self.knows_confirmed else (False,), *choices):
-            yield object_keys.movers_list(list_key(options), confirmed)
+    def count(self, key: str, confirmed: bool = False) -> int:
+        """Return how many Movers a list has."""
+        place = self._places.get((confirmed, key))
+        return 0 if place is None else len(self._rows[place])
 
 
 def list_key(options: Iterable[str], game: str | None = None) -> str:

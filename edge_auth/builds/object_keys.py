@@ -8,11 +8,9 @@ not JSON.
 
 import re
 from pathlib import PurePosixPath
-from typing import NamedTuple
 from urllib.parse import quote
 
 from edge_auth.builds import layer_names
-from edge_auth.builds.card_lists import KINDS, SORTS
 
 FINGERPRINTS_KEY, STATUS_KEY, OPENAPI_KEY = "fingerprints.json", "status.json", "openapi.json"
 BULK_KEY, NAMES_KEY = "bulk.json", "names.json"
@@ -49,42 +47,13 @@ _LAYER_OF_FILE = dict.fromkeys((OPENAPI_KEY, *TOP_FILES), layer_names.SITE) | {
     BULK_KEY: layer_names.BULK,
     NAMES_KEY: layer_names.NAMES,
 }
-_LIST_PAGE = re.compile(
-    f"cards/(?P<kind>{'|'.join(KINDS)})/(?P<sort>{'|'.join(SORTS)})/(?P<number>0|[1-9][0-9]{{0,8}})\\.json"
-)
 _CARD = re.compile(r"cards/(-?[0-9]+)\.json")
-_MARKET_PAGE = re.compile(r"market/(?P<by>[a-z]+)/(?P<sort>[a-z0-9_]+)/(?P<number>0|[1-9][0-9]{0,8})\.json")
 _MARKET_POINTS = re.compile(r"market/([0-9]{4})/.+")
-_MOVERS_LIST = re.compile(r"movers/(?P<confirmed>confirmed/)?(?P<list>[^/]+/[^/]+/[^/]+/[^/]+/[^/]+)\.json")
 
 
 def history_pattern(period: str) -> str:
     """Return the pattern of the keys of a period, such as `history/2025/{}.json`."""
     return f"{layer_names.HISTORY}/{period}/{{}}.json"
-
-
-class ListPage(NamedTuple):
-    """A page of a ranking: the Cards of a kind in the default order of a sort. `number` counts from 0."""
-
-    kind: str
-    sort: str
-    number: int
-
-
-def list_page(kind: str, sort: str, number: int) -> str:
-    """Return the key of a page of a ranking."""
-    return f"cards/{kind}/{sort}/{number}.json"
-
-
-def is_list_page(key: str) -> bool:
-    """Return whether a key has the form of a list page's."""
-    return key.startswith("cards/") and key.count("/") > 1
-
-
-def parse_list_page(key: str) -> ListPage | None:
-    """Return the page that a key names, or None."""
-    found = _LIST_PAGE.fullmatch(key)
-    return ListPage(found["kind"], found["sort"], int(found["number"])) if found else None
 
 
 def card(id_: int) -> str:
@@ -111,36 +80,6 @@ def names(game: str | None) -> str:
 def is_exported(key: str) -> bool:
     """Return whether a tree has the object of an exported layer. The names of one game are left to the shim."""
     return not key.startswith(f"{layer_names.NAMES}/")
-
-
-def movers_list(list_key: str, confirmed: bool = False) -> str:
-    """Return the key of a list of Movers, all or the confirmed ones; see `edge_auth.builds.market`."""
-    return f"movers/{'confirmed/' if confirmed else ''}{list_key}.json"
-
-
-def parse_movers_list(key: str) -> tuple[str, bool] | None:
-    """Return the list in the key of a document and whether it has confirmed moves only, or None."""
-    found = _MOVERS_LIST.fullmatch(key)
-    return (found["list"], found["confirmed"] is not None) if found else None
-
-
-class MarketPage(NamedTuple):
-    """A page of the market's sets or games in the default order of a sort. `number` counts from 0."""
-
-    by: str
-    sort: str
-    number: int
-
-
-def market_page(by: str, sort: str, number: int) -> str:
-    """Return the key of a page of a list of the market."""
-    return f"{layer_names.MARKET}/{by}/{sort}/{number}.json"
-
-
-def parse_market_page(key: str) -> MarketPage | None:
-    """Return the page that a key has the form of, or None."""
-    found = _MARKET_PAGE.fullmatch(key)
-    return MarketPage(found["by"], found["sort"], int(found["number"])) if found else None
 
 
 def market_set(id_: int) -> str:

@@ -7,7 +7,7 @@ import click
 from edge_auth.store.open import open_store
 from generator.commands.options import build_option, named_build, store_option
 from generator.errors import BuildError
-from generator.tree.documents import find_document
+from generator.tree.documents import Documents
 
 
 @click.command()
@@ -21,7 +21,7 @@ def cat(key: str, build_id: str | None, store: str) -> None:
     Example: cardpress cat status.json --store site_out
     """
     build = named_build(open_store(store), build_id)
-    document = find_document(build, key)
+    document = Documents(build).find(key)
     if document is None:
         raise BuildError(f"build {build.id} has no object {key}; `cardpress export TARGET` writes all keys as files")
     sys.stdout.buffer.write(document)

@@ -24,6 +24,7 @@ from generator.compare.comparison import Comparison, named_faults, read_cards
 from generator.database import Database
 from generator.site.schemas import REFERENCE, Json, schemas
 from generator.terminal import Progress
+from generator.tree.lists import card_lists
 
 BLOCK_BYTES = 4 * 1024 * 1024
 _CARD_KEYS = "rows/{}.json"
@@ -75,8 +76,10 @@ def page_hashes(build: Build) -> HashedKeys:
     Raises:
         StoreError: The catalogue cannot be read.
     """
-    keys = list(build.list_pages.all_keys())
-    hashes = pa.array([build.list_pages.digest(key) for key in keys], pa.binary())
+    lists = card_lists(build).items()
+    pages = [(f"{folder}/{number}.json", one.tag(number)) for folder, one in lists for number in range(one.pages)]
+    keys, tags = (list(column) for column in zip(*pages, strict=True))
+    hashes = pa.array(map(bytes.fromhex, tags), pa.binary())
     return "", pa.table({"key": pa.array(keys, pa.string()), "json_sha256": hashes})
 
 
@@ -212,7 +215,10 @@ class Diff:
 
     def resources(self) -> list[ObjectCounts]:
         """Return the counts of the API's objects per resource, as `cardpress export` writes them."""
-        joined = {layer_names.LISTS: len(self.old.list_pages), layer_names.CARDS: len(self.old.catalogue.ids)}
+        joined = {
+            layer_names.LISTS: sum(one.pages for one in card_lists(self.old).values()),
+            layer_names.CARDS: len(self.old.catalogue.ids),
+        }
         return [
             ObjectCounts(
                 *self._counts("api_object_changes", "resource", name, joined.get(name, self._stored_count(name)))

@@ -37,7 +37,7 @@ _SHORTEST_INTERVAL = timedelta(hours=12)
 
 @dataclass(frozen=True)
 class VerifiedTotals:
-    """How many objects and bytes were verified. List pages count as objects."""
+    """How many objects and bytes were verified."""
 
     objects: int
     bytes: int
@@ -69,7 +69,6 @@ def verify(build: Build, progress: Progress, only: Collection[str] | None = None
             bar.update(1)
     if not broken and layer_names.CATALOGUE in build.layers and (only is None or layer_names.CATALOGUE in only):
         broken += _broken_list_pages(build)
-        objects += 0 if broken else len(build.list_pages)
     if broken:
         more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
         raise BuildError(

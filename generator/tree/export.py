@@ -25,7 +25,7 @@ from edge_auth.store.interface import Span, Store
 from generator.errors import ExportError
 from generator.terminal import Progress, ProgressBar
 from generator.threads import in_order
-from generator.tree.documents import TreeBody, TreeDocument, read_body, tree_documents
+from generator.tree.documents import Documents, TreeBody, TreeDocument
 from generator.tree.target import Target, TreeFile, TreeRecord
 
 BLOCK_BYTES = 4 << 20  # of a pack that is read ahead
@@ -62,6 +62,7 @@ class _Export:
 
     def __init__(self, build: Build, target: Target, gzip: bool, plain: bool | None, progress: Progress):
         self._build, self._target, self._progress = build, target, progress
+        self._documents = Documents(build)
         self._suffixes = target.suffixes(gzip)
         self._present = target.files()
         record = target.read_record()
@@ -79,7 +80,7 @@ class _Export:
 
     def run(self) -> ExportResult:
         """Write, then delete, then record."""
-        documents = list(tree_documents(self._build))
+        documents = list(self._documents)
         names = {name for document in documents for name in self._names(document)}
         self._check_foreign(names)
         changed = [document for document in documents if not self._is_unchanged(document)]
@@ -140,7 +141,7 @@ class _Export:
 
     def _write_phase(self, pool: ThreadPoolExecutor, bar: ProgressBar, documents: list[TreeDocument]) -> int:
         written, saved_at = 0, time.monotonic()
-        bodies = ((document, read_body(self._build, document)) for document in documents)
+        bodies = ((document, self._documents.body(document)) for document in documents)
         for files, count in in_order(pool, 2 * self._target.threads, lambda item: self._write_one(*item), bodies):
             self._files |= files
             written += count

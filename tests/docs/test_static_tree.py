@@ -60,10 +60,10 @@ def test_documents_are_below_the_apis_own_paths_and_the_site_beside_them(tree: P
 
 def test_lists_have_the_names_of_the_document(tree: Path) -> None:
     said("`market/{by}/{sort}/{n}.json`", "`market/sets/{id}.json`", "`market/games/{n}.json`", "`movers/confirmed/…`")
-    (row,) = read(tree, "market/set/value/0.json")
+    (row,) = read(tree, "market/set/value/0.json")["data"]
     assert row["set"] == {"id": 1, "name": "One"} == read(tree, "market/sets/1.json")["set"]
-    assert read(tree, "market/games/0.json")["game"] == read(tree, "games/0.json")[0]["name"] == "Mythgrove"
-    assert (tree / "api/v1/movers/confirmed/7d/percent/up/all/1.json").exists()
+    assert read(tree, "market/games/0.json")["game"] == read(tree, "games/0.json")["data"][0]["name"] == "Mythgrove"
+    assert (tree / "api/v1/movers/confirmed/7d/percent/up/all/1/0.json").exists()
 
 
 def test_slugs_in_file_names(tree: Path) -> None:
@@ -83,7 +83,7 @@ def test_lists_json_gives_the_length_of_each_list_and_reads_it_from_its_end(tree
     )
     lists = read(tree, "lists.json")
     for folder, entry in lists.items():
-        found = [read(tree, f"{folder}/{n}.json") for n in range(entry["pages"])]
+        found = [read(tree, f"{folder}/{n}.json")["data"] for n in range(entry["pages"])]
         assert not (tree / "api/v1" / folder / f"{entry['pages']}.json").exists()
         assert [len(page) for page in found[:-1]] == [entry["rows_per_page"]] * (entry["pages"] - 1)
         assert sum(map(len, found)) == entry["rows"], folder

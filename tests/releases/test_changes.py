@@ -26,7 +26,7 @@ from generator.releases import publish as publishing
 from generator.releases.change_documents import compare_cards, missing_steps, verify_steps
 from generator.releases.prune import RetentionRules, prune
 from generator.releases.publish import publish, rollback
-from generator.tree.documents import read_document
+from generator.tree.lists import card_lists
 from tests.support.commands import run
 from tests.support.lakes import Rows, write
 from tests.support.nginx_client import AnyClient, open_client
@@ -108,11 +108,9 @@ def get_json(shim: AnyClient, target: str) -> dict:
 
 
 def cards(store: FolderStore, build: str) -> Cards:
-    opened = open_build(store, build)
-    lines = [
-        json.loads(read_document(opened, key) or b"") for key in opened.list_pages.all_keys() if "all/name/" in key
-    ]
-    return {card["id_product"]: card for page in lines for card in page}
+    pages = card_lists(open_build(store, build))["cards/all/name"]
+    found = [card for number in range(pages.pages) for card in json.loads(pages.page(number))["data"]]
+    return {card["id_product"]: card for card in found}
 
 
 def brute_force(old: Cards, new: Cards) -> dict:

@@ -28,7 +28,7 @@ from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.releases.prune import RetentionRules, prune
 from generator.releases.publish import publish
-from generator.tree.documents import read_document
+from generator.tree.documents import Documents
 from generator.tree.export import export
 from tests.support.commands import run
 from tests.support.nights import QUIET, assert_whole, demo_lake, in_hours, make, names, published
@@ -168,7 +168,7 @@ def _reader(store: FolderStore, allowed: set[str]) -> Iterator[None]:
                 build = open_build(store, live_build_id(store))
                 assert build.id in allowed, build.id
                 for key in ("status.json", "cards/all/trend/0.json", "sets/0.json", "watchlist/pages/0.json"):
-                    assert read_document(build, key) is not None, key
+                    assert Documents(build).find(key) is not None, key
             except Exception as error:
                 wrong.append(error)
                 return

@@ -40,8 +40,8 @@ class Tree:
         return [
             item
             for key, body in self.objects.items()
-            if key.startswith(pages) and isinstance(body, list)
-            for item in body
+            if key.startswith(pages) and "data" in body
+            for item in body["data"]
         ]
 
     def sets(self) -> dict[int, dict]:

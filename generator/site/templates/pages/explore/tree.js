@@ -67,7 +67,7 @@ export class Tree {
       .map((place) => (reversed && place < keyed ? keyed - 1 - place : place));
     const numbers = [...new Set(places.map((place) => Math.floor(place / size)))];
     const pages = new Map(await Promise.all(numbers.map(async (n) => [n, await this.#file(`${folder}/${n}.json`)])));
-    const data = places.map((place) => pages.get(Math.floor(place / size))[place % size]);
+    const data = places.map((place) => pages.get(Math.floor(place / size)).data[place % size]);
     return listed(data, {offset: Number(offset), total: rows});
   }
 
@@ -91,11 +91,10 @@ export class Tree {
     return this.#file(part === "history" ? `${file}/history/${view}-${range}.json` : part ? `${file}/${part}.json` : `${file}.json`);
   }
 
-  async #movers({game, confirmed, offset = 0, limit = 50, ...params}) {
+  async #movers({game, confirmed, offset, limit = 50, ...params}) {
     if (game) return needsShim("The moves of one game");
     const folder = confirmed === "true" ? "movers/confirmed" : "movers";
-    const all = await this.#file(`${folder}/${MOVERS.map((name) => params[name] || USUAL[name]).join("/")}.json`);
-    return listed(all.slice(offset, Number(offset) + Number(limit)), {offset: Number(offset), total: all.length});
+    return this.#page(`${folder}/${MOVERS.map((name) => params[name] || USUAL[name]).join("/")}`, {offset, limit});
   }
 
   async #market([history], {by = "set", sort = "value", order = "", game, set, days, ...page}) {
