@@ -56,14 +56,13 @@ def word_text(text: str) -> str:
     return " ".join(words(text))
 
 
-def signs(text: str) -> list[str]:
-    """Return the runs of the folded text that are neither letters, digits nor white space. Apostrophes are signs."""
-    return [part for run in _SIGNS.findall(fold(text)) for part in run.split()]
-
-
 def sign_text(text: str) -> str:
-    """Return the signs of a text, joined by single spaces."""
-    return " ".join(signs(text))
+    """Return the runs of the folded text that are neither letters nor digits, with a 0 between them, which is in none.
+
+    Apostrophes are signs, and so is white space. A text without letters and digits is a part of a folded text if it is
+    a part of one of its runs.
+    """
+    return "0".join(_SIGNS.findall(fold(text)))
 
 
 def base_name(name: str) -> str:

@@ -135,6 +135,7 @@ _NAMES: dict[str, Rule] = {"names": Required(NameList(100, MAX_TEXT_CHARACTERS))
 _KIND: dict[str, Rule] = {"kind": Choice(card_lists.KINDS, "all")}
 _FILTERS: dict[str, Rule] = {
     "q": Text(100),
+    "find": Text(100),
     "set": Text(MAX_TEXT_CHARACTERS),
     **dict.fromkeys(card_lists.TEXT_FILTERS, Text(MAX_TEXT_CHARACTERS)),
     "min_price": Price(),

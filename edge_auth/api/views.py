@@ -13,7 +13,7 @@ import numpy as np
 from edge_auth.api.parameters import quote_input
 from edge_auth.builds import layer_names, layout, object_keys
 from edge_auth.builds.bodies import Body, MadeBody, StoredBody, dumps, list_body
-from edge_auth.builds.card_lists import BLANK, DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS, TEXT_FILTERS
+from edge_auth.builds.card_lists import BLANK, DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS, TEXT_FILTERS, number_key
 from edge_auth.builds.changes import Step, Steps
 from edge_auth.builds.market import list_key
 from edge_auth.errors import InvalidParameter, NotFound
@@ -28,8 +28,9 @@ from edge_auth.search.ranking import (
     first_matches,
     mask_of,
     ranks_of_prices,
+    read_find,
 )
-from edge_auth.text import MAX_DIGITS, composed, fold, fold_without_apostrophes, signs, word_text, words
+from edge_auth.text import MAX_DIGITS, composed, fold, fold_without_apostrophes, word_text, words
 
 _LEAST_KEPT_MATCHES = 1024
 _OVERHEAD_BYTES = 500
@@ -46,8 +47,10 @@ def read_search(build: OpenBuild, values: dict[str, Any]) -> Search:
     sort = DEFAULT_SORT if best else values["sort"]
     if sort not in build.catalogue.order:
         raise too_old(build, f"sorted by {sort}")
+    signs_of_find, parts = read_find(build.catalogue, values["find"] or "")
     filters = Filters(
-        words=tuple(sorted(set(_words(build, values["q"] or "")))),
+        words=tuple(sorted({*_words(values["q"] or ""), *signs_of_find})),
+        parts=parts,
         set=values["set"] and composed(values["set"]),
         texts=tuple((name, filter_key(build, name, values[name])) for name in TEXT_FILTERS if values[name]),
         kind=values["kind"],
@@ -68,21 +71,20 @@ def filter_key(build: OpenBuild, name: str, text: str) -> str:
     """
     if name not in build.catalogue.texts:
         raise too_old(build, f"filtered by {name}")
-    key = TEXT_FILTERS[name].key
-    if name == "number" and key(text) not in build.catalogue.texts[name].code_of:
-        text = text.partition("/")[0] or text  # `63/100` is the 63rd of 100
-    return key(text) or BLANK
+    if name == "number":
+        return number_key(build.catalogue.texts[name].code_of, text) or BLANK
+    return TEXT_FILTERS[name].key(text) or BLANK
 
 
-def _words(build: OpenBuild, q: str) -> list[str]:
+def _words(q: str) -> list[str]:
     """Return the texts that words of a name must contain: the words of `q`, or its signs if it has no word."""
-    return (words(q) or signs(q)) if build.catalogue.of_words else fold(q).split()
+    return words(q) or fold(q).split()
 
 
 def _best(build: OpenBuild, values: dict[str, Any]) -> str:
-    best = word_text(values["q"] or "")
+    best = word_text(values["q"] or "") or word_text(values["find"] or "")
     if not best or values["order"]:
-        what = "allows no order" if best else "needs a q with at least one word"
+        what = "allows no order" if best else "needs a q or a find with at least one word"
         raise InvalidParameter(f"sort={MATCH_SORT} {what}")
     if build.catalogue.full_name is None:
         raise too_old(build, f"sorted by {MATCH_SORT}")

@@ -3,7 +3,7 @@
 A product matches such a filter if its text and the client's have the same key.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import NamedTuple
 
 from edge_auth.text import fold, number_filter_key
@@ -14,8 +14,9 @@ MARKET_SORT = "market"
 # The sort by how well a name matches `q`: no ranking, since no build knows the texts that clients search for.
 MATCH_SORT = "match"
 MATCH_BY = (
-    "how well the name matches `q`: names and base names equal to it, names that begin with it, names in which each "
-    "word of it begins a word, then all others; each by trend, without `order`"
+    "how well the name matches the words of `q`, or of `find` without them: names and base names equal to them, names "
+    "that begin with them, names that hold them side by side, names that begin with them but go on within the last, "
+    "names in which each of them begins a word, then all others; each by trend, without `order`"
 )
 BLANK = "\u0301"  # the key of a text that is empty after folding: no folded text has a combining mark
 _GUIDE_PRICE = "that price of the price guide"
@@ -98,3 +99,13 @@ TEXT_FILTERS = {
         "Mythgrove",
     ),
 }
+
+
+def number_key(known: Container[str], text: str) -> str:
+    """Return the key of a collector number that a client gives: `63/100` is 63 if no product has the whole.
+
+    Args:
+        known: The keys of the products' numbers.
+    """
+    key = number_filter_key(text)
+    return key if key in known else number_filter_key(text.partition("/")[0] or text)

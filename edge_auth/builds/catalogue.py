@@ -42,7 +42,7 @@ import pyarrow as pa
 from edge_auth.builds.card_lists import PRICE_SORTS, SORTS, TEXT_FILTERS
 from edge_auth.builds.index import only_chunk
 from edge_auth.builds.layers import Layer
-from edge_auth.builds.vocabulary import FULL_NAMES, NAMES, SUBSTRINGS, SUFFIXES, WORDS, Names, Vocabulary
+from edge_auth.builds.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, Names, Vocabulary
 from edge_auth.errors import DamagedObject, StoreError
 from edge_auth.store.codec import sha256
 from edge_auth.store.disk import tolerated
@@ -81,6 +81,10 @@ class TextColumn(NamedTuple):
         found: np.ndarray = self.codes == self.code_of[text]
         return found
 
+    def products(self, text: str) -> np.ndarray:
+        """Return the products of `mask` as ordinals."""
+        return np.flatnonzero(self.mask(text))
+
 
 class Catalogue:
     """The search index of a build, mapped into memory.
@@ -95,8 +99,7 @@ class Catalogue:
         cents: One int64 array per sort by a price: the prices in the sort's default order, highest first, for the
             products that have one.
         full_name, base_name: The rows of each product's names in `names`, by ordinal. None in an index of an older
-            version, which does not know where words begin either. Both are the full name if `of_words` is false.
-        of_words: Whether words are those of `edge_auth.text`. In an older index they are parts between white space.
+            version.
         set_ids, set_names: One value per known expansion.
         set_games: The folded game of each known expansion, or None. None in a build of version 1.0.
         spellings: By text filter, the spelling of each key. None in a build of an older version.
@@ -115,9 +118,10 @@ class Catalogue:
         sorts = [sort for sort in SORTS if f"rank_{sort}" in columns.column_names]
         self.order = {sort: _values(columns, f"order_{sort}") for sort in sorts}
         self.rank = {sort: _values(columns, f"rank_{sort}") for sort in sorts}
-        self.of_words = "base_name" in columns.column_names
-        self.full_name = _narrow(_values(columns, "full_name")) if "full_name" in columns.column_names else None
-        self.base_name = _narrow(_values(columns, "base_name")) if self.of_words else self.full_name
+        self.full_name, self.base_name = (
+            _narrow(_values(columns, name)) if name in columns.column_names else None
+            for name in ("full_name", "base_name")
+        )
         priced = [sort for sort in PRICE_SORTS if f"cents_{sort}" in columns.column_names]
         keyed = self.counts.keyed["all"]
         self.cents = {sort: _values(columns, f"cents_{sort}")[: keyed[sort]] for sort in priced}
@@ -165,6 +169,11 @@ class Catalogue:
             self._steps[sort] = (self.rank[sort] // size).astype(np.uint8), size
         return self._steps[sort]
 
+    @cached_property
+    def set_starts(self) -> np.ndarray:
+        """The ordinal of the first product of each set, in the order of `set_ids`, and the end of the last one."""
+        return starts_of(self.set, len(self.set_ids))
+
     @property
     def digests(self) -> pa.Array:
         """The first bytes of the SHA-256 of each product's line, by ordinal."""
@@ -177,17 +186,14 @@ class Catalogue:
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """The words of the products' names."""
+        """The words of the names of products and sets."""
         words, suffixes, substrings = (self._table(file) for file in (WORDS, SUFFIXES, SUBSTRINGS))
-        return Vocabulary(words, suffixes, substrings, len(self.ids))
+        return Vocabulary(words, suffixes, substrings, self.set_starts, len(self.ids))
 
     @cached_property
     def names(self) -> Names:
         """The names of the products, of which `full_name` and `base_name` are the rows."""
-        if self.of_words:
-            return Names(self._table(NAMES))
-        assert self.full_name is not None
-        return Names.of_older(self._table(FULL_NAMES), self.full_name)
+        return Names(self._table(NAMES))
 
     @cached_property
     def card_lines(self) -> "CardLines":
@@ -207,6 +213,15 @@ class Catalogue:
 def _values(table: pa.Table, name: str) -> np.ndarray:
     values: np.ndarray = only_chunk(table, name).to_numpy(zero_copy_only=False)  # booleans are bits in Arrow
     return values
+
+
+def starts_of(set_: np.ndarray, sets: int) -> np.ndarray:
+    """Return where the products of each of some sets begin, and where those of the last one end.
+
+    Args:
+        set_: The row of each product's set, ascending.
+    """
+    return np.searchsorted(set_, np.arange(sets + 1))
 
 
 def _narrow(values: np.ndarray) -> np.ndarray:

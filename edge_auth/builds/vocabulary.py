@@ -1,10 +1,13 @@
 """Vocabulary format: the words of product names, searchable by substring, and the names, as files of the catalogue.
 
-    words      a row per distinct word of the names, sorted: word, products (ordinals, ascending). Runs of signs are
-               words too (`edge_auth.text.signs`): no text of letters is part of one, and other words have no signs
+    words      a row per distinct word of the names of products and sets, sorted: word, products (with it in the name:
+               ordinals, ascending), and sets (with it in the name: rows of the table of sets). Runs of signs of a
+               product's name are words too (`edge_auth.text.sign_text`): no text of letters is part of one, and other
+               words have no signs
     suffixes   a row per suffix of a word, sorted by suffix: word (row in `words`), and start (byte in the word)
-    pieces     a row per frequent substring of one or two characters, sorted: piece, products (one bit each), and starts
-               (the same for the products with a word that begins with it)
+    pieces     a row per frequent substring of one or two characters of products' names, sorted: piece, products (one
+               bit each), starts (the same for the products with a word that begins with it), and with_sets (the same
+               for those that have it in their name or in the name of their set)
     names      a row per text that stands for names, sorted: text, and the ordinals of the products whose whole, base or
                short name it is (`whole`, `base`, `short`), the cheapest first. The text is the words of the name,
                joined by single spaces, or the fold of a name without words. The first text is '', which is no base or
@@ -14,10 +17,6 @@
 A word contains a text if one of its suffixes begins with the text. Suffixes that begin with the same text lie side by
 side, so they are found by binary search. A text in very many names is slow to collect from lists of ordinals; such
 texts are the short ones in `pieces`, and their products are stored as bits.
-
-An index of an older version has words between white space, which hold signs: its `suffixes` have `at_start` (whether
-the suffix begins the word or follows a sign). Instead of `names` it has `full_names`, the whole names (`name`). A still
-older one has neither, nor `starts`.
 """
 
 import itertools
@@ -30,7 +29,7 @@ import pyarrow as pa
 
 from edge_auth.builds.index import only_chunk, text_column
 
-WORDS, SUFFIXES, SUBSTRINGS, NAMES, FULL_NAMES = "words", "suffixes", "pieces", "names", "full_names"
+WORDS, SUFFIXES, SUBSTRINGS, NAMES = "words", "suffixes", "pieces", "names"
 _KEY_BYTES = 8
 _MAX_SUBSTRING_CHARACTERS = 2
 _MIN_SUBSTRING_SHARE = 1 / 32  # of all products
@@ -38,24 +37,26 @@ _MAX_FEW_SHARE = 1 / 16  # of all products
 
 
 class Vocabulary:
-    """The words of the product names of a build.
+    """The words of the names of a build's products and sets.
 
     Args:
         words, suffixes, substrings: The three tables.
+        set_starts: The ordinal of the first product of each set, and the end of the last one.
         products: Number of products in the catalogue.
     """
 
-    def __init__(self, words: pa.Table, suffixes: pa.Table, substrings: pa.Table, products: int):
-        self._count = products
-        self._products = Lists.of_column(words, "products")
-        text, ends = text_column(words, "word")
+    def __init__(
+        self, words: pa.Table, suffixes: pa.Table, substrings: pa.Table, set_starts: np.ndarray, products: int
+    ):
+        self._count, self._set_starts = products, set_starts
+        self._products, self._sets = Lists.of_column(words, "products"), Lists.of_column(words, "sets")
+        text, self._ends = text_column(words, "word")
         self._word, start = (only_chunk(suffixes, name).to_numpy() for name in ("word", "start"))
-        self._suffixes = SortedTexts(text, ends[self._word] + start, ends[1:][self._word])
-        self._substrings = _by_substring(substrings, "products")
-        if "starts" in substrings.column_names:
-            self._substrings_at_start = _by_substring(substrings, "starts")
-        older = "at_start" in suffixes.column_names
-        self._at_start = only_chunk(suffixes, "at_start").to_numpy(zero_copy_only=False) if older else start == 0
+        self._suffixes = SortedTexts(text, self._ends[self._word] + start, self._ends[1:][self._word])
+        self._at_start = start == 0
+        self._substrings, self._substrings_at_start, self._substrings_with_sets = (
+            _by_substring(substrings, column) for column in ("products", "starts", "with_sets")
+        )
 
     @property
     def characters(self) -> list[str]:
@@ -68,6 +69,23 @@ class Vocabulary:
             return _unpack(self._substrings[text], self._count)
         return self._mask_of(self._word[self._suffixes.beginning_with(text.encode())])
 
+    def mask_with_sets(self, text: str) -> np.ndarray:
+        """Return which products have a word that contains a folded text in their name or in that of their set."""
+        if text in self._substrings_with_sets:
+            return _unpack(self._substrings_with_sets[text], self._count)
+        words = self._word[self._suffixes.beginning_with(text.encode())]
+        mask = self._mask_of(words)
+        for row in np.unique(self._sets.values(words)).tolist():
+            mask[self._set_starts[row] : self._set_starts[row + 1]] = True
+        return mask
+
+    def having(self, word: str) -> np.ndarray:
+        """Return the products that have a whole word in their name: ordinals, ascending."""
+        found = self._suffixes.beginning_with(word.encode())
+        row = self._word[found].compress(self._at_start[found]).min(initial=len(self._ends) - 1)
+        longer = row == len(self._ends) - 1 or self._ends[row + 1] - self._ends[row] > len(word.encode())
+        return self._products.between(range(0) if longer else range(row, row + 1))
+
     def few_products(self, text: str) -> np.ndarray | None:
         """Return the products that `mask` would return, as ordinals in any order. None if they may be many."""
         if text in self._substrings:
@@ -78,18 +96,12 @@ class Vocabulary:
         products = np.sort(self._products.values(words))
         return products[np.flatnonzero(np.diff(products, prepend=-1))]
 
-    def start_mask(self, text: str) -> np.ndarray | bool:
-        """Return which products of `mask` have a name in which a word begins with a folded text: bool, by ordinal.
-
-        A single True stands for all of them, False for none.
-        """
-        if text in self._substrings:
+    def start_mask(self, text: str) -> np.ndarray:
+        """Return which products have a name in which a word begins with a folded text: bool, by ordinal."""
+        if text in self._substrings_at_start:
             return _unpack(self._substrings_at_start[text], self._count)
         found = self._suffixes.beginning_with(text.encode())
-        at_start = self._at_start[found]
-        if at_start.all():
-            return True
-        return bool(at_start.any()) and self._mask_of(self._word[found].compress(at_start))
+        return self._mask_of(self._word[found].compress(self._at_start[found]))
 
     def _mask_of(self, words: np.ndarray) -> np.ndarray:
         mask = np.zeros(self._count, bool)
@@ -110,24 +122,9 @@ class Names:
         self._texts = SortedTexts(text, self._ends[:-1], self._ends[1:])
         self._text = text.data
         self.whole, self.base, self.short = (Lists.of_column(table, name) for name in ("whole", "base", "short"))
-        if "entry" in table.column_names:
-            self._keys, self._by_key = (only_chunk(table, name).to_numpy() for name in ("key", "by_key"))
-            entries, self._entry_ends = text_column(table, "entry")
-            self._entries = entries.data
-
-    @classmethod
-    def of_older(cls, full_names: pa.Table, full_name: np.ndarray) -> "Names":
-        """Return the names of an index that version 1 made, which knows whole names alone.
-
-        Args:
-            full_name: The row of each product in `full_names`, by ordinal.
-        """
-        ends = np.bincount(full_name, minlength=len(full_names)).cumsum()
-        by_name = pa.array(full_name.argsort(kind="stable"), pa.uint32())
-        whole = pa.ListArray.from_arrays(pa.array([0, *ends], pa.int32()), by_name)
-        none = pa.array([[]] * len(full_names), whole.type)
-        columns = {"text": full_names["name"].combine_chunks(), "whole": whole, "base": none, "short": none}
-        return cls(pa.table(columns))
+        self._keys, self._by_key = (only_chunk(table, name).to_numpy() for name in ("key", "by_key"))
+        entries, self._entry_ends = text_column(table, "entry")
+        self._entries = entries.data
 
     def rows(self, texts: Sequence[bytes]) -> list[int | None]:
         """Return the row of each text in UTF-8, None for one that stands for no name.
@@ -162,13 +159,20 @@ class Names:
         found = iter([text[start:end] for start, end in zip(*bounds, strict=True)])
         return [b"" if row is None else next(found) for row in rows]
 
-    def beginning_with(self, text: str) -> tuple[range, range]:
-        """Return the rows of a text, if there is one, and of the longer texts that begin with it."""
-        prefix = text.encode()
-        rows = self._texts.beginning_with(prefix)
-        is_whole = rows.start < rows.stop and self._ends[rows.start + 1] - self._ends[rows.start] == len(prefix)
-        longer = rows.start + bool(is_whole)
-        return range(rows.start, longer), range(longer, rows.stop)
+    def text(self, row: int) -> str:
+        """Return the text of a row."""
+        return str(self._text[self._ends[row] : self._ends[row + 1]], "utf-8")
+
+    def like(self, text: str) -> tuple[range, range, range]:
+        """Return the rows of a text of words, those that go on with a word, and those that go on within its last."""
+        first, last = self._rows_of(text)
+        words_from = first + int(first < last and self.text(first) == text)
+        _, words_to = self._rows_of(text + " ")
+        return range(first, words_from), range(words_from, words_to), range(words_to, last)
+
+    def _rows_of(self, beginning: str) -> tuple[int, int]:
+        rows = self._texts.beginning_with(beginning.encode())
+        return rows.start, rows.stop
 
 
 class Lists:
@@ -264,9 +268,9 @@ def name_table(names: pa.Table) -> pa.Table:
     return names.append_column("key", pa.array(keys[by_key])).append_column("by_key", pa.array(by_key))
 
 
-def substring_table(words: pa.Table, suffixes: pa.Table, products: int) -> pa.Table:
-    """Return the table `pieces` of a vocabulary of `products` products."""
-    vocabulary = Vocabulary(words, suffixes, _substring_rows([], [], []), products)
+def substring_table(words: pa.Table, suffixes: pa.Table, set_starts: np.ndarray, products: int) -> pa.Table:
+    """Return the table `pieces`. The arguments are those of `Vocabulary`."""
+    vocabulary = Vocabulary(words, suffixes, _substring_rows([], [], [], []), set_starts, products)
     uses: dict[str, int] = {}
     lengths = words["products"].combine_chunks().value_lengths().to_pylist() if len(words) else []
     for word, used in zip(words["word"].to_pylist(), lengths, strict=True):
@@ -276,8 +280,8 @@ def substring_table(words: pa.Table, suffixes: pa.Table, products: int) -> pa.Ta
     threshold = products * _MIN_SUBSTRING_SHARE
     masks = {substring: vocabulary.mask(substring) for substring in sorted(uses) if uses[substring] >= threshold}
     frequent = [substring for substring, mask in masks.items() if mask.sum() >= threshold]
-    starts = (masks[substring] & vocabulary.start_mask(substring) for substring in frequent)
-    return _substring_rows(frequent, (masks[substring] for substring in frequent), starts)
+    starts, with_sets = map(vocabulary.start_mask, frequent), map(vocabulary.mask_with_sets, frequent)
+    return _substring_rows(frequent, (masks[substring] for substring in frequent), starts, with_sets)
 
 
 def _substrings(word: str) -> set[str]:
@@ -285,10 +289,9 @@ def _substrings(word: str) -> set[str]:
     return {word[start : start + length] for length in lengths for start in range(len(word) - length + 1)}
 
 
-def _substring_rows(substrings: list[str], products: Iterable[np.ndarray], starts: Iterable[np.ndarray]) -> pa.Table:
-    return pa.table(
-        {"piece": pa.array(substrings, pa.string()), "products": _packed(products), "starts": _packed(starts)}
-    )
+def _substring_rows(substrings: list[str], *masks: Iterable[np.ndarray]) -> pa.Table:
+    packed = dict(zip(("products", "starts", "with_sets"), map(_packed, masks), strict=True))
+    return pa.table({"piece": pa.array(substrings, pa.string()), **packed})
 
 
 def _packed(masks: Iterable[np.ndarray]) -> pa.Array:

@@ -175,7 +175,7 @@ class OpenBuild:
         Raises:
             NotFound: The build was made before names were looked up by lists.
         """
-        if not self.catalogue.of_words:
+        if self.catalogue.full_name is None:
             raise self._too_old("lists of names")
         kept = self._named.get(filters, {})
         known = list(map(kept.get, names))

@@ -9,23 +9,35 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edge_auth.builds.card_lists import PRICE_SORTS
+from edge_auth.builds.card_lists import PRICE_SORTS, number_key
 from edge_auth.builds.catalogue import Catalogue
 from edge_auth.errors import NotFound
-from edge_auth.text import MAX_DIGITS
+from edge_auth.text import MAX_DIGITS, fold, words
 
 # Matches are sorted by rank, or the ranking is scanned until enough are found. To sort a match takes as long as to scan
 # this many products.
 _SCANNED_PER_SORTED = 10
 _FIRST_BLOCK_PRODUCTS = 512
-_EQUAL, _BEGINS, _WORDS_BEGIN, _OTHERS = range(4)  # the classes of sort=match
+_EQUAL, _BEGINS, _HOLDS, _GOES_ON, _WORDS_BEGIN, _OTHERS = range(6)  # the classes of sort=match
 _LARGEST_INTEGER = 2**63 - 1
+
+
+class Part(NamedTuple):
+    """A part of `find`: a product has this number, or all these words in its name and the name of its set.
+
+    Attributes:
+        number: The key of the number; "" if no product has it.
+    """
+
+    number: str
+    words: tuple[str, ...]
 
 
 class Filters(NamedTuple):
     """The filters of a search. `texts` has the name and the key of each text filter; None means no set."""
 
     words: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
     set: str | None = None
     texts: tuple[tuple[str, str], ...] = ()
     kind: str = "all"
@@ -46,8 +58,8 @@ class Search(NamedTuple):
 
     Attributes:
         reverse: Whether the order is the opposite of the sort's default order.
-        best: The words of `q` in their order, joined by single spaces, if the best matches come first; the sort then
-            orders matches that are equally good. Else None.
+        best: The words of `q` or `find` in their order, joined by single spaces, if the best matches come first; the
+            sort then orders matches that are equally good. Else None.
     """
 
     filters: Filters
@@ -70,13 +82,29 @@ class Search(NamedTuple):
         given = [*self.filters.texts, *(("q", word) for word in self.filters.words)]
         if self.filters.kind != "all" or not given:
             given.append(("kind", self.filters.kind))
-        others = self.prices is not None or self.filters.set is not None or len(given) > 1
+        others = self.prices is not None or self.filters.set is not None or self.filters.parts or len(given) > 1
         return ("", "") if others else given[0]
 
     @property
     def price_sort(self) -> str:
         """The sort whose price the price range bounds."""
         return self.sort if self.sort in PRICE_SORTS else PRICE_SORTS[0]
+
+
+def read_find(catalogue: Catalogue, text: str) -> tuple[list[str], tuple[Part, ...]]:
+    """Return what `find` means: texts that the name must contain, and parts. Equivalent texts give equal parts."""
+    of_name: list[str] = []
+    parts: set[Part] = set()
+    numbers = catalogue.texts["number"].code_of
+    for part in text.split():
+        key, found = number_key(numbers, part), tuple(sorted(set(words(part))))
+        if not found:
+            of_name.append(fold(part))
+        elif key in numbers:
+            parts.add(Part(key, found))
+        else:
+            parts.update(Part("", (word,)) for word in found)
+    return list(filter(None, of_name)), tuple(sorted(parts))
 
 
 def mask_of(catalogue: Catalogue, search: Search) -> np.ndarray:
@@ -107,6 +135,15 @@ def _masks(catalogue: Catalogue, search: Search) -> Iterator[np.ndarray]:
         yield catalogue.texts[name].mask(key)
     for word in filters.words:
         yield catalogue.vocabulary.mask(word)
+    for part in filters.parts:
+        yield _mask_of_part(catalogue, part)
+
+
+def _mask_of_part(catalogue: Catalogue, part: Part) -> np.ndarray:
+    found: np.ndarray = np.logical_and.reduce([catalogue.vocabulary.mask_with_sets(word) for word in part.words])
+    if part.number:
+        found[catalogue.texts["number"].products(part.number)] = True
+    return found
 
 
 def _between(catalogue: Catalogue, sort: str, ranks: slice) -> np.ndarray:
@@ -185,19 +222,11 @@ def _best_first(
     catalogue: Catalogue, search: Search, ranking: list[np.ndarray], mask: np.ndarray, total: int, count: int
 ) -> np.ndarray:
     """Return the first `count` products of a mask of `total` products, the best matches first."""
-    assert search.best is not None
     if _are_few(mask, total, count):
         ordinals = _sorted(catalogue, search, np.flatnonzero(mask))
-        return ordinals[_classes(catalogue, search.best, ordinals).argsort(kind="stable")[:count]]
+        return ordinals[_classes(catalogue, search, ordinals).argsort(kind="stable")[:count]]
     found, missing = [ranking[0][:0]], min(count, total)
-    for ordinals in _with_names_like(catalogue, search.best):
-        good = ordinals.compress(mask.take(ordinals))
-        mask[good] = False
-        found.append(_sorted(catalogue, search, good)[:missing])
-        missing -= len(found[-1])
-        if not missing:
-            break
-    for good in _words_first(catalogue, search.best, mask) if missing else ():
+    for good in _by_class(catalogue, search, mask):
         if size := int(np.count_nonzero(good)):
             found.append(_in_order(catalogue, search, ranking, good, size, missing))
             missing -= len(found[-1])
@@ -206,53 +235,65 @@ def _best_first(
     return np.concatenate(found)
 
 
-def _classes(catalogue: Catalogue, text: str, ordinals: np.ndarray) -> np.ndarray:
-    """Return how well the names of some products match: uint8, 0 for the best.
-
-    Args:
-        text: The words of `q` in their order, joined by single spaces.
-        ordinals: Products that match.
-    """
+def _classes(catalogue: Catalogue, search: Search, ordinals: np.ndarray) -> np.ndarray:
+    """Return how well the names of some matches of a search fit its text: uint8, 0 for the best."""
+    text = search.best or ""
     assert catalogue.full_name is not None and catalogue.base_name is not None
     found, names = np.full(len(ordinals), _OTHERS, np.uint8), catalogue.full_name.take(ordinals)
-    found[_begin_words(catalogue, text, ordinals)] = _WORDS_BEGIN
-    equal, longer = catalogue.names.beginning_with(text)
-    if longer:
-        found[(names >= longer.start) & (names < longer.stop)] = _BEGINS
-    if equal:
-        found[(names == equal.start) | (catalogue.base_name.take(ordinals) == equal.start)] = _EQUAL
+    equal, begin, go_on = catalogue.names.like(text)
+    found[_begin_words(catalogue, search).take(ordinals)] = _WORDS_BEGIN
+    found[_are_in(names, go_on)] = _GOES_ON
+    found[np.isin(ordinals, _holding(catalogue, text))] = _HOLDS
+    found[_are_in(names, begin)] = _BEGINS
+    found[_are_in(names, equal) | _are_in(catalogue.base_name.take(ordinals), equal)] = _EQUAL
     return found
 
 
-def _with_names_like(catalogue: Catalogue, text: str) -> Iterator[np.ndarray]:
-    """Yield the products whose name or base name is a text, each once, then those of longer names that begin with it.
-
-    Some of the first are among the second, too.
-    """
-    assert catalogue.base_name is not None
-    names, (equal, longer) = catalogue.names, catalogue.names.beginning_with(text)
-    if equal:
-        whole = names.whole.between(equal)
-        others = whole.compress(catalogue.base_name.take(whole) != equal.start) if catalogue.of_words else whole
-        yield np.concatenate((others, names.base.between(equal)))
-    if longer:
-        yield names.whole.between(longer)
+def _are_in(rows: np.ndarray, wanted: range) -> np.ndarray:
+    found: np.ndarray = (rows >= wanted.start) & (rows < wanted.stop)
+    return found
 
 
-def _words_first(catalogue: Catalogue, text: str, mask: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield a mask of those products of a mask in whose names each word of a text begins a word; one of the others."""
-    good = mask.copy()
-    for word in set(text.split()):
-        good &= catalogue.vocabulary.start_mask(word)
+def _by_class(catalogue: Catalogue, search: Search, mask: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield masks of the matches of a search, those of the best class first. Each takes its products out of `mask`."""
+    names, text = catalogue.names, search.best or ""
+    equal, begin, go_on = names.like(text)
+    yield _taken(mask, names.whole.between(equal), names.base.between(equal))
+    yield _taken(mask, names.whole.between(begin))
+    yield _taken(mask, _holding(catalogue, text))
+    yield _taken(mask, names.whole.between(go_on))
+    good = mask & _begin_words(catalogue, search)
     yield good
     yield mask ^ good
 
 
-def _begin_words(catalogue: Catalogue, text: str, ordinals: np.ndarray) -> np.ndarray:
-    found = np.ones(len(ordinals), bool)
-    for word in set(text.split()):
-        starts = catalogue.vocabulary.start_mask(word)
-        found &= starts if isinstance(starts, bool) else starts.take(ordinals)
+def _taken(mask: np.ndarray, *products: np.ndarray) -> np.ndarray:
+    """Return a mask of those of some products that a mask has, and take them out of it."""
+    wanted = np.zeros(len(mask), bool)
+    for ordinals in products:
+        wanted[ordinals] = True
+    wanted &= mask
+    mask ^= wanted
+    return wanted
+
+
+def _holding(catalogue: Catalogue, text: str) -> np.ndarray:
+    """Return the products in whose names the words of a text stand side by side: ordinals."""
+    first, *others = sorted((catalogue.vocabulary.having(word) for word in set(text.split())), key=len)
+    for products in others:
+        first = first[np.isin(first, products)]
+    if " " not in text:
+        return first
+    assert catalogue.full_name is not None
+    rows = catalogue.full_name.take(first)
+    held = [row for row in np.unique(rows).tolist() if f" {text} " in f" {catalogue.names.text(row)} "]
+    return first[np.isin(rows, held)]
+
+
+def _begin_words(catalogue: Catalogue, search: Search) -> np.ndarray:
+    """Return in which names each word of a search's text begins a word: bool, by ordinal."""
+    starts = [catalogue.vocabulary.start_mask(word) for word in set((search.best or "").split())]
+    found: np.ndarray = np.logical_and.reduce(starts)
     return found
 
 

@@ -69,6 +69,7 @@ REQUESTS = {path.replace("/", "-"): path for path in PATHS if path not in OTHERS
     "error-404-market": "market/history?set=9",
     "movers-none": "movers?direction=down&by=euros&min_price=100",
     "cards-by-match": "cards?q=char&sort=match&limit=5",
+    "cards-found": "cards?find=set%20charizard%204/102&sort=match&limit=3",
     "error-400-match": "cards?sort=match",
     "error-400-match-order": "cards?q=ex&sort=match&order=asc",
     "error-400-range": "cards?limit=101",

@@ -475,7 +475,7 @@ def test_the_document_names_the_scopes():
 
 def test_each_sort_is_explained():
     described = parameters("/api/v1/cards", "query")
-    assert set(re.findall(r"`(\w+)`", described["sort"]["description"])) == {*params.SORTS, "q", "order"}
+    assert set(re.findall(r"`(\w+)`", described["sort"]["description"])) == {*params.SORTS, "q", "find", "order"}
     ascending = set(re.findall(r"`(\w+)`", described["order"]["description"].partition("`asc`")[2]))
     assert ascending == set(params.SORTS) - set(DESCENDING_BY_DEFAULT) - {"match"}
 

@@ -13,7 +13,7 @@ import pytest
 from edge_auth.builds import bodies
 from edge_auth.builds.builds import FORMAT, open_build
 from edge_auth.builds.splice import detail_since, encode_fragments, splice
-from edge_auth.builds.vocabulary import Names, Vocabulary, substring_table, suffix_table
+from edge_auth.builds.vocabulary import Names, Vocabulary, name_table, substring_table, suffix_table
 from edge_auth.errors import StoreError
 from edge_auth.store import codec
 from edge_auth.store.folder import FolderStore
@@ -122,9 +122,12 @@ def test_a_word_is_found_wherever_it_stands(seed):
     words = sorted({"".join(rng.choices("abé日x", k=rng.randint(1, 5))) for _ in range(rng.choice([0, 1, 40]))})
     products = rng.choice([1, 9, 100]) if words else 0
     lists = [sorted(rng.sample(range(products), rng.randint(1, products))) for _ in words]
-    table = pa.table({"word": pa.array(words, pa.string()), "products": pa.array(lists, pa.list_(pa.uint32()))})
+    sets = [sorted(rng.sample(range(3), rng.randint(0, 2))) for _ in words]
+    columns = {"products": pa.array(lists, pa.list_(pa.uint32())), "sets": pa.array(sets, pa.list_(pa.uint32()))}
+    table = pa.table({"word": pa.array(words, pa.string()), **columns})
     suffixes = suffix_table(pa.array(words, pa.string()))
-    vocabulary = Vocabulary(table, suffixes, substring_table(table, suffixes, products), products)
+    starts = np.array(sorted(rng.choices(range(products + 1), k=4)))  # of the sets, and an end
+    vocabulary = Vocabulary(table, suffixes, substring_table(table, suffixes, starts, products), starts, products)
     for part in [*"abé日x", "ab", "é日", "xx", "abx", "zz", *words[:5]]:
         expected = {ordinal for word, found in zip(words, lists, strict=True) if part in word for ordinal in found}
         mask = vocabulary.mask(part)
@@ -132,28 +135,36 @@ def test_a_word_is_found_wherever_it_stands(seed):
         started = {
             ordinal for word, found in zip(words, lists, strict=True) if word.startswith(part) for ordinal in found
         }
-        assert set(np.flatnonzero(mask & vocabulary.start_mask(part)).tolist()) == started
+        assert set(np.flatnonzero(vocabulary.start_mask(part)).tolist()) == started
+        in_sets = {row for word, found in zip(words, sets, strict=True) if part in word for row in found}
+        expected |= {ordinal for row in in_sets for ordinal in range(starts[row], starts[row + 1])}
+        assert set(np.flatnonzero(vocabulary.mask_with_sets(part)).tolist()) == expected
+        assert vocabulary.having(part).tolist() == (lists[words.index(part)] if part in words else [])
 
 
 @pytest.mark.parametrize(("part", "expected"), [("abc", [0, 1, 5, 7]), ("cx", [0, 1, 7]), ("z", []), ("common", None)])
 def test_few_products_are_each_found_once(part, expected):
     words, lists = pa.array(["abcx", "abcy", "common"]), [[0, 1, 7], [1, 5], list(range(100))]
-    table = pa.table({"word": words, "products": pa.array(lists, pa.list_(pa.uint32()))})
+    lists, none = (pa.array(values, pa.list_(pa.uint32())) for values in (lists, [[]] * 3))
+    table, starts = pa.table({"word": words, "products": lists, "sets": none}), np.array([0])
     suffixes = suffix_table(words)
-    vocabulary = Vocabulary(table, suffixes, substring_table(table, suffixes, 1000), 1000)
+    vocabulary = Vocabulary(table, suffixes, substring_table(table, suffixes, starts, 1000), starts, 1000)
     found = vocabulary.few_products(part)
     assert (None if found is None else sorted(found.tolist())) == expected
 
 
 @pytest.mark.parametrize("names", [[], ["a"], ["a", "a b", "ab", "abcdefgh", "abcdefgh i", "abcdefghi", "日", "日本"]])
-def test_full_names_are_found_by_their_beginning(names):
+def test_names_are_found_by_their_beginning(names):
     lists = pa.array([[row, row + 1] for row in range(len(names))], pa.list_(pa.uint32()))
-    index = Names(pa.table({"text": pa.array(names, pa.string()), "whole": lists, "base": lists, "short": lists}))
-    for text in ["a", "a ", "ab", "abcdefgh", "abcdefgh i", "日", "z", "\0", "a\0"]:
-        whole, longer = index.beginning_with(text)
-        assert [names[row] for row in whole] == [name for name in names if name == text]
-        assert [names[row] for row in longer] == [name for name in names if name.startswith(text) and name != text]
-        assert index.base.between(longer).tolist() == [row + n for row in longer for n in (0, 1)]
+    columns = {"whole": lists, "base": lists, "short": lists, "entry": pa.array([""] * len(names), pa.string())}
+    index = Names(name_table(pa.table({"text": pa.array(names, pa.string()), **columns})))
+    for text in ["a", "a b", "ab", "abcdefgh", "abcdefgh i", "日", "z"]:
+        equal, with_words, otherwise = index.like(text)
+        assert [names[row] for row in equal] == [name for name in names if name == text]
+        assert [names[row] for row in with_words] == [name for name in names if name.startswith(f"{text} ")]
+        longer = [name for name in names if name.startswith(text) and name[len(text) :].strip(" ")[:1]]
+        assert [names[row] for row in otherwise] == [name for name in longer if name[len(text)] != " "]
+        assert index.base.between(otherwise).tolist() == [row + n for row in otherwise for n in (0, 1)]
 
 
 @pytest.mark.parametrize("other", [FORMAT - 1, FORMAT + 1])

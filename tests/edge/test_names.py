@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote_to_bytes, urlencode
 
 import pytest
@@ -93,8 +94,35 @@ def test_a_search_finds_names_by_their_words(named: AnyClient, oracle: Oracle, t
 
 
 def test_the_lake_has_matches_of_every_class(oracle: Oracle) -> None:
-    _, found = oracle.ask("/api/v1/cards?q=a&sort=match&limit=100")
-    assert {oracle.cards.match_class(card["id_product"], "a") for card in found["data"]} == {0, 1, 2, 3}
+    found = [(card["id_product"], q) for q in ("a", "ex", "pika", "surfing") for card in best_matches(oracle, q)]
+    assert {oracle.cards.match_class(*each) for each in found} == {0, 1, 2, 3, 4, 5}
+
+
+def best_matches(oracle: Oracle, q: str) -> list[dict[str, Any]]:
+    return oracle.ask(f"/api/v1/cards?q={q}&sort=match&limit=100")[1]["data"]
+
+
+FOUND = [
+    *("pikachu champions path", "path pikachu", "champion\u2019s 63/100", "063", "tg4", "TG04 pika", "99 63"),
+    *("ex 64/100", "64/200", "a/b mew", "pikachu-path", "path-pikachu \u2606", "\u2606", "\u2606 path", "& mew gx"),
+    *("collectors 99", "a", "63 63", "b/63", "/63", "63/", "99/63", "zzz", "ex zzz", "p", "nidoran tg04/tg30"),
+    *("\u00b4", "\u0301", " ", "e a p"),
+]
+
+
+@pytest.mark.parametrize("typed", FOUND, ids=ascii)
+def test_find_looks_at_name_set_and_number(named: AnyClient, oracle: Oracle, typed: str) -> None:
+    more = ({}, {"q": "pikachu"}, {"sort": "match"}, {"sort": "match", "q": "ex"}, {"sort": "match", "q": "&"})
+    for query in more:
+        agree(named, oracle, "cards", **{"find": typed, "limit": 100, **query})
+    agree(named, oracle, "facets", find=typed, kind="single")
+    agree(named, oracle, "facets", find=typed)
+
+
+def test_find_finds_products_by_each_of_the_three(named: AnyClient) -> None:
+    found = {find: named.get(f"/api/v1/facets?find={find}").json()["products"] for find in ("pikachu", "path", "tg04")}
+    found["all three"] = named.get("/api/v1/facets?find=TG4%20path%20pikachu").json()["products"]
+    assert all(found.values()) and found["all three"] < min(found["pikachu"], found["path"], found["tg04"])
 
 
 LIST = "\n".join([*dict.fromkeys([*TYPED, *NAMES])])

@@ -13,6 +13,7 @@ from tests.support.small_store import CLOSED_DAYS, PRICE_DAY
 from tests.support.targets import EMPTY_WHEN_FOLDED
 
 WORDS = ["pik", "EX", "ex a", "flabebe", "STRASSE", "fi", "mime mr", "zzz", " ", "a a a", "-mach", "é"]
+FOUND = [*WORDS, "base pik", "TG4 twins", "4/102", "151", "poke 10/10", "a/b 4", "004 \u0301", "set-ex"]
 SETS = ["1", "2", "151", "7", "Twins", "Pokémon EX", "000151", "30"]
 
 
@@ -42,7 +43,7 @@ def cards(values: dict[str, Any]) -> str:
 @pytest.mark.parametrize("seed", range(150))
 def test_search_equals_the_oracle(client: AnyClient, seed: int) -> None:
     rng = random.Random(seed)
-    choices = {"q": WORDS, "set": SETS, **TEXTS, "kind": KINDS, "sort": tuple(SORTS), "order": ORDERS}
+    choices = {"q": WORDS, "find": FOUND, "set": SETS, **TEXTS, "kind": KINDS, "sort": tuple(SORTS), "order": ORDERS}
     choices |= {"min_price": ("0", "1.5", "3"), "max_price": ("3", "4.25", "9")}
     values = {name: rng.choice(allowed) for name, allowed in choices.items() if rng.random() < 0.3}
     target = cards({**values, "offset": rng.choice([0, 0, 3, 99, 150]), "limit": rng.choice([1, 50, 100])})
@@ -98,8 +99,8 @@ def test_best_matches_come_first_on_pages_that_join(client, monkeypatch, q, more
 
 
 def test_a_search_finds_names_of_every_class():
-    ids = [card["id_product"] for card in whole_list({"q": "a", "sort": "match"})]
-    assert {small_store.oracle().cards.match_class(id_, "a") for id_ in ids} == {0, 1, 2, 3}
+    found = [(card["id_product"], q) for q in "am" for card in whole_list({"q": q, "sort": "match"})]
+    assert {small_store.oracle().cards.match_class(*each) for each in found} == {0, 1, 2, 3, 4, 5}
 
 
 @pytest.mark.parametrize("query", ["sort=match", "sort=match&q=+", "sort=match&q=ex&order=desc", "sort=match&set=1"])

@@ -97,6 +97,7 @@ class Targets:
         """Any mix of the filters of /cards."""
         filters: dict[str, Callable[[], str]] = {
             "q": self._words,
+            "find": self._find,
             "set": self._set,
             **{name: partial(self._text, name) for name in TEXT_FILTERS},
             "number": self._number,
@@ -105,14 +106,19 @@ class Targets:
             "min_price": self._price,
             "max_price": self._price,
         }
-        shares = {"q": 0.3, "set": 0.2, "kind": 0.3, "min_price": 0.25, "max_price": 0.25}
+        shares = {"q": 0.3, "find": 0.3, "set": 0.2, "kind": 0.3, "min_price": 0.25, "max_price": 0.25}
         return {name: make() for name, make in filters.items() if self.rng.random() < shares.get(name, 0.15)}
 
     def best_matches(self) -> str:
         """A search for names, the best matches first; now and then with an order, or for no word."""
-        query = self._paging((1, 2, 3, 5, 50, 100)) | {"q": self._words(), "sort": MATCH_SORT}
+        name, other = self.rng.choice((("q", "find"), ("find", "q")))
+        query = self._paging((1, 2, 3, 5, 50, 100)) | {name: self._words(), "sort": MATCH_SORT}
         if self.rng.random() < 0.3:
-            query["q"] = self.rng.choice("abeimx2é-")
+            query[name] = self.rng.choice("abeimx2é-")
+        elif name == "find":
+            query[name] = self._find()
+        if self.rng.random() < 0.1:
+            query[other] = self.rng.choice("abeimx2é-")
         more = {"kind": "single", "min_price": "1", "game": self._game(), "order": "desc"}
         query |= {name: value for name, value in more.items() if self.rng.random() < 0.1}
         return self._target("cards", query)
@@ -335,6 +341,18 @@ class Targets:
             if self.rng.random() < 0.04
             else self._twist(text)
         )
+
+    def _find(self) -> str:
+        """Words of the name and the set of one product and its number, some of them in part, in any order."""
+        row = self.rng.choice(self.rows.products or [{"name": "Charizard"}])
+        sets = {row["id"]: row["name"] for row in self.rows.expansions or []}
+        set_words = sets.get(row.get("id_expansion"), "Base Set").split()
+        number = row.get("number") or "4"
+        numbers = [number, f"{number}/102", f"0{number}", "4", "&", "-", "\u0301", "a-b"]
+        words = [*row["name"].split(), *set_words, self.rng.choice(numbers), self.rng.choice(numbers)]
+        some = self.rng.sample(words, self.rng.choice((0, 1, 2, 2, 3)))
+        text = self.rng.choice((" ", "  ", "\u00a0", "-")).join(self._piece(word) for word in some)
+        return self._twist(text if self.rng.random() < 0.96 else "é " * 50 + self.rng.choice(("", "x")))
 
     def _set(self) -> str:
         expansions = self.rows.expansions or []

@@ -25,6 +25,7 @@ from edge_auth.builds.catalogue import (
     PRODUCT_DIGEST_BYTES,
     SETS,
     KindCounts,
+    starts_of,
 )
 from edge_auth.builds.index import to_bytes
 from edge_auth.builds.layers import FACTS
@@ -48,7 +49,7 @@ from generator.making.sorted_parquet import to_parquet
 from generator.making.tasks import BuildScope, Task, slices
 from generator.pack.writer import Inputs, Writer
 
-RECIPE = 6
+RECIPE = 7
 _LINES_PER_READ = 500
 _INDEX_SQL = tuple(
     f"views/{view}"
@@ -133,8 +134,9 @@ def _line_columns(context: BuildContext, texts: CardTexts) -> tuple[pa.Table, st
 def _write_words(context: BuildContext, writer: Writer) -> None:
     words = context.db.table("from words order by word").combine_chunks()
     suffixes = suffix_table(words["word"])
-    [(products,)] = context.db.rows("select count(*) from rankings")
-    substrings = substring_table(words, suffixes, products)
+    [sets] = context.db.table('select "set" from search_columns')
+    [(known,)] = context.db.rows("select count(*) from known_sets")
+    substrings = substring_table(words, suffixes, starts_of(sets.to_numpy(), known), len(sets))
     query = "select text, whole, base, short, entry from name_index order by text_row"
     names = name_table(context.db.table(query).combine_chunks())
     for name, table in ((WORDS, words), (SUFFIXES, suffixes), (SUBSTRINGS, substrings), (NAMES, names)):

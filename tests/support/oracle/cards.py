@@ -56,7 +56,8 @@ class Cards:
         """Every card that passes the filters, in the order asked for; raises UnknownSet."""
         ids = self.matching(query)
         if query["sort"] == "match":
-            best_first = sorted(self._ordered(ids, "trend", None), key=lambda id_: self.match_class(id_, query["q"]))
+            asked = query["q"] if words(query["q"]) else query["find"]
+            best_first = sorted(self._ordered(ids, "trend", None), key=lambda id_: self.match_class(id_, asked))
             return [self.card(id_) for id_ in best_first]
         return [self.card(id_) for id_ in self._ordered(ids, query["sort"], query["order"])]
 
@@ -66,14 +67,18 @@ class Cards:
         return [id_ for id_, row in self.lake.products.items() if all(test(row) for test in tests)]
 
     def match_class(self, id_product: int, query: str) -> int:
-        """0 where the query is the name or the base name, 1 its beginning, 2 where its words begin words, else 3."""
+        """0 where the query is the name or the base name, then by where it stands in the name, last 5."""
         name = self.lake.products[id_product]["name"]
         asked, whole, base = (" ".join(words(text)) for text in (query, name, base_name(name)))
         if asked in (whole, base):
             return 0
-        if whole.startswith(asked):
+        if whole.startswith(f"{asked} "):
             return 1
-        return 2 if all(any(word.startswith(one) for word in words(name)) for one in words(query)) else 3
+        if f" {asked} " in f" {whole} ":
+            return 2
+        if whole.startswith(asked):
+            return 3
+        return 4 if all(any(word.startswith(one) for word in words(name)) for one in words(query)) else 5
 
     def _body(self, id_product: int) -> Row:
         row = self.lake.products[id_product].get
@@ -106,6 +111,7 @@ class Cards:
             tests.append(lambda row: row["kind"] == query["kind"])
         if query["q"]:
             tests.append(lambda row: _has_words(row["name"], query["q"]))
+        tests += [self._finds(part) for part in query["find"].split()]
         if query["set"]:
             sets = self._sets_meant(query["set"])
             tests.append(lambda row: row.get("id_expansion") in sets)
@@ -121,6 +127,20 @@ class Cards:
         if query["min_price"] is not None or query["max_price"] is not None:
             tests.append(lambda row: self._is_priced(row["id_product"], query))
         return tests
+
+    def _finds(self, part: str) -> Callable[[Row], bool]:
+        """The test of one part of `find`."""
+        wanted, number = words(part), self._number_meant(part)
+        if not wanted:
+            return lambda row: fold(part) in fold(row["name"])
+
+        def holds(row: Row) -> bool:
+            if row.get("number") is not None and number_match_key(row["number"]) == number:
+                return True
+            set_name = self.lake.expansions.get(row.get("id_expansion"), {}).get("name") or ""
+            return all(any(one in word for word in words(row["name"]) + words(set_name)) for one in wanted)
+
+        return holds
 
     def _number_meant(self, text: str) -> str:
         """The key of a number, or that of its part before a slash if no product has the whole."""

@@ -142,6 +142,7 @@ FILTERS: Parameters = {
     "max_price": PriceParameter(),
     "game": GAME,
     "q": TextParameter(most=100),
+    "find": TextParameter(most=100),
     "set": TextParameter(),
     "number": TextParameter(),
     "rarity": TextParameter(),
@@ -216,7 +217,8 @@ def read(endpoint: str, known: Parameters, pairs: list[tuple[str, str]]) -> dict
         raise Refused("names")
     if endpoint == "scheme" and "values" not in seen:
         raise Refused("values")
-    if values.get("sort") == "match" and (not words(values["q"]) or values["order"] is not None):
+    has_words = any(words(values.get(name) or "") for name in ("q", "find"))
+    if values.get("sort") == "match" and (not has_words or values["order"] is not None):
         raise Refused("sort")
     if endpoint == "market/history" and (values["set"] is None) == (values["game"] is None):
         raise Refused("set")
