@@ -10,11 +10,12 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
 import click
 
+_MANY_STEPS = 1000
 _NOT_PLAIN = re.compile(r"[^\x20-\x7e]")
 
 
@@ -83,6 +84,10 @@ class Progress:
             yield bar
         if length and not shown:
             self.say(f"{label}: {bar.pos:,} done")
+
+    def bar_if_long(self, label: str, length: int) -> AbstractContextManager[ProgressBar]:
+        """Show a bar as `bar` does, but only of many steps."""
+        return self.bar(label, length if length >= _MANY_STEPS else 0)
 
     def _stored_text(self) -> str | None:
         return f"{self._stored_bytes / 1e6:,.1f} MB stored" if self._stored_bytes else None

@@ -9,8 +9,8 @@
     reports/<run>.json                        the report of a nightly run
     intents/<build id>/<nonce>.json           a process builds or publishes this build
     work/<build id>/…                         intermediate files of a build that is being written
-    private/keys.json                         the key records, or the list of their shards
-    private/keys/<shard>/<token>.jsonl        the records of a shard
+    private/keys/<2 digits>/<hash>.json       the record of a key, named by the SHA-256 of the key
+    private/keys.json                         how often key records changed, and which changed last
     private/prune.lock, private/nightly.lock  the locks
     private/reserve                           space that is freed when the disk is full
     private/last-reads.json                   when nights last read each layer again

@@ -1,179 +1,147 @@
 """The key records in a store. They belong to no build, so a rollback does not bring back revoked keys.
 
-Up to MAX_BYTES of records are one list; more are in shards, by the first digits of the hash of the key:
+    keys/a3/a3f….json   the record of a key, named by the SHA-256 of the key
+    keys.json           {"version": 17, "changes": ["a3f…", …]}: one more with each change, and which keys changed last
 
-    keys.json                  {"format": 1, "keys": [record, …]}
-    or keys.json               {"format": 2, "digits": 3, "issued": 12345, "shards": {"a3f": TOKEN, …}}
-       keys/a3f/TOKEN.jsonl    a record with its number a line, which begins with {"sha256":"HASH"
-
-A file of a shard never changes. A change writes a new one, and it counts once `keys.json` names it: so a reader sees by
-`keys.json` alone which shards changed. A later change of the same shard deletes the files that are named no more and an
-hour old: until then readers and backups that have an older `keys.json` find them.
-`nginx/state.lua` reads the same files.
+A writer changes a record first, and then `keys.json`. So a reader that has seen a version finds its changes in the
+records, and one that polls `keys.json` knows which records to read again. `nginx/state.lua` reads the same files.
 """
 
-import hashlib
 import json
 import re
-import secrets
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from typing import Any
 
 from edge_auth.builds import layout
-from edge_auth.errors import KeyFormatError, StoreError, UnknownKey
-from edge_auth.live.keys import KeyRecord, id_of
-from edge_auth.store.interface import Store, update_json
+from edge_auth.errors import KeyFormatError, MissingObject, UnknownKey
+from edge_auth.live.keys import ID_DIGITS, ID_PREFIX, KeyRecord
+from edge_auth.store.interface import Store, Versioned, parse_json, update_json
 from edge_auth.store.open import open_store, parent_and_name
 
-MAX_BYTES = 400_000  # of a list of all records: about 1,000
-DIGITS = 3
-_ONE_LIST, _SHARDS = 1, 2  # formats
+MAX_CHANGES = 100
 _JSON = ".json"
-_KEPT_SECONDS = 3600
-_THREADS = 16
-_ENCODE = json.JSONEncoder(separators=(",", ":")).encode
-_NUMBER = re.compile(rb'"number":([0-9]+)')
+_THREADS = 32
+_BATCH = 1000  # records that are asked for before the progress is shown
+_SHA256 = re.compile("[0-9a-f]{64}")
+_ID = re.compile(f"{ID_PREFIX}([0-9a-f]{{{ID_DIGITS},64}})")
 
 
 @dataclass(frozen=True)
-class KeyList:
-    """What `keys.json` says: all records, or the shards that hold them.
+class KeyChanges:
+    """What `keys.json` says.
 
     Attributes:
-        records: In the order of their issue; none if they are in shards.
-        shards: By the first digits of the hash, the token of the shard's file.
-        digits: How many digits name a shard; 0 if there are none.
-        issued: How many records there are in shards.
+        version: One more with each change.
+        latest: The hashes of the keys that changed last, the newest at the end.
     """
 
-    records: tuple[KeyRecord, ...] = ()
-    shards: Mapping[str, str] = field(default_factory=dict)
-    digits: int = 0
-    issued: int = 0
+    version: int = 0
+    latest: tuple[str, ...] = ()
 
-    @cached_property
-    def by_hash(self) -> dict[str, KeyRecord]:
-        """The records that are in no shard, by hash."""
-        return {record.sha256: record for record in self.records}
+    def and_(self, sha256: str) -> "KeyChanges":
+        """Return what the file says after one more change."""
+        return KeyChanges(self.version + 1, (*self.latest, sha256)[-MAX_CHANGES:])
 
-    @property
-    def count(self) -> int:
-        """How many records there are."""
-        return len(self.records) + self.issued
-
-    @staticmethod
-    def parse(data: bytes) -> "KeyList":
-        """Return the list in a file.
-
-        Raises:
-            KeyFormatError: The bytes are not such a file, or a newer version wrote them.
-        """
-        try:
-            document = json.loads(data)
-            if document["format"] == _ONE_LIST:
-                return KeyList(tuple(KeyRecord.from_fields(fields) for fields in document["keys"]))
-            if document["format"] != _SHARDS:
-                raise ValueError(f"its format is {document['format']!r}, this version reads {_ONE_LIST} and {_SHARDS}")
-            shards, digits, issued = document["shards"], document["digits"], document["issued"]
-            if not isinstance(shards, dict) or type(digits) is not int or type(issued) is not int:
-                raise TypeError("its shards have fields of the wrong type")
-            return KeyList((), shards, digits, issued)
-        except (ValueError, KeyError, TypeError) as error:
-            raise KeyFormatError(f"the key records cannot be read: {error}") from error
+    def since(self, known: "KeyChanges") -> set[str] | None:
+        """Return the hashes of the keys that changed since then, or None if that is not known any more."""
+        number = self.version - known.version
+        if not 0 <= number <= len(self.latest):
+            return None
+        both = self.latest[: len(self.latest) - number]
+        if both != known.latest[len(known.latest) - len(both) :] or (known.latest and not both):
+            return None  # the file was restored from a backup, or is another one
+        return set(self.latest[len(both) :])
 
     def to_bytes(self) -> bytes:
         """Return the content of the file."""
-        if not self.digits:
-            document = {"format": _ONE_LIST, "keys": [record.fields() for record in self.records]}
-            return json.dumps(document, indent=1, ensure_ascii=False).encode() + b"\n"
-        shards = dict(sorted(self.shards.items()))
-        numbers = {"format": _SHARDS, "digits": self.digits, "issued": self.issued}
-        return json.dumps(numbers | {"shards": shards}, indent=0).encode() + b"\n"
+        return json.dumps({"version": self.version, "changes": self.latest}, indent=0).encode() + b"\n"
 
+    @staticmethod
+    def parse(data: bytes) -> "KeyChanges":
+        """Return what a file says.
 
-def find_in_shard(data: bytes, sha256: str) -> KeyRecord | None:
-    """Return the record of the key with this hash, or None.
-
-    Raises:
-        KeyFormatError: Its line cannot be read.
-    """
-    line = _line_of(data, sha256)
-    return _record(line) if line else None
+        Raises:
+            KeyFormatError: The bytes are not such a file.
+        """
+        try:
+            document = parse_json(data)
+            version, latest = document["version"], tuple(document["changes"])
+            if type(version) is not int or not all(_SHA256.fullmatch(sha256) for sha256 in latest):
+                raise TypeError("a field has the wrong type")
+        except (ValueError, KeyError, TypeError) as error:
+            raise KeyFormatError(
+                f"the list of changed keys cannot be read ({error!r}): delete the file {layout.KEYS}, and "
+                "`cardpress keys issue` writes a new one; records of other versions have to be issued anew"
+            ) from error
+        return KeyChanges(version, latest)
 
 
 class KeyFile:
     """The key records of a store.
 
-    Args:
-        copies: Where copies of shards are kept that were read across a network, for this shim and its nginx.
-
     Attributes:
         name: The name of `keys.json` in the store.
     """
 
-    def __init__(self, store: Store, name: str, copies: Store | None = None):
+    def __init__(self, store: Store, name: str):
         self.store = store
         self.name = name
-        self._copies = copies
+        self._known: Versioned | None = None
+        self._changes = KeyChanges()
 
-    def read_list(self) -> KeyList:
-        """Return the list as it is now: an empty one if there is no file yet."""
-        found = self.store.get_versioned(self.name)
-        return KeyList.parse(found.data) if found else KeyList()
-
-    def records(self) -> list[KeyRecord]:
-        """Return all records in the order of their issue, or an empty list if there is no file yet."""
-        found = self.read_list()
-        with ThreadPoolExecutor(_THREADS) as pool:
-            contents = pool.map(lambda shard: self._read(found, shard), found.shards)
-            numbered = sorted((_number(line), line) for data in contents for line in data.splitlines())
-        return [*found.records, *(_record(line) for _, line in numbered)]
-
-    def find(self, sha256: str) -> KeyRecord | None:
-        """Return the record of the key with this hash as it is now, or None."""
-        found = self.read_list()
-        return found.by_hash.get(sha256) or find_in_shard(self._read(found, sha256[: found.digits]), sha256)
-
-    def shard(self, shard: str, token: str) -> bytes:
-        """Return the content of a shard.
+    def changes(self) -> KeyChanges:
+        """Return what `keys.json` says now. Without the file there were no changes yet.
 
         Raises:
-            MissingObject: It was replaced over an hour ago.
+            KeyFormatError: It cannot be read.
         """
-        name = _file(self.name, shard, token)
-        if self._copies is None:
-            return self.store.get(name)
-        copy = _file(layout.KEYS, shard, token)
-        with suppress(StoreError):
-            if _is_whole(data := self._copies.get(copy), token):
-                return data
-        data = self.store.get(name)
-        with suppress(StoreError):
-            self._copies.put(copy, data)
-            self._copies.delete(name for name in self._copies.list(_folder(copy)) if name != copy)
-        return data
+        found = self.store.get_versioned(self.name, self._known)
+        if found is not self._known:
+            self._changes = KeyChanges.parse(found.data) if found else KeyChanges()
+            self._known = found
+        return self._changes
+
+    def find(self, sha256: str) -> KeyRecord | None:
+        """Return the record of the key with this hash as it is now, or None.
+
+        Raises:
+            KeyFormatError: The record cannot be read.
+        """
+        try:
+            return KeyRecord.from_bytes(sha256, self.store.get(self.object_of(sha256)))
+        except MissingObject:
+            return None
+
+    def hashes(self, first_digits: str = "") -> list[str]:
+        """Return the hashes of all keys, or of those with the same first two digits."""
+        folder = self.name.removesuffix(_JSON) + "/" + (f"{first_digits}/" if first_digits else "")
+        names = (name.rpartition("/")[2].removesuffix(_JSON) for name in self.store.list(folder))
+        return [name for name in names if _SHA256.fullmatch(name)]
+
+    def records(self, progress: Callable[[int], Any] = lambda number: nullcontext()) -> list[KeyRecord]:
+        """Return all records, the oldest first, or an empty list if there is none yet.
+
+        Args:
+            progress: Returns the context of a bar of so many steps, whose `update` counts them.
+        """
+        hashes, found = self.hashes(), list[KeyRecord]()
+        with ThreadPoolExecutor(_THREADS) as pool, progress(len(hashes)) as bar:
+            for start in range(0, len(hashes), _BATCH):
+                some = hashes[start : start + _BATCH]
+                found += filter(None, pool.map(self.find, some))
+                if bar is not None:
+                    bar.update(len(some))
+        return sorted(found, key=lambda record: (record.created_at, record.sha256))
 
     def add(self, record: KeyRecord) -> None:
         """Add a record."""
-
-        # The record may be there already: an earlier swap may have succeeded although its answer was lost.
-        def edit(found: KeyList) -> KeyList:
-            if not found.digits:
-                is_there = any(other.sha256 == record.sha256 for other in found.records)
-                return found if is_there else replace(found, records=(*found.records, record))
-            shard = record.sha256[: found.digits]
-            data = self._read(found, shard)
-            if _line_of(data, record.sha256):
-                return found
-            return replace(self._with(found, shard, data + _line(record, found.issued)), issued=found.issued + 1)
-
-        self._change(edit)
+        self.changes()  # raises before anything is changed, if the list cannot be read
+        self.store.put_new(self.object_of(record.sha256), record.to_bytes())
+        self._note(record.sha256)
 
     def update(self, id_: str, **changes: Any) -> KeyRecord:
         """Change fields of the record with this id. Return the new record.
@@ -181,108 +149,48 @@ class KeyFile:
         Raises:
             UnknownKey: There is no such record.
         """
+        self.changes()  # as in `add`
+        sha256 = self._hash_of(id_)
         changed: KeyRecord | None = None
 
-        def edit(found: KeyList) -> KeyList:
+        def change(data: bytes | None) -> bytes | None:
             nonlocal changed
-            if not found.digits:
-                records = tuple(replace(record, **changes) if record.id == id_ else record for record in found.records)
-                changed = next((record for record in records if record.id == id_), None)
-                return replace(found, records=records)
-            shard = self._shard_of(found, id_)
-            if shard is None:
-                return found
-            data = self._read(found, shard)
-            line = next(line for line in data.splitlines(keepends=True) if _has_id(line, id_))
-            changed = replace(_record(line), **changes)
-            return self._with(found, shard, data.replace(line, _line(changed, _number(line))))
+            changed = None if data is None else replace(KeyRecord.from_bytes(sha256, data), **changes)
+            return changed.to_bytes() if changed else None
 
-        self._change(edit)
+        update_json(self.store, self.object_of(sha256), change)
         if changed is None:
-            raise UnknownKey(f"no key has the id {id_!r}: `cardpress keys list` shows them")
+            raise _unknown(id_)
+        self._note(sha256)  # also if the record is as it was: an earlier command may have ended before this
         return changed
 
-    def is_long(self) -> bool:
-        """Return whether all records are in a list that is so long that they belong into shards."""
-        return (self.store.stat(self.name) or 0) > MAX_BYTES  # the tokens of all shards are 150 kB
+    def object_of(self, sha256: str) -> str:
+        """Return the name of a record in the store."""
+        return f"{self.name.removesuffix(_JSON)}/{sha256[:2]}/{sha256}{_JSON}"
 
-    def take_over(self) -> None:
-        """Put the records into shards if they are in a long list."""
-        self._change(lambda found: found)
+    def _hash_of(self, id_: str) -> str:
+        """Return the hash of the only key with this id, which may have more digits than it is shown with."""
+        digits = _ID.fullmatch(id_)
+        found = [sha256 for sha256 in self.hashes(digits[1][:2]) if sha256.startswith(digits[1])] if digits else []
+        if not found:
+            raise _unknown(id_)
+        if len(found) > 1:
+            raise UnknownKey(f"{len(found)} keys have the id {id_}: name one by {ID_PREFIX}{' or '.join(found)}")
+        return found[0]
 
-    def _change(self, edit: Callable[[KeyList], KeyList]) -> None:
-        """Apply an edit to the newest list. A long list is put into shards first."""
-        before, after = KeyList(), KeyList()
+    def _note(self, sha256: str) -> None:
+        """Tell readers that the record of a key changed."""
 
-        def change(data: bytes | None) -> bytes | None:
-            nonlocal before, after
-            before = KeyList.parse(data) if data else KeyList()
-            is_long = not before.digits and len(data or b"") > MAX_BYTES
-            after = edit(self._in_shards(before.records) if is_long else before)
-            return None if after == before else after.to_bytes()
+        def change(data: bytes | None) -> bytes:
+            # A list that was deleted goes on beyond its numbers, so that readers do not take the new one for it.
+            before = KeyChanges(time.time_ns() // 1_000_000) if data is None else KeyChanges.parse(data)
+            return before.and_(sha256).to_bytes()
 
         update_json(self.store, self.name, change)
-        if before.digits:
-            self._sweep(after, (shard for shard in after.shards if before.shards.get(shard) != after.shards[shard]))
-
-    def _in_shards(self, records: Sequence[KeyRecord]) -> KeyList:
-        """Write records into shards, and return their list."""
-        lines = defaultdict[str, list[bytes]](list)
-        for number, record in enumerate(records):
-            lines[record.sha256[:DIGITS]].append(_line(record, number))
-        contents = {shard: b"".join(of_shard) for shard, of_shard in lines.items()}
-        tokens = {shard: _token(data) for shard, data in contents.items()}
-        names = [_file(self.name, *shard) for shard in tokens.items()]
-        with ThreadPoolExecutor(_THREADS) as pool:
-            for _ in pool.map(self.store.put, names, contents.values()):
-                pass
-        self.store.sync()
-        return KeyList((), tokens, DIGITS, len(records))
-
-    def _with(self, found: KeyList, shard: str, data: bytes) -> KeyList:
-        """Return a list with the new content of a shard, which is written unless it is the old one."""
-        old = found.shards.get(shard)
-        if old is not None and _is_whole(data, old):
-            return found
-        token = _token(data)
-        self.store.put_new(_file(self.name, shard, token), data)
-        return replace(found, shards={**found.shards, shard: token})
-
-    def _read(self, found: KeyList, shard: str) -> bytes:
-        """Return the content of a shard, verified; nothing if there is no such shard yet."""
-        if shard not in found.shards:
-            return b""
-        name = _file(self.name, shard, found.shards[shard])
-        data = self.store.get(name)
-        if not _is_whole(data, found.shards[shard]):
-            raise KeyFormatError(f"the key records cannot be read: {name} does not match its hash")
-        return data
-
-    def _shard_of(self, found: KeyList, id_: str) -> str | None:
-        """Return the shard with the record of this id, or None. An id from before there were shards may be in any."""
-
-        def has_it(shard: str) -> bool:
-            return _has_id(self._read(found, shard), id_)
-
-        own = id_.removeprefix(id_of(""))[: found.digits]
-        if has_it(own):
-            return own
-        with ThreadPoolExecutor(_THREADS) as pool:
-            has = pool.map(has_it, found.shards)
-            return next((shard for shard, is_there in zip(found.shards, has, strict=True) if is_there), None)
-
-    def _sweep(self, found: KeyList, shards: Iterable[str]) -> None:
-        """Delete the old files of shards that the list does not name any more."""
-        with suppress(StoreError):  # without the right to list or delete they stay
-            for shard in shards:
-                named = _file(self.name, shard, found.shards[shard])
-                files = self.store.entries(_folder(named))
-                until = time.time() - _KEPT_SECONDS
-                self.store.delete(file.name for file in files if file.name != named and file.modified < until)
 
 
 def open_key_file(store: str, keys: str | None = None, timeout_seconds: float | None = None) -> KeyFile:
-    """Open the key file of a store, or the one at `keys`: a folder or prefix, or a path that ends in .json.
+    """Open the key records of a store, or those at `keys`: a folder or prefix, or a path that ends in .json.
 
     Args:
         timeout_seconds: As for `open_store`.
@@ -295,49 +203,5 @@ def open_key_file(store: str, keys: str | None = None, timeout_seconds: float | 
     return KeyFile(open_store(keys, timeout_seconds, private=True), layout.KEYS.removeprefix(layout.PRIVATE))
 
 
-def _file(list_name: str, shard: str, token: str) -> str:
-    return f"{list_name.removesuffix(_JSON)}/{shard}/{token}.jsonl"
-
-
-def _folder(name: str) -> str:
-    return name[: name.rindex("/") + 1]
-
-
-def _token(data: bytes) -> str:
-    """Return a new token for the content of a shard. The same content gets another one when it comes back."""
-    return f"{secrets.token_hex(4)}-{_hash(data)}"
-
-
-def _is_whole(data: bytes, token: str) -> bool:
-    return token.endswith(f"-{_hash(data)}")
-
-
-def _hash(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()[:16]
-
-
-def _line(record: KeyRecord, number: int) -> bytes:
-    return _ENCODE({"sha256": record.sha256, "number": number} | record.fields()).encode() + b"\n"
-
-
-def _record(line: bytes) -> KeyRecord:
-    try:
-        return KeyRecord.from_fields(json.loads(line))
-    except (ValueError, KeyError, TypeError) as error:
-        raise KeyFormatError(f"the key records cannot be read: {error}") from error
-
-
-def _number(line: bytes) -> int:
-    found = _NUMBER.search(line)
-    return int(found[1]) if found else 0
-
-
-def _has_id(data: bytes, id_: str) -> bool:
-    return b'"id":%s,' % json.dumps(id_).encode() in data
-
-
-def _line_of(data: bytes, sha256: str) -> bytes:
-    """Return the line of the key with this hash, or nothing."""
-    begin = b'{"sha256":"%s"' % sha256.encode()
-    start = 0 if data.startswith(begin) else data.find(b"\n" + begin) + 1
-    return data[start : data.index(b"\n", start)] if start or data.startswith(begin) else b""
+def _unknown(id_: str) -> UnknownKey:
+    return UnknownKey(f"no key has the id {id_!r}: `cardpress keys list` shows them")

@@ -4,16 +4,18 @@ Only the SHA-256 of a key is stored. A key has 190 random bits, so it cannot be 
 """
 
 import hashlib
+import json
 import re
 import secrets
 import string
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import fields as fields_of
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from edge_auth.errors import KeyFormatError
 from edge_auth.live.log import timestamp
+from edge_auth.store.interface import parse_json
 
 KEY_PREFIX = "cpm_live_"
 WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ = "watchlist:read", "cards:read", "fingerprints:read"
@@ -26,7 +28,7 @@ _KEY = re.compile(KEY_PREFIX + "[A-Za-z0-9]{32}")
 _DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOMENT = re.compile(_DAY.pattern + r"[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})?")
 _TIMESTAMP = re.compile(_DAY.pattern + "T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
-_ID_PREFIX, _ID_DIGITS = "key_", 12
+ID_PREFIX, ID_DIGITS = "key_", 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,53 +36,69 @@ class KeyRecord:
     """The stored record of a key.
 
     Attributes:
+        sha256: The hash of the key in hex, which names the record.
         prefix: The first characters of the key, by which an operator recognises it.
-        sha256: The hash of the key in hex.
         rate_limit: Requests per minute.
         created_at, expires_at: `YYYY-MM-DDTHH:MM:SSZ`.
     """
 
-    id: str
+    sha256: str
     name: str
     prefix: str
-    sha256: str
     scopes: tuple[str, ...]
     rate_limit: int
     created_at: str
     expires_at: str | None = None
     revoked: bool = False
 
+    @property
+    def id(self) -> str:
+        """The id that operators, logs and counters use: the first digits of the hash."""
+        return ID_PREFIX + self.sha256[:ID_DIGITS]
+
     def expired(self, now: float) -> bool:
         """Return whether `now` (Unix time) is after the last second in which the key is valid."""
         return self.expires_at is not None and timestamp(now) > self.expires_at
 
-    def fields(self) -> dict[str, Any]:
-        """Return all fields by name, as `asdict` does in ten times the time."""
-        return {name: getattr(self, name) for name in _FIELDS}
-
     def public(self) -> dict[str, Any]:
         """Return the Key of the API: all fields except `sha256` and `revoked`."""
-        return {name: value for name, value in self.fields().items() if name not in ("sha256", "revoked")}
+        return {name: getattr(self, name) for name in ("id", *_PUBLIC)}
+
+    def to_bytes(self) -> bytes:
+        """Return the content of the record's object. The hash is in its name."""
+        fields = {name: getattr(self, name) for name in (*_PUBLIC, "revoked")}
+        return json.dumps(fields, ensure_ascii=False).encode() + b"\n"
 
     @staticmethod
-    def from_fields(fields: dict[str, Any]) -> "KeyRecord":
-        """Return the record with these fields.
+    def from_bytes(sha256: str, data: bytes) -> "KeyRecord":
+        """Return the record in an object.
 
         Raises:
-            KeyError, TypeError, ValueError: A field is missing or has a wrong value.
+            KeyFormatError: The bytes are no record.
         """
-        record = KeyRecord(**{name: fields[name] for name in _FIELDS} | {"scopes": tuple(fields["scopes"])})
-        texts = [record.id, record.name, record.prefix, record.sha256, record.created_at, *record.scopes]
-        if not all(isinstance(text, str) for text in texts) or not isinstance(record.revoked, bool):
-            raise TypeError(f"key {record.id!r} has a field of the wrong type")
-        if type(record.rate_limit) is not int or record.rate_limit < 1:
-            raise ValueError(f"key {record.id!r} has no rate limit of at least 1")
-        if record.expires_at is not None and not _TIMESTAMP.fullmatch(record.expires_at):
-            raise ValueError(f"key {record.id!r} expires at {record.expires_at!r}, which is not a timestamp")
-        return record
+        try:
+            fields = parse_json(data)
+            record = KeyRecord(sha256, **{name: fields[name] for name in (*_PUBLIC, "revoked")})
+            return replace(record, scopes=tuple(record.scopes))._checked()
+        except (ValueError, KeyError, TypeError) as error:
+            name = ID_PREFIX + sha256[:ID_DIGITS]  # the log hides whole hashes
+            raise KeyFormatError(
+                f"the record of {name} cannot be read ({error}): restore or delete the file whose name begins with its "
+                "digits"
+            ) from error
+
+    def _checked(self) -> "KeyRecord":
+        texts = [self.name, self.prefix, self.created_at, *self.scopes]
+        if not all(isinstance(text, str) for text in texts) or not isinstance(self.revoked, bool):
+            raise TypeError("a field has the wrong type")
+        if type(self.rate_limit) is not int or self.rate_limit < 1:
+            raise ValueError("it has no rate limit of at least 1")
+        if self.expires_at is not None and not _TIMESTAMP.fullmatch(self.expires_at):
+            raise ValueError(f"it expires at {self.expires_at!r}, which is not a timestamp")
+        return self
 
 
-_FIELDS = tuple(field.name for field in fields_of(KeyRecord))
+_PUBLIC = ("name", "prefix", "scopes", "rate_limit", "created_at", "expires_at")
 
 
 def parse_expiry(text: str) -> str:
@@ -113,11 +131,6 @@ def issue(
     """Return a new key and its record. The key cannot be read from the record again."""
     key = KEY_PREFIX + "".join(secrets.choice(_ALPHABET) for _ in range(32))
     ordered = tuple(scope for scope in SCOPES if scope in scopes)
-    prefix = key[: len(KEY_PREFIX) + 4]
-    sha256 = digest(key)
-    return key, KeyRecord(id_of(sha256), name, prefix, sha256, ordered, rate_limit, timestamp(now), expires_at)
-
-
-def id_of(sha256: str) -> str:
-    """Return the id of a new key. It tells where the record is; the ids of older keys are random."""
-    return _ID_PREFIX + sha256[:_ID_DIGITS]
+    return key, KeyRecord(
+        digest(key), name, key[: len(KEY_PREFIX) + 4], ordered, rate_limit, timestamp(now), expires_at
+    )

@@ -20,10 +20,10 @@ local POLL_SECONDS, FOLLOW_SECONDS = 0.5, 0.1
 local edge = {}
 
 -- Starts to follow the live build, the key records and the counter's file. `places` names these files and the shim's socket.
-function edge.start(places, keys_max_age)
+function edge.start(places)
     local function read(premature)
         if premature then return end
-        state.read(places, keys_max_age)
+        state.read(places)
         counter.open(places.counter)
         answers.forget()
         metrics.publish()

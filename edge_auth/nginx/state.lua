@@ -1,5 +1,5 @@
--- The build from which the shim answers and the list of the keys, read from files by each process, and the records of keys that
--- clients have used. `switch` puts the build into force. `live/key_file` describes the files of the keys.
+-- The build from which the shim answers and the records of the keys that clients use, read from files by each process.
+-- `switch` puts the build into force. `live/key_file` describes the files of the keys.
 
 local ffi = require "ffi"
 local head = require "head"
@@ -9,16 +9,12 @@ local clear = require "table.clear"
 
 ffi.cdef [[ unsigned char *SHA256(const unsigned char *data, size_t size, unsigned char *digest); ]]
 
-local ONE_LIST, SHARDS = 1, 2 -- formats of the list
 local LOG_SECONDS = 60
-local MAX_REMEMBERED = 20000
+local MAX_REMEMBERED, MAX_BYTES = 20000, 65536
 local digest = ffi.new("unsigned char[32]")
-local texts, failed_at, read_at = {}, {}, 0
--- The shards by name, and what a record must bear that comes from a shard as it is now. A list of all records is one shard.
-local shards, digits, by_hash = {}, 0, {}
-local may_by_scopes = {}
+local texts, failed_at = {}, {}
 local by_authorization, by_api_key, remembered = {}, {}, 0 -- records by the header that held the key
-local paths, max_age
+local paths, changes, records -- `changes`: the text of keys.json, which changes with each record
 
 -- The build in force, and the one from which the shim answers.
 local state = { build = nil, named = nil }
@@ -45,52 +41,39 @@ local function changed(path, valid)
     return document, true
 end
 
--- Returns the number that a file holds, or 0. The shim writes it when it has read the store.
-local function number_in(path)
+local function forget()
+    clear(by_authorization)
+    clear(by_api_key)
+    remembered = 0
+end
+
+-- Returns the first bytes of a file of the keys, or nil.
+local function content(path)
     local file = io.open(path, "rb")
-    local number = file and file:read("*n")
+    local text = file and file:read(MAX_BYTES)
     if file then file:close() end
-    return number or 0
+    return text
 end
 
--- Returns what is used of a record. `token` is that of its shard.
-local function useful(record, shard, token)
-    local scopes = table.concat(record.scopes, " ")
-    local may = may_by_scopes[scopes] or {}
+-- Forgets the records if one changed.
+local function read_changes()
+    local text = content(paths.keys)
+    if text ~= changes then forget() end
+    changes = text
+end
+
+-- Returns what is used of the record of a key, or nil if it is not there, is switched off or cannot be read: the shim decides
+-- then. A store on S3 has files of the keys that a shim has read.
+local function read_record(sha256)
+    local text = changes and content(records .. sha256:sub(1, 2) .. "/" .. sha256 .. ".json")
+    local record = text and json.decode(text)
+    if type(record) ~= "table" or type(record.scopes) ~= "table" or record.revoked ~= false then return nil end
+    if type(record.rate_limit) ~= "number" or record.rate_limit < 1 then return nil end
+    local may, expires_at = {}, record.expires_at ~= ngx.null and record.expires_at or nil
+    if expires_at and type(expires_at) ~= "string" then return nil end
     for _, scope in ipairs(record.scopes) do may[scope] = true end
-    may_by_scopes[scopes] = may
-    local expires_at = record.expires_at ~= ngx.null and record.expires_at or nil
-    return {
-        id = record.id, log = log.key(record.id), may = may, rate_limit = record.rate_limit, revoked = record.revoked,
-        expires_at = expires_at, shard = shard, token = token,
-    }
-end
-
-local function valid_keys(found)
-    return found.format == ONE_LIST or (found.format == SHARDS and type(found.shards) == "table")
-end
-
-local function read_keys()
-    local document, readable = changed(paths.keys, valid_keys)
-    if document and document.format == SHARDS then
-        shards, digits, by_hash = document.shards, document.digits, {}
-    elseif document then
-        local token = {} -- no other list has it
-        shards, digits, by_hash = { [""] = token }, 0, {}
-        for _, record in ipairs(document.keys) do by_hash[record.sha256] = useful(record, "", token) end
-    end
-    if readable then read_at = paths.read_at and number_in(paths.read_at) or ngx.time() end
-end
-
--- Returns the record of a key in the file of its shard. The shim has not copied each shard of a store on S3.
-local function read_record(sha256, shard, token)
-    local file = io.open(paths.keys:gsub("%.json$", "") .. "/" .. shard .. "/" .. token .. ".jsonl", "rb")
-    local text = file and file:read("*a")
-    if file then file:close() end
-    local begin = '{"sha256":"' .. sha256 .. '"'
-    local start = text and (text:sub(1, #begin) == begin and 1 or text:find("\n" .. begin, 1, true))
-    local record = start and json.decode(text:match("[^\n]+", start))
-    return record and useful(record, shard, token)
+    local id = "key_" .. sha256:sub(1, 12)
+    return { id = id, log = log.key(id), may = may, rate_limit = record.rate_limit, expires_at = expires_at }
 end
 
 -- Reads which build the shim answers from.
@@ -101,11 +84,11 @@ function state.read_live()
     if build and build ~= "" then state.named = build end
 end
 
--- Reads both files. `max_age` is how many seconds key records stay valid that cannot be read again.
-function state.read(new_paths, new_max_age)
-    paths, max_age = new_paths, new_max_age
+-- Reads what may have changed.
+function state.read(new_paths)
+    paths, records = new_paths, new_paths.keys:gsub("%.json$", "") .. "/"
     state.read_live()
-    read_keys()
+    read_changes()
 end
 
 local function hash(key)
@@ -116,16 +99,9 @@ end
 -- Returns the record of the key in a header, and remembers it.
 local function find(known, header)
     local key = header:match(known == by_api_key and "^ *([^ ]+) *$" or "^ *[Bb][Ee][Aa][Rr][Ee][Rr] +([^ ]+) *$")
-    local sha256 = key and hash(key)
-    local shard = sha256 and sha256:sub(1, digits)
-    local token = shards[shard or false]
-    local record = token and (by_hash[sha256] or (digits > 0 and read_record(sha256, shard, token)))
+    local record = key and read_record(hash(key))
     if not record then return nil end
-    if remembered >= MAX_REMEMBERED then
-        clear(by_authorization)
-        clear(by_api_key)
-        remembered = 0
-    end
+    if remembered >= MAX_REMEMBERED then forget() end
     known[header], remembered = record, remembered + 1
     return record
 end
@@ -134,11 +110,8 @@ end
 function state.record(now)
     local known, header = by_authorization, head.short("http_authorization")
     if header == nil then known, header = by_api_key, head.short("http_x_api_key") end
-    if not header or now > read_at + max_age then return nil end
-    local record = known[header]
-    if not record or shards[record.shard] ~= record.token then record = find(known, header) end
-    if not record or record.revoked then return nil end
-    if record.expires_at and os.date("!%Y-%m-%dT%H:%M:%SZ", now) > record.expires_at then return nil end
+    local record = header and (known[header] or find(known, header))
+    if not record or (record.expires_at and os.date("!%Y-%m-%dT%H:%M:%SZ", now) > record.expires_at) then return nil end
     return record
 end
 

@@ -1,6 +1,7 @@
 """The application that a worker serves: the API over the parts of the shim, and /healthz."""
 
-from contextlib import nullcontext, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,11 +13,13 @@ from edge_auth.api.access import Door, Network
 from edge_auth.api.blueprint import Parts
 from edge_auth.api.flask_app import create_api
 from edge_auth.api.nginx_edge import warm
+from edge_auth.builds.layout import KEYS
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.bulk_files import MAX_DOWNLOADS, StoredBulkFiles
 from edge_auth.live.counter import Counter, FileCounter, counter_file, store_name
+from edge_auth.live.key_copies import KeyCopies
 from edge_auth.live.key_file import KeyFile, open_key_file
-from edge_auth.live.keyring import KEYS_MAX_AGE_SECONDS, Keyring
+from edge_auth.live.keyring import Keyring, KeySource
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics, RetriedMetrics
 from edge_auth.live.waiting import REQUEST_TIMEOUT_SECONDS, Background, SingleFlight, TakingTurns, Turns
@@ -49,7 +52,6 @@ class Settings:
         rate_limit_url: URL of the counter that all machines share; None for the counter in the state folder.
         metrics: Folder of the Prometheus metrics; None for no metrics.
         store_seconds: How long a request waits for a store across a network.
-        keys_seconds: How long key records stay valid that cannot be read again.
         socket: The unix socket to listen on, behind the nginx of `edge_auth/nginx`; None for an address.
         drain_seconds: How long answers close their connections after SIGTERM, before the workers end.
         guest_limit: How many requests a minute an address may make without a key; 0 for none.
@@ -66,7 +68,6 @@ class Settings:
     rate_limit_url: str | None = None
     metrics: Path | None = None
     store_seconds: float = REQUEST_TIMEOUT_SECONDS
-    keys_seconds: float = KEYS_MAX_AGE_SECONDS
     drain_seconds: float = 0.0
     socket: Path | None = None
     guest_limit: int = 0
@@ -101,13 +102,9 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
     log = log or Log()
     metrics = RetriedMetrics(settings.metrics, log.line) if settings.metrics is not None else Metrics()
     store = metrics.watch(open_store(settings.store, settings.store_seconds))
-    key_file = open_key_file(settings.store, settings.keys, settings.store_seconds)
-    is_near = is_folder(settings.store) and is_folder(settings.keys or "")
-    shards = None if is_near else FolderStore(str(copies_folder(settings.state, store.location)), private=True)
-    key_file = KeyFile(metrics.watch(key_file.store), key_file.name, shards)
     turns = Turns(_MAX_WAITED_FOR_JOBS) if settings.requests_take_turns else None
     waiting = turns.waiting if turns is not None else nullcontext
-    keyring = Keyring(key_file, log, metrics, settings.keys_seconds, waiting=waiting)
+    keyring = Keyring(_key_source(settings, store.location, metrics, waiting), log, metrics, waiting=waiting)
     single_flight = SingleFlight(settings.store_seconds, metrics.flush, turns)
     behind_nginx = settings.socket is not None
     background = Background()
@@ -129,6 +126,18 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
     admission = turns if turns is not None else Semaphore(settings.requests_at_once)
     app.wsgi_app = TakingTurns(app.wsgi_app, admission, HEALTH)  # type: ignore[method-assign]  # documented by Flask
     return app
+
+
+def _key_source(
+    settings: Settings, store_location: str, metrics: Metrics, waiting: Callable[..., AbstractContextManager[object]]
+) -> KeySource:
+    """Return where the key records are read: a folder, or copies of what is across a network."""
+    file = open_key_file(settings.store, settings.keys, settings.store_seconds)
+    file = KeyFile(metrics.watch(file.store), file.name)
+    if is_folder(settings.keys or settings.store):
+        return file
+    folder = FolderStore(str(copies_folder(settings.state, store_location)), private=True)
+    return KeyCopies(file, folder, KEYS, waiting)
 
 
 def _add_health_check(app: Flask, builds: BuildRegistry, keyring: Keyring, log: Log, guest_limit: int) -> None:

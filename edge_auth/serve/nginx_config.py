@@ -11,8 +11,7 @@ import jinja2
 from edge_auth.builds.layout import KEYS
 from edge_auth.live.counter import counter_file
 from edge_auth.live.key_file import open_key_file
-from edge_auth.live.keyring import KEYS_MAX_AGE_SECONDS
-from edge_auth.serve.store_copies import READ_AT, copies_folder, live_file
+from edge_auth.serve.store_copies import copies_folder, live_file
 from edge_auth.store.open import is_folder, open_store
 
 _TEMPLATE = Path(__file__).parents[1] / "nginx" / "nginx.conf.j2"
@@ -44,12 +43,12 @@ class ShimPlaces:
 
 @dataclass(frozen=True)
 class ReadFiles:
-    """The files of nginx. It reads them, and writes `counter` too. `read_at` is None for a folder."""
+    """The files of nginx. It reads them, and writes `counter` too. `copied`: whether the shim copies the keys there."""
 
     live: Path
     keys: Path
     counter: Path
-    read_at: Path | None
+    copied: bool
 
     @classmethod
     def of(cls, shim: ShimPlaces) -> "ReadFiles":
@@ -57,10 +56,9 @@ class ReadFiles:
         location, key_file = open_store(shim.store).location, open_key_file(shim.store, shim.keys)
         state = Path(shim.state).absolute()
         live, counter = live_file(str(state), location), counter_file(str(state), location)
-        if is_folder(shim.store) and is_folder(shim.keys or ""):
-            return cls(live, Path(key_file.store.location) / key_file.name, counter, None)
-        copies = copies_folder(str(state), location)
-        return cls(live, copies / KEYS, counter, copies / READ_AT)
+        if is_folder(shim.keys or shim.store):
+            return cls(live, Path(key_file.store.location) / key_file.name, counter, copied=False)
+        return cls(live, copies_folder(str(state), location) / KEYS, counter, copied=True)
 
 
 @dataclass(frozen=True)
@@ -91,9 +89,7 @@ def configuration(shim: ShimPlaces, options: NginxOptions, user: str | None) -> 
         lua=in_quotes(_TEMPLATE.parent),
         live=in_quotes(files.live),
         keys=in_quotes(files.keys),
-        read_at=files.read_at and in_quotes(files.read_at),
         counter=in_quotes(files.counter),
-        keys_max_age=int(KEYS_MAX_AGE_SECONDS),
         socket=in_quotes(options.socket.absolute()),
         listen=options.listen,
         folder=in_quotes(options.folder.absolute()),

@@ -25,8 +25,6 @@ from edge_auth.errors import ServeError
 from edge_auth.live.counter import memory_file
 from edge_auth.serve.app import IDLE_SECONDS, Settings, create_app
 from edge_auth.serve.granian_server import ClosingWhenDraining, Draining, Server, end_stalled_connections
-from edge_auth.serve.store_copies import StoreCopies
-from edge_auth.store.open import is_folder
 
 if TYPE_CHECKING:
     from edge_auth.serve.metrics_server import MetricsServer
@@ -195,9 +193,6 @@ def _worker(settings: Settings, parent: int, draining: Draining) -> Flask:
     threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
     end_stalled_connections()
     app = create_app(settings)
-    if settings.socket is not None and not (is_folder(settings.store) and is_folder(settings.keys or "")):
-        copies = StoreCopies(settings.store, settings.keys, settings.state, settings.store_seconds)
-        threading.Thread(target=copies.follow, daemon=True).start()
     app.wsgi_app = ClosingWhenDraining(app.wsgi_app, draining)  # type: ignore[method-assign]  # documented by Flask
     return app
 

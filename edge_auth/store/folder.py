@@ -89,7 +89,7 @@ class FolderStore:
 
     def swap(self, name: str, data: bytes, etag: str | None) -> None:
         """Replace an object if its tag is still `etag`; with None, create it if it does not exist."""
-        with self._locked():
+        with self.locked():
             current = self.get_versioned(name)
             if (current.etag if current else None) != etag:
                 raise Conflict(f"another writer has changed {name} in {self.location}: check it, then try again")
@@ -220,7 +220,8 @@ class FolderStore:
             raise StoreError(f"{prefix or 'the folder'} in {self.location} cannot be read: {error.strerror}") from error
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
+        """Exclude the `swap` and `put_new` of others, and this context in other processes and threads."""
         self._try_disk()
         with _translated_errors(self, ".lock"):
             lock = (self.root / ".lock").open("a")

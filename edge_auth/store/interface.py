@@ -4,10 +4,11 @@ Object names are relative and use `/`. A backend translates the errors of its me
 that does not exist, `stat` and `get_versioned` return None and `get` raises `MissingObject`.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from edge_auth.errors import Conflict, StoreError
 from edge_auth.store.disk import FileLock
@@ -145,6 +146,18 @@ class Store(Protocol):
     def local_path(self, name: str) -> Path | None:
         """Return the file that holds the object, or None if this store has no files."""
         ...
+
+
+def parse_json(data: bytes) -> Any:
+    """Return the value of a JSON document.
+
+    Raises:
+        ValueError: The bytes are no JSON, or are nested too deep.
+    """
+    try:
+        return json.loads(data)
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error
 
 
 def update_json(store: Store, name: str, change: Callable[[bytes | None], bytes | None]) -> None:

@@ -22,7 +22,7 @@ from generator.reading.doctor.modes import check_modes
 from generator.reading.doctor.serving import check_counter, check_state
 from generator.reading.doctor.store import check_store, check_writing
 from generator.reading.doctor.versions import check_versions
-from generator.terminal import say, say_json
+from generator.terminal import Progress, say, say_json
 
 _STORE_ADVICE = "check that --store is right, and that you may read it"
 
@@ -85,7 +85,8 @@ def _run_checks(
         yield from guarded("lake", check_lake(lake, utc_now), "")
     if keys or not store_failed:
         file = open_key_file(store, keys)
-        yield from guarded("keys", check_keys(file, utc_now), "restore the file from a backup, or --keys LOCATION")
+        advice = "restore the records from a backup, or --keys LOCATION"
+        yield from guarded("keys", check_keys(file, utc_now, Progress()), advice)
         yield from guarded("modes", check_modes(opened, file), "check the permissions of the store")
     yield from check_state(Path(state))
     if rate_limit_url:

@@ -1,7 +1,8 @@
-"""`cardpress keys`: issue, list, revoke and change API keys, which a shim follows in five seconds; count their use."""
+"""`cardpress keys`: issue, list, revoke and change API keys, which a shim follows in two seconds; count their use."""
 
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,7 +24,7 @@ from generator.clock import utc_now
 from generator.commands.options import json_option, store_exists, store_option
 from generator.errors import BuildError
 from generator.releases.reserve import with_reserve
-from generator.terminal import say, say_json, say_lines
+from generator.terminal import Progress, say, say_json, say_lines
 
 _PRIVATE_FILE_MODE = 0o600
 
@@ -162,7 +163,7 @@ def list_(store: str, keys: str | None, as_json: bool) -> None:
     \b
     Example: cardpress keys list
     """
-    records = open_key_file(store, keys).records()
+    records = open_key_file(store, keys).records(partial(Progress().bar_if_long, "keys"))
     if as_json:
         say_json([_fields(record) for record in records], indent=1)
         return

@@ -1,9 +1,6 @@
 """`cardpress serve`: run the shim of `edge_auth` with the options of the command line."""
 
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,7 +14,6 @@ from edge_auth.serve import app, server
 from edge_auth.store.open import is_folder, open_store
 from generator.commands.options import store_option
 from generator.commands.serving_options import CounterUrl, Network, default_state_folder
-from generator.terminal import say
 
 
 @click.command()
@@ -43,10 +39,6 @@ from generator.terminal import say
 @click.option(
     "--store-timeout", "store_seconds", metavar="SECONDS", type=click.FloatRange(0.1), default=5, show_default=True,
     help="How long a request waits for a store on S3.",
-)  # fmt: skip
-@click.option(
-    "--keys-max-age", "keys_seconds", metavar="SECONDS", type=click.FloatRange(10), default=3600, show_default=True,
-    help="How long the last key records are used if they cannot be read again.",
 )  # fmt: skip
 @click.option(
     "--drain", "drain_seconds", metavar="SECONDS", type=click.FloatRange(0, 300), default=5, show_default=True,
@@ -99,7 +91,6 @@ def serve(
     if settings["rate_limit_url"] is not None:
         _check_counter(settings["rate_limit_url"])
     metrics = (metrics_host or host, metrics_port) if metrics_port is not None else None
-    take_over_keys(store, keys)
     server.serve(
         app.Settings(store, state, keys, **settings), host, port, workers, metrics, list(missing_steps(store, keys))
     )
@@ -117,18 +108,6 @@ def _check_counter(url: str) -> None:
         )
 
 
-def take_over_keys(store: str, keys: str | None) -> None:
-    """Put a long list of keys into shards, so that workers and nginx need not hold it, if this user may write it."""
-    if not (is_folder(store) and is_folder(keys or "")):
-        return
-    with suppress(EdgeError):  # else the workers read the list whole
-        file = open_key_file(store, keys)
-        if file.is_long():
-            say(f"cardpress: puts the key records of {file.name} into shards, once", err=True)
-            with ProcessPoolExecutor(1, get_context("fork")) as apart:  # or this process would keep the memory
-                apart.submit(file.take_over).result()
-
-
 def missing_steps(store: str, keys: str | None) -> Iterator[str]:
     """Yield what is still to be done before the API can be used. The operator may do it while the shim runs.
 
@@ -139,7 +118,7 @@ def missing_steps(store: str, keys: str | None) -> Iterator[str]:
     try:
         if read_pointer(open_store(store))[0] is None:
             yield f"no build is live in {store} yet: run `cardpress build --lake LAKE --store {store} --publish`"
-        if not open_key_file(store, keys).read_list().count:
+        if not open_key_file(store, keys).changes().version:
             where = f"--store {store}" + (f" --keys {keys}" if keys else "")
             yield f"there is no key yet: run `cardpress keys issue {where} --name NAME`"
     except EdgeError as error:

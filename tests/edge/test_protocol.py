@@ -12,7 +12,7 @@ from edge_auth.api.access import client_address
 from edge_auth.builds.bodies import accepts_gzip
 from edge_auth.builds.builds import open_build
 from edge_auth.live.key_file import open_key_file
-from edge_auth.live.keys import SCOPES, issue, parse_expiry
+from edge_auth.live.keys import SCOPES, digest, issue, parse_expiry
 from edge_auth.store.folder import FolderStore
 from tests.support import small_store
 from tests.support.serving import eventually
@@ -109,7 +109,7 @@ def test_revoked_comes_before_expired_and_scopes_hold(own):
     expired, narrow = issued(location, expires_at=past), issued(location, scopes=cards)
     file = open_key_file(location)
     both = issued(location, expires_at=past)
-    file.update(file.records()[-1].id, revoked=True)
+    file.update(f"key_{digest(both)[:12]}", revoked=True)
     own.reopen()
     assert own.get("/api/v1/me", key=expired).code == "expired_api_key"
     assert own.get("/api/v1/me", key=both).code == "revoked_api_key"

@@ -44,7 +44,7 @@ def test_serve(store, tmp_path):
     assert sum(line["path"] == "/api/v1/me" and line["status"] in (200, 429) for line in lines) == 40
     assert key[9:] not in log
     assert "/api/v1/watchlist/a\\nb\\x1bpm_live_…" in [line["path"] for line in lines]
-    assert key not in (tmp_path / "store" / "private" / "keys.json").read_text()
+    assert not any(key in path.read_text() for path in (tmp_path / "store" / "private").rglob("*.json"))
 
 
 @pytest.mark.thorough

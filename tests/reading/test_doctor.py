@@ -103,7 +103,7 @@ def tomorrow(place: Path) -> None:
 
 
 def expire(place: Path) -> None:
-    remove("store/private/keys.json")(place)
+    remove("store/private/keys")(place)
     give_key(place, "2020-01-01T00:00:00Z")
 
 
@@ -120,8 +120,8 @@ WRONG: dict[str, tuple[Callable[[Path], object], str, str, str]] = {
     "hold": (lambda place: rollback(FolderStore(str(place / "store"))), "hold", "warning", "`cardpress publish BUILD"),
     "last night": (night_that_failed, "night", "warning", "the step build failed: lake "),
     "not writable": (in_the_way, "writing", "problem", "private"),
-    "keys unreadable": (write("store/private/keys.json", "[]"), "keys", "problem", "key records cannot be read"),
-    "no keys": (remove("store/private/keys.json"), "keys", "warning", "`cardpress keys issue"),
+    "keys unreadable": (write("store/private/keys.json", "[]"), "keys", "problem", "delete the file private/keys.json"),
+    "no keys": (remove("store/private/keys"), "keys", "warning", "`cardpress keys issue"),
     "keys expired": (expire, "keys", "problem", "none of 1 is valid"),
     "key ends soon": (
         lambda place: give_key(place, f"{utc_now() + timedelta(days=3):%Y-%m-%dT%H:%M:%SZ}"),

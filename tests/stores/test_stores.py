@@ -200,15 +200,20 @@ def test_a_key_is_added_once_though_the_answer_was_lost(location: str, monkeypat
 
     monkeypatch.setattr(file.store, "swap", loses_its_answer)
     file.add(one)
-    assert [record.name for record in file.records()] == ["one", "other"]
+    assert sorted(record.name for record in file.records()) == ["one", "other"]
+    assert {one.sha256, other.sha256} == set(file.changes().latest)
 
 
 @pytest.mark.thorough
 def test_key_records_elsewhere(location: str, tmp_path) -> None:
     elsewhere = f"{location}/elsewhere/records.json"
-    open_key_file(str(tmp_path / "unused"), elsewhere).add(issue("a partner", SCOPES, 1, None, 0)[1])
+    record = issue("a partner", SCOPES, 1, None, 0)[1]
+    open_key_file(str(tmp_path / "unused"), elsewhere).add(record)
     assert [record.name for record in open_key_file("unused", elsewhere).records()] == ["a partner"]
-    assert list(open_store(location).list("")) == ["elsewhere/records.json"]
+    assert sorted(open_store(location).list("")) == [
+        "elsewhere/records.json",
+        f"elsewhere/records/{record.sha256[:2]}/{record.sha256}.json",
+    ]
 
 
 def test_readers_never_see_half_a_write(store: Store, race: Race) -> None:

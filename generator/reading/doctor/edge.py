@@ -91,7 +91,7 @@ def _check_permissions(files: ReadFiles, options: NginxOptions, user: str | None
     needed = [
         (options.folder, "-w", "create it, as the user of the shim"),
         (files.live, "-r", shim),
-        (files.keys, "-r", shim if files.read_at else "issue a key"),
+        (files.keys, "-r", shim if files.copied else "issue a key"),
     ]
     if options.log:
         place = options.log if _may(options.log, "-e", None) else options.log.parent

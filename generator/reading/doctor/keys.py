@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import partial
 
 from edge_auth.live.key_file import KeyFile
 from edge_auth.live.keys import KeyRecord
@@ -9,17 +10,19 @@ from edge_auth.live.log import timestamp
 from generator import settings
 from generator.clock import Clock
 from generator.reading.doctor.findings import Finding, ok, problem, warning
+from generator.terminal import Progress
 
 _ISSUE = "`cardpress keys issue --name NAME`"
 
 
-def check_keys(file: KeyFile, clock: Clock) -> Iterator[Finding]:
+def check_keys(file: KeyFile, clock: Clock, progress: Progress) -> Iterator[Finding]:
     """Check the key records.
 
     Raises:
         EdgeError: The key records cannot be read.
     """
-    records, now = file.records(), clock().timestamp()
+    records, now = file.records(partial(progress.bar_if_long, "keys")), clock().timestamp()
+    file.changes()  # the list of changes can be read
     valid = [record for record in records if not record.revoked and not record.expired(now)]
     where = f"{file.name} in {file.store.location}"
     if not records:

@@ -14,14 +14,13 @@ _OTHERS_MODE_BITS = 0o077  # permissions of the group and of all others
 
 
 def check_modes(store: Store, keys: KeyFile) -> Iterator[Finding]:
-    """Report private files and folders that the group or others may use. Older versions wrote them so."""
+    """Report a private folder, and key records elsewhere, that the group or others may use."""
     folder, key_file = store.local_path(layout.PRIVATE), keys.store.local_path(keys.name)
     if folder is not None:
-        yield from _check(folder, [folder, *folder.rglob("*")])
+        yield from _check(folder, [folder, *folder.glob("*")])
     if key_file is not None and (folder is None or not key_file.is_relative_to(folder)):
         yield from _check(key_file, [key_file])
-        shards = key_file.with_suffix("")
-        yield from _check(shards, [shards, *shards.rglob("*")])
+        yield from _check(key_file.with_suffix(""), [key_file.with_suffix("")])
 
 
 def _check(top: Path, paths: list[Path]) -> Iterator[Finding]:

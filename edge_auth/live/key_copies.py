@@ -1,0 +1,152 @@
+"""Copies of the key records that clients of this machine have used, for a shim whose keys are across a network.
+
+All workers share them, and so do their nginx and the next start. A copy is deleted when the list of changes names it.
+"""
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Hashable
+from contextlib import AbstractContextManager, suppress
+from threading import BoundedSemaphore, Lock
+from time import monotonic
+
+from edge_auth.errors import KeyFormatError, StoreError
+from edge_auth.live.key_file import KeyChanges, KeyFile
+from edge_auth.live.keys import KeyRecord
+from edge_auth.live.poller import Budget
+from edge_auth.store.folder import FolderStore
+
+_MISSES_PER_SECOND = 10  # reads of records that are not there; beyond them the names of all records are listed
+_UNKNOWN_SECONDS = 2.0  # for how long a hash is known to have no record, unless a key changes before
+_MAX_UNKNOWN = 10_000
+_READS_AT_ONCE = 8
+_READ_SECONDS = 1.0  # how long a request waits for the others
+
+
+class KeyCopies:
+    """The records of a store across a network, read once each. A keyring reads them as it reads a `KeyFile`.
+
+    Args:
+        folder: Where the copies are.
+        name: The name of `keys.json` there.
+        waiting: Returns the context in which a request waits for the network.
+    """
+
+    def __init__(
+        self,
+        original: KeyFile,
+        folder: FolderStore,
+        name: str,
+        waiting: Callable[[Hashable], AbstractContextManager[object]],
+    ):
+        self._original = original
+        self._folder = folder
+        self._copies = KeyFile(folder, name)
+        self._waiting = waiting
+        self._places = BoundedSemaphore(_READS_AT_ONCE)
+        self._budget = Budget(_MISSES_PER_SECOND, _MISSES_PER_SECOND)
+        self._unknown: dict[str, float] = {}  # until when, by hash
+        self._names: dict[str, tuple[KeyChanges, array[int]]] = {}  # by the first digits of the hash
+        self._listing = Lock()
+        self._reading_copy = Lock()
+        self._failure = ""
+        self._changes = KeyChanges()
+
+    def changes(self) -> KeyChanges:
+        """Return what `keys.json` says now, after the copies that it names were deleted.
+
+        Raises:
+            KeyFormatError, StoreError: It cannot be read.
+        """
+        try:
+            found = self._original.changes()
+        except (KeyFormatError, StoreError) as error:
+            self._failure = str(error)
+            raise
+        self._failure = ""
+        if found != self._changes:
+            self._unknown.clear()
+        if found != self._copied():
+            self._delete_changed(found)
+        self._changes = found
+        return found
+
+    def find(self, sha256: str) -> KeyRecord | None:
+        """Return the record of the key with this hash, or None.
+
+        Raises:
+            KeyFormatError, StoreError: It cannot be read.
+        """
+        with suppress(KeyFormatError, StoreError):  # a copy that a power cut has damaged
+            copy = self._copies.find(sha256)
+            if copy is not None:
+                return copy
+        if self._unknown.get(sha256, 0) > monotonic():
+            return None
+        if self._failure:
+            raise StoreError(self._failure)
+        if not self._budget.has_one() and not self._may_exist(sha256):
+            return None
+        return self._read(sha256)
+
+    def _may_exist(self, sha256: str) -> bool:
+        """Return whether there may be such a record. So wrong keys, however many, cost nothing and delay no right one.
+
+        The names of the records with the same first digits are listed once, and followed by the changes.
+        """
+        number, digits = _number(sha256), sha256[:2]
+        with self._waiting(self), self._listing:
+            changes, names = self._names.get(digits, (None, None))
+            new = self._changes.since(changes) if changes is not None else None
+            if new is None or names is None:
+                changes, new = self._changes, set()
+                names = array("Q", sorted(map(_number, self._original.hashes(digits))))
+                self._names[digits] = changes, names
+        place = bisect_left(names, number)
+        return sha256 in new or (place < len(names) and names[place] == number)
+
+    def _read(self, sha256: str) -> KeyRecord | None:
+        before = self._copied()
+        with self._waiting(self):
+            if not self._places.acquire(timeout=_READ_SECONDS):
+                raise StoreError("too many key records are being read at the same time")
+            try:
+                record = self._original.find(sha256)
+            finally:
+                self._places.release()
+        if record is None:
+            self._note_unknown(sha256)
+        else:
+            self._copy(record, before)
+        return record
+
+    def _note_unknown(self, sha256: str) -> None:
+        self._budget.spend()
+        if len(self._unknown) >= _MAX_UNKNOWN:
+            self._unknown.clear()
+        self._unknown[sha256] = monotonic() + _UNKNOWN_SECONDS
+
+    def _copied(self) -> KeyChanges:
+        """Return the changes that the copies have followed."""
+        with self._reading_copy, suppress(KeyFormatError, StoreError):
+            return self._copies.changes()
+        return KeyChanges()
+
+    def _copy(self, record: KeyRecord, before: KeyChanges) -> None:
+        """Keep a record, unless it has changed since it was read."""
+        with suppress(StoreError, OSError), self._folder.locked():
+            changed = self._copied().since(before)
+            if changed is not None and record.sha256 not in changed:
+                self._folder.put(self._copies.object_of(record.sha256), record.to_bytes())
+
+    def _delete_changed(self, found: KeyChanges) -> None:
+        """Delete the copies that are not in force any more. On a full disk the list goes too, and nginx uses none."""
+        with suppress(StoreError, OSError), self._folder.locked():
+            changed = found.since(self._copied())
+            hashes = self._copies.hashes() if changed is None else changed
+            self._folder.delete([*map(self._copies.object_of, hashes), self._copies.name])
+            self._folder.put(self._copies.name, found.to_bytes())
+
+
+def _number(sha256: str) -> int:
+    return int(sha256[:16], 16)

@@ -1,0 +1,399 @@
+"""Key records: one object each, which a shim reads when its key is first used, and again when it changed."""
+
+import json
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from edge_auth.errors import KeyFormatError, StoreError, UnknownKey
+from edge_auth.live.key_copies import KeyCopies
+from edge_auth.live.key_file import MAX_CHANGES, KeyChanges, KeyFile, open_key_file
+from edge_auth.live.keyring import Keyring
+from edge_auth.live.keys import KeyRecord, digest, issue
+from edge_auth.live.log import Log
+from edge_auth.live.metrics import Metrics
+from edge_auth.live.waiting import Turns
+from edge_auth.store.folder import FolderStore
+from edge_auth.store.interface import Versioned
+from generator.reading.doctor.modes import check_modes
+from tests.support.commands import run
+from tests.support.service import until
+from tests.support.wsgi import WsgiClient
+
+KEYS = "private/keys.json"
+LIMIT = 30.0
+SOON = 0.05
+
+
+def added(file: KeyFile, number: int = 1) -> list[KeyRecord]:
+    records = [issue(f"user {n}", ("cards:read",), 100, None, n)[1] for n in range(number)]
+    for record in records:
+        file.add(record)
+    return records
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> KeyFile:
+    return open_key_file(str(tmp_path / "store"))
+
+
+@pytest.fixture
+def keyring(file: KeyFile) -> Keyring:
+    return Keyring(file, Log(), Metrics(), SOON)
+
+
+def operator(file: KeyFile) -> KeyFile:
+    """The same records in another process."""
+    return open_key_file(file.store.location)
+
+
+def test_commands_change_records(tmp_path: Path, file: KeyFile) -> None:
+    records, place = added(file, 30), tmp_path / "store"
+    key = run("keys", "issue", "--store", place, "--name", 'a "sha256":"x" name').stdout.strip()
+    id_ = file.find(digest(key)).id
+    assert id_ == f"key_{digest(key)[:12]}"
+    run("keys", "update", id_, "--store", place, "--rate-limit", "7")
+    run("keys", "revoke", records[7].id, "--store", place)
+    listed = json.loads(run("keys", "list", "--json", "--store", place).stdout)
+    assert [record["id"] for record in listed] == [*(record.id for record in records), id_]
+    assert [record["id"] for record in listed if record["revoked"]] == [records[7].id]
+    assert listed[-1]["rate_limit"] == 7
+    for wrong in ("key_unknown", "key_", "x", "key_" + "0" * 12, "../keys", records[0].id[:-1]):
+        assert "no key has the id" in run("keys", "revoke", wrong, "--store", place, status=1).stderr
+    sha256 = digest(key)
+    assert {path.name for path in (place / "private").rglob("*.json")} >= {"keys.json", f"{sha256}.json"}
+    assert (place / "private" / "keys" / sha256[:2] / f"{sha256}.json").exists()
+    assert list(check_modes(FolderStore(str(place)), file)) == []
+
+
+def test_two_keys_with_the_same_id_are_told_apart_by_more_digits(file: KeyFile) -> None:
+    [one] = added(file)
+    twin = one.sha256[:-1] + ("0" if one.sha256[-1] != "0" else "1")
+    file.store.put(file.object_of(twin), one.to_bytes())
+    with pytest.raises(UnknownKey, match="2 keys have the id"):
+        file.update(one.id, revoked=True)
+    assert file.update(f"key_{twin}", revoked=True).sha256 == twin
+    assert not file.find(one.sha256).revoked
+
+
+def test_a_command_that_is_repeated_after_it_ended_early_is_seen(file: KeyFile, keyring: Keyring) -> None:
+    [one] = added(file)
+    assert keyring.find(one.sha256) == one
+    path = Path(file.store.location) / file.object_of(one.sha256)
+    path.write_bytes(path.read_bytes().replace(b'"revoked": false', b'"revoked": true'))  # and keys.json is as before
+    operator(file).update(one.id, revoked=True)
+    until(lambda: keyring.find(one.sha256).revoked, LIMIT, "the key is off")
+
+
+def test_a_change_is_in_force_and_no_other_record_is_read(
+    file: KeyFile, keyring: Keyring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = added(file, 40)
+    until(lambda: len(keyring.check().latest) == 40, LIMIT, "all are known")
+    for record in records:
+        assert keyring.find(record.sha256) == record
+    read, get = [], file.store.get
+    monkeypatch.setattr(file.store, "get", lambda name, *more: (read.append(name), get(name, *more))[1])
+    operator(file).update(records[3].id, revoked=True)
+    until(lambda: keyring.find(records[3].sha256).revoked, LIMIT, "the key is off")
+    [new] = added(operator(file))
+    assert keyring.find(new.sha256) == new, "a new key is in force at once"
+    assert all(keyring.find(record.sha256) == record for record in records[4:])
+    assert set(read) - {KEYS} == {file.object_of(records[3].sha256), file.object_of(new.sha256)}
+
+
+def test_changes_beyond_the_list_are_in_force(file: KeyFile, keyring: Keyring) -> None:
+    one, *others = added(file, 3)
+    assert keyring.find(one.sha256) == one
+    operator(file).update(one.id, rate_limit=9)
+    changes = operator(file).changes()
+    for _ in range(MAX_CHANGES):
+        changes = changes.and_(others[0].sha256)
+    assert one.sha256 not in changes.latest
+    file.store.put(KEYS, changes.to_bytes())
+    until(lambda: keyring.find(one.sha256).rate_limit == 9, LIMIT, "the new limit")
+
+
+def test_what_changed_since() -> None:
+    names = [f"{n:064x}" for n in range(300)]
+    versions = [KeyChanges()]
+    for name in names:
+        versions.append(versions[-1].and_(name))
+    assert len(versions[-1].latest) == MAX_CHANGES
+    assert versions[7].since(versions[3]) == set(names[3:7])
+    assert versions[9].since(versions[9]) == set()
+    assert versions[200].since(versions[101]) == set(names[101:200])
+    assert versions[200].since(versions[99]) is None, "the list does not reach so far"
+    assert versions[3].since(versions[7]) is None, "a backup was restored"
+    other = KeyChanges(versions[3].version + 4, (*versions[2].latest, *names[50:55]))
+    assert other.since(versions[3]) is None, "and then there were other changes"
+    assert versions[5].since(KeyChanges()) == set(names[:5])
+    assert KeyChanges.parse(versions[150].to_bytes()) == versions[150]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"", b"[]", b"{}", b"\xff", b'{"format":1,"keys":[]}', b'{"version":"1","changes":[]}',
+        b'{"version":1,"changes":["../x"]}', b'{"version":1,"changes":[1]}', b"[" * 5_000_000,
+    ],
+)  # fmt: skip
+def test_a_broken_list_leaves_what_was_used_in_force(file: KeyFile, keyring: Keyring, data: bytes) -> None:
+    one, other = added(file, 2)
+    assert keyring.find(one.sha256) == one
+    file.store.put(KEYS, data)
+    until(lambda: keyring.last_error, LIMIT, "the poll fails")
+    assert (keyring.find(one.sha256), keyring.find(other.sha256)) == (one, other)
+    with pytest.raises(KeyFormatError, match=f"delete the file {KEYS}"):
+        operator(file).update(one.id, revoked=True)
+    file.store.delete([KEYS])
+    operator(file).update(one.id, revoked=True)
+    until(lambda: keyring.find(one.sha256).revoked, LIMIT, "the key is off")
+
+
+BROKEN = [b"", b"[]", b"{}", b"\xff", b'{"revoked": false}', b"[" * 5_000_000]
+
+
+@pytest.mark.parametrize("data", BROKEN)
+def test_a_broken_record_is_an_error(file: KeyFile, data: bytes) -> None:
+    one, other = added(file, 2)
+    file.store.put(file.object_of(one.sha256), data)
+    with pytest.raises(KeyFormatError, match=one.id):
+        file.find(one.sha256)
+    with pytest.raises(KeyFormatError):
+        file.records()
+    assert file.find(other.sha256) == other
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"rate_limit": 0}, {"rate_limit": "9"}, {"rate_limit": True}, {"revoked": 1}, {"scopes": 5}, {"scopes": [1]},
+     {"expires_at": "soon"}, {"name": None}],
+)  # fmt: skip
+def test_a_record_with_a_wrong_field_is_an_error(change: dict[str, object]) -> None:
+    _, record = issue("n", ("cards:read",), 1, None, 0)
+    fields = json.loads(record.to_bytes())
+    with pytest.raises(KeyFormatError):
+        KeyRecord.from_bytes(record.sha256, json.dumps(fields | change).encode())
+
+
+@pytest.mark.shim_only("breaks a file under a shim of its own")
+def test_a_broken_record_refuses_its_key_alone(store: str, tmp_path: Path) -> None:
+    client, file = WsgiClient(store, str(tmp_path / "state"), 100), open_key_file(store)
+    key, record = issue("one", ("cards:read",), 100, None, 0)
+    file.add(record)
+    path = Path(store) / file.object_of(record.sha256)
+    path.write_bytes(path.read_bytes()[:-9])
+    answer = client.get("/api/v1/me", key=key)
+    assert (answer.status, answer.code) == (500, "internal_error")
+    assert client.get("/api/v1/me").status == 200
+    assert client.get("/api/v1/me", key=issue("unknown", (), 1, None, 0)[0]).status == 401
+    assert client.get("/healthz").status == 200
+
+
+def test_the_oldest_kept_record_goes(file: KeyFile, keyring: Keyring, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("edge_auth.live.keyring._MAX_KEPT", 20)
+    records = added(file, 50)
+    until(lambda: len(keyring.check().latest) == 50, LIMIT, "all are known")
+    for _ in range(2):
+        assert all(keyring.find(record.sha256) == record for record in records)
+    assert len(keyring._kept) <= 20
+
+
+class Away(FolderStore):
+    """A store across a network: without files, with a record of what is asked, and sometimes out of reach."""
+
+    def __init__(self, location: str):
+        super().__init__(location)
+        self.asked: list[str] = []
+        self.is_down = False
+        self.going_on = Event()
+        self.going_on.set()
+        self.reading = Event()
+
+    def _ask(self, name: str) -> None:
+        if name != KEYS:
+            self.asked.append(name)
+            self.reading.set()
+            self.going_on.wait(60)
+        if self.is_down:
+            raise StoreError("the network is down")
+
+    def local_path(self, name: str) -> None:
+        return None
+
+    def get(self, name: str, *more: int) -> bytes:
+        self._ask(name)
+        return super().get(name, *more)
+
+    def list(self, prefix: str) -> Iterator[str]:
+        self._ask(prefix)
+        return super().list(prefix)
+
+
+class Machine:
+    """A machine whose shims read keys across a network."""
+
+    def __init__(self, file: KeyFile, folder: Path):
+        self.away, self.folder = Away(file.store.location), FolderStore(str(folder), private=True)
+
+    def shim(self) -> Keyring:
+        copies = KeyCopies(KeyFile(self.away, KEYS), self.folder, KEYS, Turns(24).waiting)
+        ring = Keyring(copies, Log(), Metrics(), SOON)
+        ring.check()
+        return ring
+
+
+@pytest.fixture
+def machine(file: KeyFile, tmp_path: Path) -> Machine:
+    return Machine(file, tmp_path / "copies")
+
+
+def test_a_record_across_a_network_is_read_once_by_a_machine(file: KeyFile, machine: Machine) -> None:
+    one, other = added(file, 2)
+    for _ in range(3):
+        assert machine.shim().find(one.sha256) == one
+    assert machine.away.asked == [file.object_of(one.sha256)]
+    copy = machine.folder.root / file.object_of(one.sha256)
+    assert copy.stat().st_mode & 0o777 == 0o600
+    copy.write_bytes(copy.read_bytes()[:50])  # a power cut
+    assert machine.shim().find(one.sha256) == one
+    operator(file).update(one.id, rate_limit=9)
+    assert machine.shim().find(one.sha256).rate_limit == 9
+    assert machine.shim().find(other.sha256) == other
+    assert len(machine.away.asked) == 4
+
+
+def test_all_shims_of_a_machine_follow_a_change(file: KeyFile, machine: Machine) -> None:
+    one, other = added(file, 2)
+    shims = [machine.shim() for _ in range(3)]
+    assert {shim.find(record.sha256) for shim in shims for record in (one, other)} == {one, other}
+    operator(file).update(one.id, revoked=True)
+    for shim in shims:
+        until(lambda shim=shim: shim.find(one.sha256).revoked, LIMIT, "the key is off")
+    assert all(shim.find(other.sha256) == other for shim in shims)
+    assert len(machine.away.asked) <= 5, "a copy of the one that did not change is kept"
+
+
+def test_a_record_that_changes_while_it_is_read_is_not_kept(file: KeyFile, machine: Machine) -> None:
+    [one] = added(file)
+    shim = machine.shim()
+    machine.away.going_on.clear()
+    data = machine.away.root / file.object_of(one.sha256)
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(shim.find, one.sha256)
+        assert machine.away.reading.wait(60)
+        old = data.read_bytes()
+        operator(file).update(one.id, revoked=True)
+        until(lambda: len(shim.check().latest) == 2, LIMIT, "the change is known")
+        new = data.read_bytes()
+        data.write_bytes(old)  # what the reader gets was sent before the change
+        machine.away.going_on.set()
+        assert reading.result(60) == one
+        data.write_bytes(new)
+    assert shim.find(one.sha256).revoked
+    assert machine.shim().find(one.sha256).revoked
+
+
+def test_an_outage_changes_nothing_for_keys_that_were_used(file: KeyFile, machine: Machine) -> None:
+    one, other = added(file, 2)
+    shim = machine.shim()
+    assert shim.find(one.sha256) == one
+    machine.away.is_down = True
+    until(lambda: shim.last_error, LIMIT, "the poll fails")
+    assert shim.find(one.sha256) == one
+    asked = len(machine.away.asked)
+    for unknown in (other.sha256, "0" * 64):
+        with pytest.raises(StoreError):
+            shim.find(unknown)
+    assert len(machine.away.asked) == asked, "nothing waits for it"
+    machine.away.is_down = False
+    until(lambda: not shim.last_error, LIMIT, "the poll succeeds")
+    assert shim.find(other.sha256) == other
+
+
+def test_a_flood_of_wrong_keys_costs_little_and_refuses_no_right_one(file: KeyFile, machine: Machine) -> None:
+    old = added(file, 20)
+    shim = machine.shim()
+    begun = time.monotonic()
+    for number in range(3000):
+        assert shim.find(digest(str(number))) is None
+    allowed = 10 + 11 * (time.monotonic() - begun) + 256
+    assert len(machine.away.asked) <= allowed
+    assert all(shim.find(record.sha256) == record for record in old)
+    [new] = added(operator(file))
+    until(lambda: shim.find(new.sha256) == new, 2, "a new key, which the flood cannot hide")
+
+
+def test_an_unknown_key_is_asked_for_once_a_moment_and_works_when_it_is_issued(file: KeyFile, machine: Machine) -> None:
+    _, record = issue("n", ("cards:read",), 1, None, 0)
+    shim = machine.shim()
+    for _ in range(50):
+        assert shim.find(record.sha256) is None
+    assert len(machine.away.asked) == 1
+    operator(file).add(record)
+    until(lambda: shim.find(record.sha256) == record, 2, "it works")
+
+
+def test_copies_of_another_location_are_not_used(file: KeyFile, machine: Machine, tmp_path: Path) -> None:
+    records = added(file, 3)
+    assert machine.shim().find(records[0].sha256) == records[0]
+    elsewhere = open_key_file(str(tmp_path / "elsewhere"))
+    added(elsewhere, 5)
+    machine.away = Away(elsewhere.store.location)
+    assert machine.shim().find(records[0].sha256) is None
+
+
+def test_a_full_disk_hides_no_change(file: KeyFile, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = added(file, 2)
+    shim = machine.shim()
+    assert shim.find(one.sha256) == one
+
+    def full(*_: object) -> None:
+        raise StoreError("no space left")
+
+    monkeypatch.setattr(machine.folder, "put", full)
+    operator(file).update(one.id, revoked=True)
+    until(lambda: shim.find(one.sha256).revoked, LIMIT, "the key is off")
+    assert shim.find(other.sha256) == other
+    assert not (machine.folder.root / KEYS).exists(), "nginx uses no record that it has read"
+    assert machine.shim().find(one.sha256).revoked
+
+
+@pytest.mark.shim_only("changes how this process reads keys")
+def test_a_key_that_is_being_read_delays_no_other(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key, record = issue("one", ("cards:read",), 100, None, 0)
+    open_key_file(store).add(record)
+    away = Away(store)
+    monkeypatch.setattr(
+        "edge_auth.serve.app._key_source",
+        lambda _settings, _location, _metrics, waiting: KeyCopies(
+            KeyFile(away, KEYS), FolderStore(str(tmp_path / "copies"), private=True), KEYS, waiting
+        ),
+    )
+    client = WsgiClient(store, str(tmp_path / "state"), 100)
+    assert client.get("/api/v1/me").status == 200
+    away.reading.clear()
+    away.going_on.clear()
+    with ThreadPoolExecutor(2) as pool:
+        waiting = pool.submit(client.get, "/api/v1/me", key=key)
+        assert away.reading.wait(60)
+        try:
+            assert pool.submit(client.get, "/api/v1/me").result(10).status == 200
+            assert not waiting.done()
+        finally:
+            away.going_on.set()
+        assert waiting.result(60).status == 200
+
+
+def test_a_list_that_did_not_change_is_not_parsed_again(file: KeyFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    added(file)
+    reader, parsed, parse = operator(file), [], KeyChanges.parse
+    monkeypatch.setattr(KeyChanges, "parse", staticmethod(lambda data: (parsed.append(data), parse(data))[1]))
+    assert {reader.changes() for _ in range(5)} == {reader.changes()}
+    assert len(parsed) == 1
+    assert isinstance(reader._known, Versioned)
