@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from edge_auth.builds.market import Group, Market, Movers
     from edge_auth.builds.series import Series
 
-FORMAT = 3
+FORMAT = 4
 
 
 class LayerRecord(TypedDict):
@@ -75,13 +75,13 @@ class Provenance(TypedDict):
 
 
 class BuildRecord(TypedDict):
-    """The record of a build. Older versions wrote none of the members that need not be there.
+    """The record of a build.
 
     Attributes:
         layers, objects, bytes: By layer.
         left_out: The rows of the lake that could not be used.
         quarantine: The day files of the lake that the build left out.
-        games: How fresh and complete the price guide of each game is.
+        games: How fresh and complete the price guide of each game is. None if it could not be counted.
     """
 
     format: int
@@ -92,10 +92,10 @@ class BuildRecord(TypedDict):
     bytes: dict[str, int]
     freshness: Freshness
     left_out: list[LeftOutRows]
-    quarantine: NotRequired[list[dict[str, Any]]]
-    provenance: NotRequired[Provenance]
+    quarantine: list[dict[str, Any]]
+    provenance: Provenance
     versions: dict[str, str]
-    games: NotRequired[list[dict[str, Any]] | None]
+    games: list[dict[str, Any]] | None
 
 
 def open_build(store: Store, build_id: str, file_cache: FileCache | None = None) -> "Build":
@@ -107,7 +107,7 @@ def open_build(store: Store, build_id: str, file_cache: FileCache | None = None)
 
     Raises:
         UnknownBuild: The store does not hold the build.
-        StoreError: The build's record cannot be read, is damaged, or was written by a newer version.
+        StoreError: The build's record cannot be read, is damaged, or has another format.
     """
     try:
         record = json.loads(store.get(layout.record_name(build_id)))
@@ -117,10 +117,12 @@ def open_build(store: Store, build_id: str, file_cache: FileCache | None = None)
         ) from error
     except ValueError as error:
         raise DamagedObject(f"the record of build {build_id} is not JSON") from error
-    if record.get("format") != FORMAT:
-        raise StoreError(
-            f"build {build_id} has format {record.get('format')}, this version reads {FORMAT}: "
-            "`cardpress build … --publish` writes a build of this format; the version that wrote the old one reads it"
+    if (found := record.get("format")) != FORMAT:
+        # A prune sets damaged records aside: those before this format, but not those that a newer version reads.
+        kind = DamagedObject if found in range(FORMAT) else StoreError
+        raise kind(
+            f"build {build_id} has format {found}, this version reads {FORMAT}: "
+            "`cardpress build --lake … --publish` makes the build anew"
         )
     digests = {name: layer["digest"] for name, layer in record["layers"].items()}
     if layout.build_id(record["as_of"], digests) != build_id:
@@ -182,14 +184,14 @@ class Build:
 
     @cached_property
     def series(self) -> "Series":
-        """The weekly prices of the products. An older version made no layers of them; then they are null.
+        """The weekly prices of the products.
 
         Raises:
             StoreError: They cannot be read.
         """
         from edge_auth.builds.series import Series
 
-        extremes = self.layers.get(layer_names.extremes_layer(layer_names.OPEN_MONTH))
+        extremes = self._layer(layer_names.extremes_layer(layer_names.OPEN_MONTH))
         return Series(self._by_period(layer_names.series_layer("")), extremes, self.as_of, self.catalogue.ids)
 
     @cached_property
@@ -274,17 +276,15 @@ class Build:
         """Return the status object: the stored freshness and the id of this build.
 
         Raises:
-            StoreError: The build has no stored freshness, or it cannot be read.
+            StoreError: The stored freshness cannot be read.
         """
-        freshness = self.get(object_keys.STATUS_KEY)
-        if freshness is None:
-            raise StoreError(f"build {self.id} has no {object_keys.STATUS_KEY}")
-        status = {"build": {"id": self.id, "as_of": self.as_of.isoformat()}} | json.loads(freshness)
+        freshness = json.loads(self._object(object_keys.STATUS_KEY))
+        status = {"build": {"id": self.id, "as_of": self.as_of.isoformat()}} | freshness
         return json.dumps(status, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
     @cached_property
     def bulk_files(self) -> dict[str, BulkFile]:
-        """The bulk files by name; none if an older version made the build.
+        """The bulk files by name.
 
         Raises:
             StoreError: The manifest cannot be read.
@@ -294,7 +294,14 @@ class Build:
         return read_manifest(manifest, digests) if manifest else {}
 
     def manifest(self) -> bytes | None:
-        """Return the manifest of the bulk files as the API answers it, or None if an older version made the build."""
+        """Return the manifest of the bulk files as the API answers it."""
         stored = self.get(object_keys.BULK_KEY)
         head = f'{{"build":"{self.id}","as_of":"{self.as_of.isoformat()}",'
         return stored and head.encode() + stored[1:]
+
+    def _object(self, key: str) -> bytes:
+        """Return the stored JSON under a logical key that every build has."""
+        found = self.get(key)
+        if found is None:
+            raise StoreError(f"build {self.id} has no {key}")
+        return found

@@ -60,7 +60,7 @@ class Series:
 
     Args:
         layers: The layers by period. A closed year without prices has none.
-        extremes: The layer of the lowest and highest prices of all days. None in a build of an older version.
+        extremes: The layer of the lowest and highest prices of all days.
         as_of: The as-of day of the build.
         ids: The ids of the products by ordinal.
 
@@ -71,9 +71,9 @@ class Series:
         StoreError: The files cannot be read.
     """
 
-    def __init__(self, layers: Mapping[str, Layer], extremes: Layer | None, as_of: date, ids: np.ndarray):
+    def __init__(self, layers: Mapping[str, Layer], extremes: Layer, as_of: date, ids: np.ndarray):
         shown = weeks_until(as_of)
-        self._extremes = _Extremes(extremes, ids) if extremes else None
+        self._extremes = _Extremes(extremes, ids)
         self.weeks = json.dumps(list(map(date.isoformat, shown)), separators=(",", ":")).encode()
         self._periods = [
             _Period(layers.get(name), sum(week < shown[0] for week in weeks), len(weeks), ids)
@@ -85,8 +85,8 @@ class Series:
         return list(map(_BETWEEN.join, zip(*(period.prices(ordinals) for period in self._periods), strict=True)))
 
     def extremes(self, ordinals: np.ndarray) -> list[bytes]:
-        """Return the members `low` and `high` of some products as JSON, with a comma before; b"" in an older build."""
-        return self._extremes.members(ordinals) if self._extremes else [b""] * len(ordinals)
+        """Return the members `low` and `high` of some products as JSON, with a comma before."""
+        return self._extremes.members(ordinals)
 
 
 class _Extremes:

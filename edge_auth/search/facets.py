@@ -250,11 +250,9 @@ class _Entries:
 
 
 def _market_prices(catalogue: Catalogue) -> np.ndarray:
-    """Return the market price of each product in cents, by ordinal; 0 for none, and in a build of an older version."""
-    cents = np.zeros(len(catalogue.ids), np.int64)
-    if _MARKET in catalogue.cents:
-        of_ranks = catalogue.cents[_MARKET]
-        cents[catalogue.order[_MARKET][: len(of_ranks)]] = of_ranks
+    """Return the market price of each product in cents, by ordinal; 0 for none."""
+    cents, of_ranks = np.zeros(len(catalogue.ids), np.int64), catalogue.cents[_MARKET]
+    cents[catalogue.order[_MARKET][: len(of_ranks)]] = of_ranks
     return cents
 
 

@@ -142,20 +142,17 @@ def _build_lines(details: _Json) -> Iterator[str]:
     ]
     yield from _table([("LAYER", "DIGEST", "OBJECTS", "MB"), *layers])
     yield "versions: " + ", ".join(f"{name} {version}" for name, version in record["versions"].items())
-    yield from _provenance_lines(record.get("provenance"))
+    yield from _provenance_lines(record["provenance"])
     for left_out in record["left_out"]:
         yield "left out: {table}: {rows:,} {reason}, such as {example}".format(**left_out)
-    for file in record.get("quarantine", []):
+    for file in record["quarantine"]:
         yield "left out: {table} of {day}, in quarantine (SHA-256 {sha256})".format(**file)
     yield from _gate_lines(details["gates"])
     yield from _source_lines(details["sources"])
     yield from _game_lines(details["games"])
 
 
-def _provenance_lines(provenance: _Json | None) -> Iterator[str]:
-    if provenance is None:
-        yield "inputs: this build was made by a version that did not record them"
-        return
+def _provenance_lines(provenance: _Json) -> Iterator[str]:
     code = provenance["code"]
     yield f"code: cardpress {code['version']}, SHA-256 {code['sha256']}"
     yield from _table([("INPUT", "FILES", "MB", "DAYS", "SHA-256"), *map(_input_row, provenance["inputs"].items())])

@@ -56,13 +56,6 @@ _PRICES = pa.schema(
     + [("listing_day", pa.date32()), ("from_price", pa.decimal128(18, 2))]
 )
 NO_PRICES = _PRICES.empty_table()
-# The columns of the prices that builds of older versions lack, with their types in SQL.
-_ADDED_COLUMNS = {
-    "game": "varchar",
-    "listing_day": "date",
-    "from_price": "decimal(18, 2)",
-    **dict.fromkeys(GUIDE_PRICES, "decimal(18, 2)"),
-}
 _SOURCE_ROWS = pa.schema(
     {
         "table": pa.string(),
@@ -303,15 +296,9 @@ def prices_database(build: Build, resources: Resources) -> Iterator[Database]:
     db = Database(resources)
     try:
         db.set(as_of=build.as_of.isoformat())
-        _create_prices_view(db, sql_literal(path))
+        db.connection.execute(f"create view prices as from read_parquet({sql_literal(path)})")
         yield db
     except duckdb.Error as error:
         raise query_fault(error, f"the prices of build {build.id} cannot be read", BuildError) from error
     finally:
         db.close()
-
-
-def _create_prices_view(db: Database, literal: str) -> None:
-    present = {name for name, *_ in db.rows(f"describe from read_parquet({literal})")}
-    missing = "".join(f", null::{kind} as {name}" for name, kind in _ADDED_COLUMNS.items() if name not in present)
-    db.connection.execute(f"create view prices as select *{missing} from read_parquet({literal})")

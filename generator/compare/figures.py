@@ -69,13 +69,9 @@ def _other_days(old: Build, new: Build) -> set[str]:
 
 def _movers(build: Build) -> _Lists:
     """Return a value for each list of movers that is the same for equal lists."""
-    layer = build.layers.get(layer_names.MOVERS)
-    if layer is None:  # a build of an older version
-        return {}
-    lines, lists = (map_table(checked_file(layer, stem)) for stem in (LINES, LISTS))
+    lines, lists = (map_table(checked_file(build.layers[layer_names.MOVERS], stem)) for stem in (LINES, LISTS))
     hashes = np.array([hash(line) for line in lines["line"].to_pylist()], np.int64)
-    confirmed = lists["confirmed"].to_pylist() if "confirmed" in lists.column_names else [False] * len(lists)
-    rows = zip(confirmed, lists["key"].to_pylist(), lists["lines"].to_pylist(), strict=True)
+    rows = zip(*(lists[name].to_pylist() for name in ("confirmed", "key", "lines")), strict=True)
     return {(of_confirmed, key): hashes[np.array(places, int)].tobytes() for of_confirmed, key, places in rows}
 
 

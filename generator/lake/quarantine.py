@@ -15,9 +15,9 @@ from datetime import datetime
 from typing import Any
 
 from edge_auth.builds import layer_names, layout
-from edge_auth.builds.builds import Build, BuildRecord, TableInputs, open_build
+from edge_auth.builds.builds import Build, BuildRecord, open_build
 from edge_auth.builds.pointer import read_pointer
-from edge_auth.errors import AccessDenied, DamagedObject, StoreError, UnknownBuild
+from edge_auth.errors import DamagedObject, StoreError, UnknownBuild
 from edge_auth.store.interface import Store, update_json
 from generator.clock import timestamp
 from generator.errors import QuarantineError
@@ -83,10 +83,7 @@ def read_quarantine(store: Store) -> list[QuarantinedFile]:
     Raises:
         StoreError: The object is damaged, was written by a later version, or lacks files that the live build left out.
     """
-    try:
-        found = store.get_versioned(layout.QUARANTINE)
-    except AccessDenied:  # policies of older versions refuse it, so nothing was ever put there
-        return []
+    found = store.get_versioned(layout.QUARANTINE)
     files = _parse(found.data, store.location) if found else []
     _check_complete(store, files)
     return files
@@ -133,14 +130,12 @@ def skipped_by_builds(
 
 def skipped_files(record: BuildRecord) -> set[FileKey]:
     """Return the files in quarantine that a build left out, by its record."""
-    return {
-        FileKey(file["table"], file["day"], file["sha256"], file.get("game")) for file in record.get("quarantine", [])
-    }
+    return {FileKey(file["table"], file["day"], file["sha256"], file.get("game")) for file in record["quarantine"]}
 
 
 def original_of(record: BuildRecord, file: FileKey) -> FileKey:
     """Return the file of the lake for one that a build read, perhaps without the rows of some games."""
-    for entry in record.get("quarantine", []):
+    for entry in record["quarantine"]:
         if entry.get("read_as") == file.sha256 and (entry["table"], entry["day"]) == (file.table, file.day):
             return file._replace(sha256=entry["sha256"])
     return file
@@ -256,24 +251,19 @@ def change_quarantine(
         listed = {"format": FORMAT, "files": [asdict(file) for file in changed]}
         return None if changed == files else json.dumps(listed, indent=1).encode() + b"\n"
 
-    try:
-        update_json(store, layout.QUARANTINE, changed_document)
-    except AccessDenied:
-        if change([]):
-            raise
-        return []  # policies of older versions refuse it, so nothing was ever put there
+    update_json(store, layout.QUARANTINE, changed_document)
     return changed
 
 
 def files_read(build: Build) -> set[FileKey]:
-    """Return the day files that a build read. Builds of older versions name none.
+    """Return the day files that a build read.
 
     Raises:
         DamageError, StoreError: A list of them cannot be read.
     """
     from generator.pack.verify import checked_file  # imports Arrow, which `show` and `builds` do not need
 
-    inputs = _inputs(build.record)
+    inputs = build.record["provenance"]["inputs"]
     lists: list[dict[str, dict[str, list[str]]]] = [{table: inputs[table].get("days", {}) for table in inputs}]
     for name, layer in build.layers.items():
         if name.startswith(layer_names.days_layer("")):
@@ -288,19 +278,8 @@ def files_read(build: Build) -> set[FileKey]:
 
 
 def unread_files(build: Build, live: Build) -> set[FileKey]:
-    """Return the day files that a build read and the live one did not.
-
-    Builds of older versions name no files, only the last day of each table.
-    """
-    return unread_of(files_read(build), live)
-
-
-def unread_of(files: set[FileKey], live: Build) -> set[FileKey]:
-    """Return those of some day files that the live build did not read."""
-    inputs = _inputs(live.record)
-    last_days = {table: known["last_day"] for table, known in inputs.items() if "last_day" in known}
-    unnamed = {table: day for table, day in last_days.items() if "days" not in inputs[table]}
-    return {file for file in files - files_read(live) if file.day > unnamed.get(file.table, "")}
+    """Return the day files that a build read and the live one did not."""
+    return files_read(build) - files_read(live)
 
 
 def _withdrawn(files: list[QuarantinedFile], published: Build | None, days: Collection[str]) -> list[QuarantinedFile]:
@@ -343,15 +322,9 @@ def _parse(data: bytes, location: str) -> list[QuarantinedFile]:
 
 def _file(entry: dict[str, Any]) -> QuarantinedFile:
     """Return a file from JSON. Raises KeyError, TypeError or ValueError for anything else."""
-    known = {"game": None} | entry  # versions before this one held files alone
-    file = QuarantinedFile(**{field.name: known[field.name] for field in fields(QuarantinedFile)})
+    file = QuarantinedFile(**{field.name: entry[field.name] for field in fields(QuarantinedFile)})
     if not all(isinstance(text, str) for text in (*file.key[:3], file.build, file.run, file.since, file.game or "")):
         raise TypeError
     if file.verdict not in (HELD, ACCEPTED, DROPPED):
         raise ValueError
     return replace(file, gates={gate: float(value) for gate, value in file.gates.items()})
-
-
-def _inputs(record: BuildRecord) -> dict[str, TableInputs]:
-    """Return the files of each table that a build read; none in a record of an older version."""
-    return record["provenance"]["inputs"] if "provenance" in record else {}

@@ -57,13 +57,13 @@ class GameCoverage:
 def cover_games(build: Build, resources: Resources = USUAL) -> list[GameCoverage]:
     """Return the products, rows and prices of each game, the game with most products first.
 
-    They are in the record of the build, unless an older version made it. Then they are counted.
+    They are in the record of the build, unless they could not be counted then.
 
     Raises:
         BuildError: DuckDB cannot read the prices.
         StoreError: The prices cannot be fetched.
     """
-    recorded = build.record.get("games")
+    recorded = build.record["games"]
     return _count(build, resources) if recorded is None else [GameCoverage(**game) for game in recorded]
 
 
@@ -79,10 +79,10 @@ def games_for_record(build: Build, resources: Resources) -> list[dict[str, Any]]
 
 
 def _live_games(store: Store, catalogue: LayerRecord) -> list[dict[str, Any]] | None:
-    with suppress(EdgeError):  # nothing is live, or an older version made it
+    with suppress(EdgeError):  # nothing is live, or it cannot be read
         live = open_build(store, live_build_id(store)).record
         of_live = live["layers"].get(layer_names.CATALOGUE)
-        return live.get("games") if of_live and of_live["digest"] == catalogue["digest"] else None
+        return live["games"] if of_live and of_live["digest"] == catalogue["digest"] else None
     return None
 
 

@@ -79,6 +79,7 @@ def make_record(context: BuildContext, build_id: str, specs: Sequence[LayerSpec]
             "python": platform.python_version(),
             "unicode": UNICODE_VERSION,
         },
+        "games": None,
     }
     record["games"] = games_for_record(Build(context.store, record), context.resources)
     return record

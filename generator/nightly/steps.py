@@ -179,7 +179,7 @@ def save_rotation(options: NightOptions, report: RunReport, rotation: Rotation, 
     report.reread, report.reread_bytes = rotation.read, rotation.bytes
     try:
         rotation.save(open_build(options.store, build).layers.values(), report.made)
-    except EdgeError as error:  # policies of older versions refuse it; the next night reads the same layers
+    except EdgeError as error:  # the next night reads the same layers
         options.progress.say(f"which layers were read again was not recorded: {error}")
 
 

@@ -22,7 +22,7 @@ from edge_auth.builds.builds import Build
 from edge_auth.builds.catalogue import DIGEST_BYTES
 from edge_auth.builds.index import INDEX_NAME, Entry, LayerFile
 from edge_auth.builds.layers import Layer
-from edge_auth.errors import AccessDenied, MissingObject, StoreError
+from edge_auth.errors import MissingObject, StoreError
 from edge_auth.store.codec import decompress, sha256
 from edge_auth.store.interface import Store
 from generator.clock import Clock, parse_timestamp, timestamp
@@ -267,5 +267,5 @@ def _last_reads(store: Store) -> dict[str, str]:
     try:
         times = json.loads(store.get(layout.LAST_READS))
         return {str(folder): timestamp(parse_timestamp(time)) for folder, time in times.items()}
-    except (MissingObject, AccessDenied, ValueError, TypeError, AttributeError):  # damaged, or an older policy
+    except (MissingObject, ValueError, TypeError, AttributeError):  # damaged
         return {}

@@ -14,7 +14,7 @@ from generator.clock import from_unix_time, timestamp
 from generator.errors import LakeError
 from generator.lake.files import FileKey, LakeFiles
 from generator.lake.lake import hash_day_files
-from generator.lake.quarantine import read_quarantine, unread_of
+from generator.lake.quarantine import files_read, read_quarantine
 from generator.terminal import Progress
 
 READ, NEW = "read", "new"
@@ -58,7 +58,7 @@ def day_files(location: str, store: Store, tables: Collection[str], progress: Pr
 
 def _verdicts(store: Store, files: set[FileKey]) -> dict[FileKey, str]:
     pointer, _ = read_pointer(store)
-    unread = unread_of(files, open_build(store, pointer.build)) if pointer else files
+    unread = files - files_read(open_build(store, pointer.build)) if pointer else files
     decided = {file.key: file.verdict for file in read_quarantine(store)}
     return {file: decided.get(file, NEW if file in unread else READ) for file in files}
 

@@ -78,7 +78,7 @@ def undone_decisions(store: Store, record: BuildRecord) -> str | None:
     Raises:
         StoreError: The quarantine cannot be read.
     """
-    skipped, inputs = skipped_files(record), record.get("provenance", {}).get("inputs", {})
+    skipped, inputs = skipped_files(record), record["provenance"]["inputs"]
     last_days = {table: known.get("last_day", "") for table, known in inputs.items()}
     undone = {
         f"{file.day} {file.verdict}"

@@ -21,7 +21,7 @@ from edge_auth.builds.builds import Build, open_build
 from edge_auth.builds.index import INDEX_NAME
 from edge_auth.builds.layers import Layer
 from edge_auth.builds.pointer import Pointer, read_pointer
-from edge_auth.errors import AccessDenied, DamagedObject, MissingObject, StoreError
+from edge_auth.errors import DamagedObject, MissingObject, StoreError
 from edge_auth.store.interface import Listed, Store
 from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp, utc_now
@@ -286,7 +286,7 @@ def _leftovers(store: Store, now: datetime, grace: timedelta, intents: Intents) 
 
 def _set_aside(store: Store, id_: str) -> None:
     """Move a damaged record where no reader looks for builds. A build with that id can then be made again."""
-    with suppress(MissingObject, AccessDenied):  # policies of older versions refuse the copy
+    with suppress(MissingObject):
         store.put(layout.damaged_name(id_), store.get(layout.record_name(id_)))
     store.delete([layout.record_name(id_)])
 
@@ -308,10 +308,7 @@ def _sweep(store: Store, deletions: Deletions, lease: Lease) -> None:
 
 
 def _check_before_step(store: Store, deletions: Deletions, lease: Lease) -> None:
-    """Check that this run holds the lock, and that no build on the list became live.
-
-    Publishers wait for the mark, but an older version of this program may not know it.
-    """
+    """Check that this run holds the lock, and that no build on the list became live."""
     lease.check()
     pointer, _ = read_pointer(store)
     if pointer and pointer.build in deletions.builds:

@@ -174,5 +174,7 @@ def test_a_build_of_another_format_is_refused_with_what_to_do(tmp_path, other):
     build = small_store.add_build(store, 20, live=False)
     name = f"builds/{build}.json"
     store.put(name, json.dumps(json.loads(store.get(name)) | {"format": other}).encode())
-    with pytest.raises(StoreError, match=rf"has format {other}, this version reads 3: `cardpress build … --publish`"):
+    with pytest.raises(
+        StoreError, match=rf"has format {other}, this version reads {FORMAT}: `cardpress build --lake … --publish`"
+    ):
         open_build(store, build)

@@ -517,22 +517,6 @@ def test_a_refused_catalogue_holds_no_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_a_live_build_of_an_older_version_names_no_files(tmp_path: Path) -> None:
-    """Its record says the last day of each table: only later files count as unread."""
-    store, lake, ids = published(tmp_path, 7, 8)
-    name = f"builds/{ids[1]}.json"
-    record = json.loads(store.get(name))
-    for inputs in record["provenance"]["inputs"].values():
-        inputs.pop("days", None)
-    del record["quarantine"]
-    store.put(name, json.dumps(record).encode())
-    in_cents(demo_lake(lake, 9))
-    with pytest.raises(GateError):
-        night(lake, store)
-    assert [(file.table, file.day) for file in read_quarantine(store)] == [("price_guide", str(BAD_DAY))]
-
-
-@pytest.mark.thorough
 def test_a_quarantine_that_cannot_be_written_leaves_the_refusal(tmp_path: Path) -> None:
     store, lake, _ = published(tmp_path, 7, 8)
     in_cents(demo_lake(lake, 9))
