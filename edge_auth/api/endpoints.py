@@ -132,6 +132,7 @@ class Endpoint:
 
 _GAME: dict[str, Rule] = {"game": Text(MAX_TEXT_CHARACTERS)}
 _NAMES: dict[str, Rule] = {"names": Required(NameList(100, MAX_TEXT_CHARACTERS))}
+_PRINTINGS: dict[str, Rule] = {"printings": Choice(("true", "false"), "false")}
 _KIND: dict[str, Rule] = {"kind": Choice(card_lists.KINDS, "all")}
 _FILTERS: dict[str, Rule] = {
     "q": Text(100),
@@ -227,7 +228,7 @@ ENDPOINTS = (
     _catalogue(
         "cards/{idProduct}", views.card, "getCard", "CardDetail", {"days": Integer(1, 3650)}, subject=ProductId()
     ),
-    _catalogue("cards/named", views.named_cards, "findNamedCards", "NamedCards", _NAMES | _GAME | _KIND),
+    _catalogue("cards/named", views.named_cards, "findNamedCards", "NamedCards", _NAMES | _GAME | _KIND | _PRINTINGS),
     _catalogue("series", views.series, "listSeries", "SeriesList", {"ids": Required(IdList(100))}),
     _catalogue(
         "cards/{idProduct}/identifiers",

@@ -333,7 +333,7 @@ def named_cards(build: OpenBuild, _: str, values: Values) -> Body:
     """Return the products of each name of a list, and the names that no product has."""
     names, game = values["names"], values["game"]
     texts = (("game", filter_key(build, "game", game)),) if game else ()
-    lines = build.named(names, Filters(texts=texts, kind=values["kind"]))
+    lines = build.named(names, Filters(texts=texts, kind=values["kind"]), values["printings"] == "true")
     not_found = dumps([name for name, line in zip(names, lines, strict=True) if not line])
     return MadeBody(b'{"data":[\n%b\n],"not_found":%b}\n' % (b",\n".join(filter(None, lines)), not_found))
 

@@ -10,7 +10,7 @@ from edge_auth.text import fold, number_filter_key
 
 KINDS = ("all", "single", "sealed")
 ORDERS = ("asc", "desc")
-MARKET_SORT = "market"
+MARKET_SORT, OFFERS_SORT = "market", "filtered"
 # The sort by how well a name matches `q`: no ranking, since no build knows the texts that clients search for.
 MATCH_SORT = "match"
 MATCH_BY = (

@@ -115,7 +115,7 @@ class OpenBuild:
         self._on_lookup = on_lookup
         self._rows: dict[str, list[bytes]] = {}  # by layer
         self._narrowings = LruCache(_NARROWING_BYTES)
-        self._named: dict[Filters, dict[str, bytes]] = {}
+        self._named: dict[tuple[Filters, bool], dict[str, bytes]] = {}
         self._named_bytes = 0
 
     def prepare(self) -> None:
@@ -169,30 +169,33 @@ class OpenBuild:
         searches = {letter: Search(Filters((letter,)), DEFAULT_SORT, reverse=False, best=letter) for letter in letters}
         return {letter: first_matches(self.catalogue, search, _BEST_OF_LETTER) for letter, search in searches.items()}
 
-    def named(self, names: Sequence[str], filters: Filters) -> list[bytes]:
+    def named(self, names: Sequence[str], filters: Filters, printings: bool = False) -> list[bytes]:
         """Return what /cards/named says of each name, as JSON; b"" if no product has it. The last ones are kept.
+
+        Args:
+            printings: Whether it says set, number and prices of each product.
 
         Raises:
             NotFound: The build was made before names were looked up by lists.
         """
         if self.catalogue.full_name is None:
             raise self._too_old("lists of names")
-        kept = self._named.get(filters, {})
+        kept = self._named.get((filters, printings), {})
         known = list(map(kept.get, names))
         missing = [name for name, line in zip(names, known, strict=True) if line is None]
-        said = self._newly_named(missing, filters) if missing else {}
+        said = self._newly_named(missing, filters, printings) if missing else {}
         return [said[name] if line is None else line for name, line in zip(names, known, strict=True)]
 
-    def _newly_named(self, names: Sequence[str], filters: Filters) -> dict[str, bytes]:
+    def _newly_named(self, names: Sequence[str], filters: Filters, printings: bool) -> dict[str, bytes]:
         """Return what is said of names, and keep it. If all takes too many bytes, what was kept before goes."""
         narrowing = None if filters == NO_FILTERS else self._narrowing(filters)
-        said = dict(zip(names, find_named(self.catalogue, names, narrowing), strict=True))
+        said = dict(zip(names, find_named(self.catalogue, names, narrowing, printings), strict=True))
         texts = 4 * sum(map(len, said)) + sum(map(len, said.values()))
         self._named_bytes += texts + _OVERHEAD_OF_A_NAME * len(said)
         if self._named_bytes > _KEPT_OF_NAMES_BYTES:
             self._named.clear()
             self._named_bytes = 0
-        self._named.setdefault(filters, {}).update(said)
+        self._named.setdefault((filters, printings), {}).update(said)
         return said
 
     def _narrowing(self, filters: Filters) -> Narrowing:

@@ -8,13 +8,14 @@ A text in a path means the product of the watchlist that has it as its slug, els
 """
 
 import json
+import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import compress, pairwise
 
 import numpy as np
 
-from edge_auth.builds.bodies import dump_texts
-from edge_auth.builds.card_lists import MARKET_SORT
+from edge_auth.builds.bodies import dump_texts, dumps
+from edge_auth.builds.card_lists import MARKET_SORT, OFFERS_SORT
 from edge_auth.builds.catalogue import Catalogue
 from edge_auth.builds.vocabulary import Lists, Names
 from edge_auth.errors import AmbiguousSlug, NotFound
@@ -25,6 +26,8 @@ _MOST_IDS = 100  # of a name
 _A_PART, _ALL = 1, 2  # what a filter leaves of a name; 0 is nothing
 _MAX_SLUG_CHARACTERS = 500
 _NAMED_SLUGS = 3  # in a message
+# Of a Card, whose members have one order. JSON escapes quotation marks, so no text in it holds these.
+_PRINTED = re.compile(rb'{"id_product":(.*?),"name":.*?,"set":(.*?),"rarity":.*?,"number":(.*?),"image":')
 _NO_SLUG = "no watchlist product has this slug, nor this in its URL"
 
 
@@ -49,44 +52,84 @@ class Narrowing:
         return self.mask.nbytes + self.left.nbytes
 
 
-def find_named(catalogue: Catalogue, names: Sequence[str], narrowing: Narrowing | None) -> list[bytes]:
+def find_named(
+    catalogue: Catalogue, names: Sequence[str], narrowing: Narrowing | None, printings: bool = False
+) -> list[bytes]:
     """Return what the answer says of each name, as JSON; b"" if no product has it.
 
     Args:
         narrowing: Which products count. None means all.
+        printings: Whether it says set, number and prices of each product.
     """
-    said = zip(dump_texts(names), _found(catalogue, names, narrowing), strict=True)
+    rows = catalogue.names.rows(name_keys(names))
+    found = _with_printings(catalogue, rows, narrowing) if printings else _found(catalogue, rows, narrowing)
+    said = zip(dump_texts(names), found, strict=True)
     return [b"".join((b'{"name":', name, b",", entry)) if entry else b"" for name, entry in said]
 
 
-def _found(catalogue: Catalogue, names: Sequence[str], narrowing: Narrowing | None) -> list[bytes | memoryview]:
-    """Return what the answer says of each name after it: JSON without the opening brace, b"" without products."""
-    index = catalogue.names
-    rows = index.rows(name_keys(names))
+def _found(catalogue: Catalogue, rows: Sequence[int | None], narrowing: Narrowing | None) -> list[bytes | memoryview]:
+    """Return what the answer says of each name after it: JSON without the opening brace, b"" without products.
+
+    Args:
+        rows: The row of each name in the index of names.
+    """
     if narrowing is None:
-        return index.entries(rows)
+        return catalogue.names.entries(rows)
     left = [0 if row is None else narrowing.left[row] for row in rows]
-    entries = index.entries([row if share == _ALL else None for row, share in zip(rows, left, strict=True)])
+    entries = catalogue.names.entries([row if share == _ALL else None for row, share in zip(rows, left, strict=True)])
     parts = [place for place, share in enumerate(left) if share == _A_PART]
     if parts:
         made = _entries(catalogue, np.array([rows[place] for place in parts]), narrowing.mask)
-        for place, entry in zip(parts, made, strict=True):
-            entries[place] = entry
+        for place, (entry, _) in zip(parts, made, strict=True):
+            entries[place] = entry + b"}"
     return entries
 
 
-def _entries(catalogue: Catalogue, rows: np.ndarray, mask: np.ndarray) -> Iterator[bytes]:
-    """Yield what the answer says of each of some rows of the index, of which a mask leaves a part."""
+def _with_printings(
+    catalogue: Catalogue, rows: Sequence[int | None], narrowing: Narrowing | None
+) -> list[bytes | memoryview]:
+    """Return what `_found` returns, with the member `printings` at the end of each."""
+    if narrowing is None:
+        left = list(map(bool, catalogue.names.entries(rows)))
+    else:
+        left = [row is not None and bool(narrowing.left[row]) for row in rows]
+    known = np.array(list(compress(rows, left)), np.intp)
+    mask = np.ones(len(catalogue.ids), bool) if narrowing is None else narrowing.mask
+    made = _entries(catalogue, known, mask)
+    said = (b'%b,"printings":[%b]}' % (entry, b",".join(_printings(catalogue, listed))) for entry, listed in made)
+    return [next(said) if is_left else b"" for is_left in left]
+
+
+def _printings(catalogue: Catalogue, ordinals: np.ndarray) -> Iterator[bytes]:
+    """Yield id, set, number and prices of some products as JSON, the first three as their Cards have them."""
+    cents = (catalogue.cents_of(ordinals, sort) for sort in (MARKET_SORT, OFFERS_SORT))
+    prices = ([b"null" if one is None else dumps(one / 100) for one in column] for column in cents)
+    for line, *of_prices in zip(catalogue.card_lines.lines(ordinals), *prices, strict=True):
+        yield b'{"id_product":%b,"set":%b,"number":%b,"price":%b,"low":%b}' % (*_printed(line), *of_prices)
+
+
+def _printed(line: memoryview) -> tuple[bytes, ...]:
+    """Return id, set and number of a Card."""
+    found = _PRINTED.match(line)
+    assert found is not None, "a Card has these members in this order"
+    return found.groups()
+
+
+def _entries(catalogue: Catalogue, rows: np.ndarray, mask: np.ndarray) -> Iterator[tuple[bytes, np.ndarray]]:
+    """Yield what the answer says of each of some rows of the index, of which a mask leaves a part, without the closing
+    brace; and the ordinals of the products that it lists.
+    """
     index = catalogue.names
     lists = [_kept(way, rows, mask) for way in (index.whole, index.base, index.short)]
-    kept = [catalogue.ids.take(ordinals).tolist() for ordinals, _ in lists]
+    ids = [catalogue.ids.take(ordinals).tolist() for ordinals, _ in lists]
     prices = [catalogue.cents_of(ordinals, MARKET_SORT) for ordinals, _ in lists]
     for bounds in zip(*(ends for _, ends in lists), strict=True):
         way, start, end = next((way, start, end) for way, (start, end) in enumerate(bounds) if end > start)
-        ids, cents = kept[way][start : min(end, start + _MOST_IDS)], prices[way][start]
-        cheapest = "null" if cents is None else f'{{"id_product":{ids[0]},"price":{cents / 100}}}'
-        listed = ",".join(map(str, ids))  # a list by `dumps` takes as long as all of the rest
-        yield f'"matched":"{MATCHES[way]}","products":{end - start},"ids":[{listed}],"cheapest":{cheapest}}}'.encode()
+        listed, cents = slice(start, min(end, start + _MOST_IDS)), prices[way][start]
+        cheapest = "null" if cents is None else f'{{"id_product":{ids[way][start]},"price":{cents / 100}}}'
+        texts = ",".join(map(str, ids[way][listed]))  # a list by `dumps` takes as long as all of the rest
+        entry = f'"matched":"{MATCHES[way]}","products":{end - start},"ids":[{texts}],"cheapest":{cheapest}'
+        yield entry.encode(), lists[way][0][listed]
 
 
 def _kept(way: Lists, rows: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, list[tuple[int, int]]]:

@@ -46,6 +46,7 @@ REQUESTS = {path.replace("/", "-"): path for path in PATHS if path not in OTHERS
     "facets-of-a-search": "facets?q=e&kind=single&max_price=3200",
     "facets-none": "facets?q=nothing-like-it",
     "cards-named": "cards/named?names=Charizard%20EX%0D%0A%0Anothing-like-it%0AFlabebe&kind=all",
+    "cards-named-printings": "cards/named?names=Charizard%20ex%0AFlabebe&printings=true",
     "error-400-named": "cards/named?names=%0A",
     "series": "series?ids=100,777,113,100,111",
     "series-none": "series?ids=777",

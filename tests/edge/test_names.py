@@ -56,7 +56,17 @@ def lake() -> Rows:
     ]
     prices = [(row["id_product"], row["id_product"] * 7 % 5 or None) for row in products if row["id_product"] % 4]
     guide = [{"id_product": id_, "trend": trend, "trend_holo": id_ % 3} for id_, trend in prices]
-    return Rows(products, expansions, price_guide={"2026-08-22": guide})
+    checks = [
+        {
+            "id_product": id_,
+            "checked_at": "2026-08-22T05:00:00",
+            "offers": id_ % 2,
+            "lowest": id_ / 8,
+            "offer_list": None,
+        }
+        for id_, _ in prices
+    ]
+    return Rows(products, expansions, price_guide={"2026-08-22": guide}, filtered_checks={"2026-08-22": checks})
 
 
 @pytest.fixture(scope="module")
@@ -125,14 +135,16 @@ def test_find_finds_products_by_each_of_the_three(named: AnyClient) -> None:
     assert all(found.values()) and found["all three"] < min(found["pikachu"], found["path"], found["tg04"])
 
 
-LIST = "\n".join([*dict.fromkeys([*TYPED, *NAMES])])
+LIST = "\n".join([*dict.fromkeys([*TYPED, *NAMES, "\u0301"])])
 
 
+@pytest.mark.parametrize("printings", ["true", "false", "", "yes"])
 @pytest.mark.parametrize("more", [{}, {"kind": "single"}, {"kind": "sealed"}, {"game": "OTHER"}, {"game": "none"}])
-def test_a_list_of_names(named: AnyClient, oracle: Oracle, more: dict[str, str]) -> None:
+def test_a_list_of_names(named: AnyClient, oracle: Oracle, more: dict[str, str], printings: str) -> None:
     lines = LIST.split("\n")
     for start in range(0, len(lines), 50):
-        agree(named, oracle, "cards/named", names="\n".join(lines[start : start + 50]), **more)
+        names = "\n".join(lines[start : start + 50])
+        agree(named, oracle, "cards/named", names=names, printings=printings, **more)
 
 
 def test_a_list_finds_names_in_each_way(named: AnyClient) -> None:

@@ -150,13 +150,15 @@ class Targets:
             query |= {"kind": self._enumerated("all", "single", "sealed")}
         if self.rng.random() < 0.3:
             query |= {"game": self._text("game")}
+        if self.rng.random() < 0.5:
+            query |= {"printings": self._enumerated("true", "true", "false")}
         return self._target("cards/named", query)
 
     def _listed_name(self) -> str:
         name = self._of("name", self.rows.products) or "Charizard"
         if self.rng.random() < 0.5:
             name = re.split(self.rng.choice((r" [\[(]", " - ", " ")), name)[0]
-        odd = ("nothing-like-it", " ", "", "\u2606", "x" * 200, "x" * 201)
+        odd = ("nothing-like-it", " ", "", "\u2606", EMPTY_WHEN_FOLDED, "x" * 200, "x" * 201)
         return self.rng.choice(odd) if self.rng.random() < 0.05 else self._twist(name)
 
     def series(self) -> str:

@@ -1,9 +1,11 @@
 """Names: the different names of the products, for completion."""
 
 from collections import Counter, defaultdict
+from decimal import Decimal
 from typing import Any
 
 from tests.support.oracle import games, market_price
+from tests.support.oracle.cards import Cards
 from tests.support.oracle.lake import OracleLake, Row
 from tests.support.oracle.rounding import number
 from tests.support.oracle.text import base_name, fold, words
@@ -23,9 +25,9 @@ def listed(lake: OracleLake, game: str) -> Row:
     return {"count": len(entries), "names": entries}
 
 
-def of_list(lake: OracleLake, query: dict[str, Any]) -> Row:
+def of_list(cards: Cards, query: dict[str, Any]) -> Row:
     """The products of each name of a list: those of that name, else of that base name, else of that short name."""
-    game, kind, data, not_found = query["game"], query["kind"], [], []
+    lake, game, kind, data, not_found = cards.lake, query["game"], query["kind"], [], []
     ids = [id_ for id_, row in lake.products.items() if kind in ("all", row["kind"])]
     ids = [id_ for id_ in ids if not game or games.of_product(lake, id_) == fold(game)]
     for name in dict.fromkeys(query["names"]):
@@ -39,8 +41,16 @@ def of_list(lake: OracleLake, query: dict[str, Any]) -> Row:
         first, price = found[0], prices[found[0]]
         cheapest = None if price is None else {"id_product": first, "price": number(price)}
         entry = {"name": name, "matched": matched, "products": len(found)}
-        data.append(entry | {"ids": found[:100], "cheapest": cheapest})
+        entry |= {"ids": found[:100], "cheapest": cheapest}
+        if query["printings"] == "true":
+            entry["printings"] = [_printing(cards.card(id_), prices[id_]) for id_ in found[:100]]
+        data.append(entry)
     return {"data": data, "not_found": not_found}
+
+
+def _printing(card: Row, price: Decimal | None) -> Row:
+    low = (card["filtered_price"] or {}).get("lowest")
+    return {name: card[name] for name in ("id_product", "set", "number")} | {"price": number(price), "low": low}
 
 
 def _means(way: str, asked: str, name: str) -> bool:

@@ -78,7 +78,7 @@ class Oracle:
         if endpoint == "names":
             return names.listed(self.lake, parameters["game"])
         if endpoint == "named":
-            return names.of_list(self.lake, parameters)
+            return names.of_list(self.cards, parameters)
         if endpoint == "facets":
             return facets.counted(self.lake, self.cards.matching(parameters | {"sort": "trend"}))
         if endpoint == "scheme":

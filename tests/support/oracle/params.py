@@ -128,6 +128,7 @@ class NamesParameter:
 
 SORTS = ("trend", "low", "avg", "filtered", "market", "name", "number", "newest", "match")
 GAME = TextParameter(most=200)
+FLAG = ChoiceParameter("false", ("true", "false"))
 ListParameter = IdsParameter | ValuesParameter | NamesParameter
 Parameter = IntegerParameter | ChoiceParameter | TextParameter | PriceParameter | ListParameter
 Parameters = dict[str, Parameter | GivenTextParameter | IdParameter]
@@ -166,7 +167,7 @@ PARAMETERS: dict[str, Parameters] = {  # of the endpoints but `oracle.PLAIN_LIST
     },
     "facets": FILTERS,
     "names": {"game": GAME},
-    "named": {"names": NamesParameter(), "game": GAME, "kind": FILTERS["kind"]},
+    "named": {"names": NamesParameter(), "game": GAME, "kind": FILTERS["kind"], "printings": FLAG},
     "series": {"ids": IdsParameter()},
     "card": {"days": IntegerParameter(None, 1, 3650)},
     "card identifiers": {},
@@ -178,7 +179,7 @@ PARAMETERS: dict[str, Parameters] = {  # of the endpoints but `oracle.PLAIN_LIST
         "direction": ChoiceParameter("up", ("up", "down")),
         "kind": ChoiceParameter("all", ("all", "single", "sealed")),
         "min_price": ChoiceParameter("1", ("0", "1", "5", "20", "100")),
-        "confirmed": ChoiceParameter("false", ("true", "false")),
+        "confirmed": FLAG,
         "game": GAME,
         **paging(50, 100),
     },
