@@ -120,6 +120,7 @@ def settable_by_environment(command: click.Command) -> None:
         if isinstance(parameter, click.Option) and parameter.envvar is None:
             longest = max(parameter.opts, key=len).lstrip("-")
             parameter.envvar = "CARDPRESS_" + longest.replace("-", "_").upper()
+            parameter.show_envvar = parameter.show_envvar or parameter.required  # so does the message of a missing one
     for subcommand in getattr(command, "commands", {}).values():
         settable_by_environment(subcommand)
 

@@ -1,13 +1,16 @@
 """`cardpress fetch`: downloads what a marketplace publishes, and imports it."""
 
+import re
 from pathlib import Path
 
 import click
 
+from edge_auth.text import fold
 from generator.clock import utc_now
 from generator.commands.ingest_cardmarket import cardmarket as import_files
 from generator.commands.options import HttpUrl
 from generator.ingest.downloads import BASE_URL, fetch_files
+from generator.ingest.games import GAMES
 from generator.terminal import say
 
 
@@ -20,8 +23,24 @@ def fetch() -> None:
     """
 
 
+class Game(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
+    """The marketplace's number of a game, or its name."""
+
+    name = "game"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number."""
+        text = str(value)
+        numbers = {fold(name): number for number, name in GAMES.items()}
+        number = int(text) if re.fullmatch("[1-9][0-9]{0,2}", text) else numbers.get(fold(text))
+        if number is None:
+            known = ", ".join(f"{number} {name}" for number, name in GAMES.items())
+            self.fail(f"{text!r} is no game of the marketplace: name one by its number or name: {known}", param, ctx)
+        return number
+
+
 @fetch.command()
-@click.argument("game", type=click.IntRange(1, 999))
+@click.argument("game", type=Game())
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--lake", help="Also import the files into this lake, a folder or s3:// prefix.")
 @click.option(
@@ -46,7 +65,7 @@ def cardmarket(
 ) -> None:
     """Download today's lists and price guide of a game, and import them.
 
-    GAME: the marketplace's number: 1 Magic, 3 Yu-Gi-Oh!, 6 Pokémon, 17 Digimon, 18 One Piece, 19 Lorcana, …
+    GAME: the marketplace's number or its name: 1 Magic, 3 Yu-Gi-Oh!, 6 Pokémon, 17 Digimon, 18 One Piece, 19 Lorcana, …
 
     DIR keeps the files by day, since the marketplace keeps no archive. A file that did not change is not sent again.
     All files of a call appear together, or none.

@@ -193,7 +193,7 @@ class Reference:
     @property
     def recipes(self) -> list[Recipe]:
         """The recipes of the page with which the reference begins. Their lines name what the build has."""
-        names = {"idProduct": "714230", "names": "Emberfox ex"} | dict(self.live.values)
+        names = {"idProduct": "10002", "names": "Emberfox ex"} | dict(self.live.values)
         return [recipe._replace(text=_BRACES.sub(lambda found: names[found[1]], recipe.text)) for recipe in recipes()]
 
     def fields(self, resource: str) -> list[Field]:

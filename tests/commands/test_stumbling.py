@@ -36,6 +36,19 @@ def test_a_kept_key_is_used_again_until_it_is_revoked(tmp_path: Path) -> None:
     assert len(json.loads(run("keys", "list", "--store", tmp_path, "--json").stdout)) == 2
 
 
+def test_a_game_is_named_by_its_number_or_its_name(tmp_path: Path) -> None:
+    wrong = run("fetch", "cardmarket", "Pokmon", tmp_path, status=2).stderr
+    assert "'Pokmon' is no game of the marketplace" in wrong and "6 Pokémon, 7 Force of Will" in wrong
+    for name in ("pokemon", "Pokémon", "6"):
+        failed = run("fetch", "cardmarket", name, tmp_path, "--url", "http://127.0.0.1:9", "--timeout", 1, status=1)
+        assert "_6.json" in failed.stderr
+
+
+def test_a_missing_option_names_its_variable() -> None:
+    for command in (("build",), ("ingest", "cardmarket"), ("nightly",)):
+        assert "'--lake' (env var: 'CARDPRESS_LAKE')" in run(*command, status=2).stderr
+
+
 def test_show_of_a_missing_store_fails(tmp_path: Path) -> None:
     for more in ((), ("--json",)):
         result = run("show", "--store", tmp_path / "none", *more, status=1)

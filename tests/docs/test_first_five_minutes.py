@@ -26,7 +26,7 @@ CHANGES = {
     r"20(2[6-9]|[3-9]\d)-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}( UTC|Z)?": "<now>",
     r"key_[0-9a-f]{12}": "<key>",
     r"cpm_live_\w{4}": "<prefix>",
-    r"[\d,.]+ (s|h|d|days|objects|MB|done|written)\b": r"<n> \1",
+    r"[\d,.]+ (s|h|d|days|MB)\b": r"<n> \1",
     r"^(\d{4}-\S+ +).*(live|previous)$": r"\1\2",
     r"python +\S+, cardpress \S+": "python <version>",
     r"libraries +\d+": "libraries <n>",
@@ -146,5 +146,4 @@ def test_a_build_has_one_id() -> None:
 def test_the_transcript_is_true(
     tmp_path: Path, capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch, recorded: Recorded
 ) -> None:
-    (tmp_path / "empty").mkdir()
     check_transcript(DOCUMENT, tmp_path, capfd, monkeypatch, recorded)

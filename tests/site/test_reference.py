@@ -5,7 +5,7 @@ import keyword
 import tokenize
 
 import pytest
-from playwright.sync_api import Browser, Error, Locator, expect
+from playwright.sync_api import Browser, Error, Locator, Route, expect
 
 from edge_auth.builds import card_lists
 from generator.site.api_reference import page_address, reference
@@ -43,7 +43,7 @@ def test_an_endpoint_can_be_tried(visit: Visit) -> None:
     expect(said).to_contain_text("/api/v1/cards?q=emberfox+%26+ex&kind=single")
     cards.get_by_label("q", exact=True).fill("emberfox")
     cards.get_by_role("button", name="Send").click()
-    expect(body(cards)).to_contain_text('"id_product": 714230')
+    expect(body(cards)).to_contain_text('"id_product": 10002')
     cards.get_by_text("Headers of the answer").click()
     expect(cards.get_by_label("Headers of the answer", exact=True)).to_contain_text("x-ratelimit-remaining: ")
 
@@ -53,9 +53,35 @@ def test_the_key_is_typed_once_and_paths_are_filled_in(visit: Visit) -> None:
     visit.keeps_key = True
     card = endpoint(visit, "/api/v1/cards/{idProduct}")
     assert card.get_by_label("API key").input_value() == visit.key
-    assert card.get_by_label("idProduct").input_value() == "714230"
+    assert card.get_by_label("idProduct").input_value() == "10002"
     card.get_by_role("button", name="Send").click()
     expect(body(card)).to_contain_text('"history": {')
+
+
+MOST_SHIFT = 0.02  # of the page's view, as browsers count it; 0.1 is called good
+SHIFTS = """() => new Promise((resolve) => {
+    const shift = ({value, sources}) => [value, sources.map(({node}) => node?.outerHTML?.slice(0, 80))];
+    const observer = new PerformanceObserver((list) => resolve(list.getEntries().map(shift)));
+    observer.observe({type: "layout-shift", buffered: true});
+    setTimeout(() => resolve([]), 500);
+})"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("path", ["/", "/docs", page_address("cards"), page_address("concepts"), "/explore/scan"])
+def test_nothing_moves_when_the_scripts_come(visit: Visit, path: str, width: int) -> None:
+    """They come half a second after the text."""
+    visit.page.set_viewport_size({"width": width, "height": 844})
+
+    def late(route: Route) -> None:
+        visit.page.wait_for_timeout(500)
+        route.continue_()
+
+    visit.page.route("**/*.js*", late)
+    visit.open(path)
+    visit.page.wait_for_load_state("networkidle")
+    shifts = visit.page.evaluate(SHIFTS)
+    assert sum(value for value, _ in shifts) <= MOST_SHIFT, shifts
 
 
 @pytest.mark.thorough
@@ -130,7 +156,7 @@ def test_forms_are_filled_in_with_the_example(visit: Visit) -> None:
     first = page.locator(".intro .request")
     assert first.bounding_box()["y"] + 60 < 900
     assert "/api/v1/cards?q=Emberfox&limit=1" in first.inner_text()
-    assert '"id_product": 714230' in first.inner_text()
+    assert '"id_product": 10002' in first.inner_text()
 
 
 def test_the_reference_is_searched(visit: Visit) -> None:

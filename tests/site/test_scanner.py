@@ -269,9 +269,11 @@ def test_an_index_without_entries_is_explained(page: Page, demo_service: tuple[S
     empty = {"version": "none", "image_url": "{key}", "count": 0, "entries": []}
     page.context.route("**/api/v1/fingerprints", lambda route: route.fulfill(json=empty))
     scanner(page, demo_service)
-    expect(page.get_by_role("status")).to_have_text(
+    expect(page.locator("#drop").get_by_role("status")).to_have_text(
         "There are no pictures to compare with: the index of fingerprints has no entries."
     )
+    expect(page.locator("#drop").get_by_role("link")).to_have_text("Look the card up by its name")
+    expect(page.get_by_label("Choose a picture")).to_have_count(0)
 
 
 def test_accessible_in_both_themes_at_all_widths(

@@ -5,7 +5,7 @@ from tests.support.lakes.rows import Row, Rows
 MARKET = "https://market.example/en"
 IMAGES = "https://images.example.com"
 DAYS = [f"2026-08-{day:02}" for day in range(1, 23)]
-EMBERFOX = 714230
+EMBERFOX = 10002
 SLUG = "emberfox-ex-asp012"
 
 

@@ -70,7 +70,7 @@ dressCode();
 fetch("/healthz", {credentials: "omit", referrerPolicy: "no-referrer"}).then((answer) => answer.json()).then(({guests}) => {
   if (guests && byId("key-need")) byId("key-need").textContent = `Without a key you may ask ${Number(guests).toLocaleString("en")} times a minute. A key adds downloads, the scanner and a limit of your own.`;
 }).catch(() => {}); // a tree has no such path, and no guests
-if (form) form.hidden = false;
+form?.classList.remove("later");
 show(INVITATION);
 if (readKey()) enter(readKey());
 addEventListener("newkey", () => enter(readKey()));

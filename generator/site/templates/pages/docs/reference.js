@@ -109,7 +109,6 @@ for (const article of document.querySelectorAll(".endpoint")) {
     if (!panel.hidden) panel.querySelector("input, select, button").focus();
   });
   place.append(button);
-  place.hidden = false;
 }
 
 // The code of the guide has no class, since it comes from Markdown.
@@ -131,6 +130,7 @@ for (const name of document.querySelectorAll("main :is(h2, h3)[id], main [id] > 
 // The contents are closed at first on a small screen. The entry of the section that is in view is marked.
 const contents = document.querySelector(".contents");
 if (matchMedia("(max-width: 56rem)").matches) contents.querySelector("details").open = false;
+contents.classList.remove("unready");
 const entries = [...contents.querySelectorAll('a[href^="#"]')].map((link) => ({link, place: document.getElementById(link.hash.slice(1))}));
 const first = {link: contents.querySelector('[aria-current="page"]')};
 let marked = null;

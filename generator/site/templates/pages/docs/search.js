@@ -65,7 +65,7 @@ addEventListener("keydown", (event) => {
   event.preventDefault();
   search.focus();
 });
-search.parentElement.hidden = false;
+search.parentElement.classList.remove("later");
 
 /** Go to the page of a place that this page lacks. */
 async function goToPlace() {

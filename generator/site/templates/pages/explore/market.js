@@ -11,7 +11,7 @@ const COLUMNS = [
   ["Set", ""], ["Value", "number"], ["Cards priced", "number"], ["Index", "number"], ["7 days", "number"], ["30 days", "number"],
 ];
 const MEANING =
-  "The value is the sum of the trend prices of all single cards that have one. The index is 100 on the first day, and moves " +
+  "The value is the sum of the market prices of all single cards that have one: the trend, or that of foils where there is no other. The index is 100 on the first day, and moves " +
   "only with cards that had a price the day before: a new card raises the value, not the index.";
 
 /** The address of a group's page. */

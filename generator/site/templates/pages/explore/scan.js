@@ -46,7 +46,7 @@ const received = {
     announce(seconds === null ? "One moment …" : `The rate limit is reached: waiting ${seconds} s.`);
   },
   wrong({number, message}) {
-    if (number === 0) drop.hidden = true; // without an index, no picture can be recognised
+    if (number === 0) drop.replaceChildren(status, h("p", {}, h("a", {href: "/explore"}, "Look the card up by its name"))); // no index, no pictures
     if (number === 0 || number === latest) announce(message, true);
   },
   async result(result) {
