@@ -1,16 +1,13 @@
 """The bulk files of the builds that a store keeps: found by name, read, and sent in chunks.
 
 A thread of the server sends a download, and holds neither a turn nor the interpreter while the client is slow. There
-are threads for MAX_DOWNLOADS of them beside those that answer requests. The bounds of a key and of an address hold for
-all workers of a machine that share a state folder.
+are threads for MAX_DOWNLOADS of them beside those that answer requests. Each worker counts its own.
 """
 
 import hashlib
 import os
-import struct
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
-from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, lockf
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from threading import Lock
 from time import monotonic
@@ -21,16 +18,14 @@ from edge_auth.builds.builds import open_build
 from edge_auth.builds.bulk import LIVE_CATALOGUE, BulkFile, catalogue_of, is_file_name
 from edge_auth.errors import AccessDenied, MissingObject, NotFound, RateLimited, StoreError, UnknownBuild
 from edge_auth.live.build_registry import BuildRegistry
-from edge_auth.live.counter import Locked, address_name, guest_name
+from edge_auth.live.counter import address_name, guest_name
 from edge_auth.live.waiting import SingleFlight
 from edge_auth.store.interface import Store
 
 MAX_DOWNLOADS = 48  # that a worker sends at the same time
 _MAX_DOWNLOADS_OF_GUESTS = MAX_DOWNLOADS // 4  # of these; anyone may be a guest, from many addresses
-_MAX_DOWNLOADS_OF_A_KEY = 16  # of all workers: two keys leave places for others, even in one worker
+_MAX_DOWNLOADS_OF_A_KEY = 16  # two keys leave places for others
 _MAX_DOWNLOADS_OF_AN_ADDRESS = 40
-_MAX_PLACES = 1024
-_PLACE = struct.Struct("<QQ")  # a key and an address; zeros if the place is free
 _RETRY_SECONDS = 5
 MAX_READ_BYTES = 1 << 20  # a body up to this size is sent at once, a larger one in chunks
 _CHUNK_BYTES = 256 << 10  # the server holds some chunks for a client that does not read
@@ -58,7 +53,6 @@ class StoredBulkFiles:
 
     Args:
         waiting: Returns the context of slow work, in which other requests run if requests take turns.
-        places: Where workers count the downloads together.
     """
 
     def __init__(
@@ -67,13 +61,12 @@ class StoredBulkFiles:
         store: Store,
         single_flight: SingleFlight,
         waiting: Callable[[], AbstractContextManager[None]],
-        places: Path,
     ):
         self._builds = builds
         self._store = store
         self._single_flight = single_flight
         self._waiting = waiting
-        self._downloads = Downloads(places)
+        self._downloads = Downloads()
         self._files_by_build: dict[str, dict[str, BulkFile]] = {}  # the files of each build by name
         self._listed_at = float("-inf")
         self._whole: set[tuple[str, int, int]] = set()  # name, inode and time of change of files with the right hash
@@ -196,82 +189,41 @@ class StoredBulkFiles:
 
 
 class Downloads:
-    """Counts the downloads that are being sent, by key and by address.
+    """Counts the downloads that this process sends, by key and by address."""
 
-    Each has a place in a file, which names its holder, and a lock on this place, which the system ends with the
-    process. If the file cannot be used, this process counts alone.
-
-    Args:
-        file: The file of all processes that count together.
-    """
-
-    def __init__(self, file: Path) -> None:
-        self._own: dict[int, bool] = {}  # the places of this process, and whether a guest has them
+    def __init__(self) -> None:
+        self._held: list[_Counted] = []
         self._lock = Lock()
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            self._handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError:
-            self._handle = os.memfd_create("downloads")
 
-    def begin(self, holder: Holder) -> int:
-        """Return a place for one more.
+    def begin(self, holder: Holder) -> "_Counted":
+        """Count one more, and return what ends it.
 
         Raises:
             RateLimited: There are too many.
         """
+        one = _Counted(holder.key_id or guest_name(holder.address), address_name(holder.address), not holder.key_id)
         with self._lock:
-            try:
-                with Locked(self._handle, _MAX_PLACES):
-                    return self._begin(holder)
-            except OSError:  # the disk is full or locks fail
-                os.close(self._handle)
-                self._handle, self._own = os.memfd_create("downloads"), {}
-                return self._begin(holder)
+            of_key = sum(held.key == one.key for held in self._held)
+            of_address = sum(held.address == one.address for held in self._held)
+            if of_key >= _MAX_DOWNLOADS_OF_A_KEY or of_address >= _MAX_DOWNLOADS_OF_AN_ADDRESS:
+                raise _refusal(f"{max(of_key, of_address)} downloads of yours are being sent")
+            if len(self._held) >= MAX_DOWNLOADS:
+                raise _refusal("too many downloads are being sent")
+            if one.is_guest and sum(held.is_guest for held in self._held) >= _MAX_DOWNLOADS_OF_GUESTS:
+                raise _refusal("too many downloads without a key are being sent")
+            self._held.append(one)
+        return one
 
-    def _begin(self, holder: Holder) -> int:
-        is_guest, address = holder.key_id is None, _short(address_name(holder.address))
-        key = _short(holder.key_id or guest_name(holder.address))
-        table = os.pread(self._handle, _MAX_PLACES * _PLACE.size, 0)
-        holders = dict(enumerate(_PLACE.iter_unpack(table[: len(table) // _PLACE.size * _PLACE.size])))
-        held = {place: holder for place, holder in holders.items() if any(holder) and self._is_held(place)}
-        of_key = sum(holder[0] == key for holder in held.values())
-        of_address = sum(holder[1] == address for holder in held.values())
-        if of_key >= _MAX_DOWNLOADS_OF_A_KEY or of_address >= _MAX_DOWNLOADS_OF_AN_ADDRESS:
-            raise _refusal(f"{max(of_key, of_address)} downloads of yours are being sent")
-        place = next((place for place in range(_MAX_PLACES) if place not in held), None)
-        if place is None or len(self._own) >= MAX_DOWNLOADS:
-            raise _refusal("too many downloads are being sent")
-        if is_guest and sum(self._own.values()) >= _MAX_DOWNLOADS_OF_GUESTS:
-            raise _refusal("too many downloads without a key are being sent")
-        lockf(self._handle, LOCK_EX | LOCK_NB, 1, place)
-        os.pwrite(self._handle, _PLACE.pack(key, address), place * _PLACE.size)
-        self._own[place] = is_guest
-        return place
-
-    def _is_held(self, place: int) -> bool:
-        """Return whether a process sends the download of a place. If none does, the process was killed."""
-        if place in self._own:
-            return True
-        try:
-            lockf(self._handle, LOCK_EX | LOCK_NB, 1, place)
-        except BlockingIOError:
-            return True
-        lockf(self._handle, LOCK_UN, 1, place)
-        return False
-
-    def end(self, place: int) -> None:
-        """Give a place back."""
-        with self._lock, suppress(OSError):
-            if place in self._own:
-                del self._own[place]
-                os.pwrite(self._handle, bytes(_PLACE.size), place * _PLACE.size)
-                lockf(self._handle, LOCK_UN, 1, place)
+    def end(self, one: "_Counted") -> None:
+        """Count one less."""
+        with self._lock:
+            self._held.remove(one)
 
 
-def _short(name: str) -> int:
-    """Return a number for a name that is not 0."""
-    return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest()) or 1
+class _Counted(NamedTuple):
+    key: str
+    address: str
+    is_guest: bool
 
 
 def _refusal(why: str) -> RateLimited:
@@ -363,7 +315,7 @@ class Download:
         self._chunks, self._downloads = chunks, downloads
         self._is_open = False
         try:
-            self._place = downloads.begin(holder)
+            self._counted = downloads.begin(holder)
         except RateLimited:
             chunks.close()
             raise
@@ -383,4 +335,4 @@ class Download:
         if self._is_open:
             self._is_open = False
             self._chunks.close()
-            self._downloads.end(self._place)
+            self._downloads.end(self._counted)

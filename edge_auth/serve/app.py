@@ -112,8 +112,7 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
     live = live_file(settings.state, store.location) if behind_nginx else None
     builds = BuildRegistry(store, copies, single_flight, log, metrics, background=background, live_file=live)
     counter = _counter(settings, store.location, log, metrics)
-    places = Path(settings.state) / f"downloads-{store_name(store.location)}"
-    files = StoredBulkFiles(builds, store, single_flight, waiting, places)
+    files = StoredBulkFiles(builds, store, single_flight, waiting)
     door = Door(keyring, counter, settings.trusted_proxies, behind_nginx, settings.guest_limit)
     parts = Parts(builds, door, files, log, metrics, waiting, behind_nginx, settings.behind_cdn)
     app = create_api(parts)

@@ -1,10 +1,7 @@
 """Bulk files from inside: streams and their limits, damaged files, and files of builds that are not live."""
 
-import multiprocessing
 import shutil
 import socket
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -104,25 +101,10 @@ def test_guests_leave_places_for_keys(client: WsgiClient, monkeypatch: pytest.Mo
     assert statuses[-1] == "200"
 
 
-def hold(file: Path, holders: list[bulk_files.Holder], sending: Any, ended: Any) -> None:
-    """Begin downloads in a process of its own."""
-    downloads = bulk_files.Downloads(file)
-    for holder in holders:
-        downloads.begin(holder)
-    sending.set()
-    ended.wait()
-
-
-def test_the_workers_of_a_machine_count_together(tmp_path: Path) -> None:
-    """A killed one gives its places back. Keys and addresses count each for itself."""
-    file, context = tmp_path / "state" / "downloads", multiprocessing.get_context("spawn")
-    sending, ended = context.Event(), context.Event()
-    of_a = [bulk_files.Holder("a", f"203.0.113.{n}") for n in range(16)]
-    of_b = [bulk_files.Holder("b", "192.0.2.1") for _ in range(15)]
-    other = context.Process(target=hold, args=(file, of_a + of_b, sending, ended))
-    other.start()
-    assert sending.wait(60)
-    downloads = bulk_files.Downloads(file)
+def test_keys_and_addresses_count_each_for_itself() -> None:
+    downloads = bulk_files.Downloads()
+    for number in range(16):
+        downloads.begin(bulk_files.Holder("a", f"203.0.113.{number}"))
 
     def is_refused(key: str, address: str) -> bool:
         try:
@@ -133,31 +115,21 @@ def test_the_workers_of_a_machine_count_together(tmp_path: Path) -> None:
         return False
 
     assert is_refused("a", "198.51.100.1") and not is_refused("b", "192.0.2.1")
-    held = [downloads.begin(bulk_files.Holder(f"c{n}", "192.0.2.1")) for n in range(25)]
-    assert is_refused("d", "192.0.2.1") and not is_refused("d", "192.0.2.2")
-    downloads.end(held.pop())
+    held = [downloads.begin(bulk_files.Holder(f"c{n}", "192.0.2.1")) for n in range(31)]
     assert not is_refused("d", "192.0.2.1")
-    other.kill()
-    other.join()
-    assert not is_refused("a", "198.51.100.1")
+    held.append(downloads.begin(bulk_files.Holder("d", "192.0.2.1")))
+    assert is_refused("e", "192.0.2.2"), "the worker sends enough"
+    downloads.end(held.pop())
+    assert not is_refused("e", "192.0.2.2")
 
 
-def test_a_look_at_the_sockets_leaves_the_locks_of_files(tmp_path: Path) -> None:
-    """A process that closes a duplicate of a file loses all its locks on it."""
-    file = tmp_path / "downloads"
-    bulk_files.Downloads(file).begin(bulk_files.Holder("a", "192.0.2.1"))
-    granian_server.limit_listening_sockets()
-    lock = "import fcntl, sys; fcntl.lockf(open(sys.argv[1], 'r+'), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 0)"
-    assert b"BlockingIOError" in subprocess.run([sys.executable, "-c", lock, file], capture_output=True).stderr
-
-
-def test_without_a_file_a_process_counts_alone(tmp_path: Path) -> None:
-    (tmp_path / "state").write_text("no folder")
-    downloads, holder = bulk_files.Downloads(tmp_path / "state" / "downloads"), bulk_files.Holder("a", "192.0.2.1")
-    for _ in range(16):
-        downloads.begin(holder)
-    with pytest.raises(RateLimited, match="16 downloads of yours"):
-        downloads.begin(holder)
+def test_an_address_has_so_many_downloads_at_once() -> None:
+    downloads = bulk_files.Downloads()
+    for number in range(40):
+        downloads.begin(bulk_files.Holder(f"key {number}", "192.0.2.1"))
+    with pytest.raises(RateLimited, match="40 downloads of yours"):
+        downloads.begin(bulk_files.Holder("one more", "192.0.2.1"))
+    downloads.begin(bulk_files.Holder("one more", "192.0.2.2"))
 
 
 def test_a_damaged_file_is_a_failure(client: WsgiClient) -> None:
