@@ -247,18 +247,34 @@ class SortedTexts:
 
 
 def suffix_table(words: pa.Array) -> pa.Table:
-    """Return the table `suffixes` of the distinct words."""
-    suffixes = []
-    for row, word in enumerate(words.to_pylist()):
-        data, start = word.encode(), 0
-        for char in word:
-            suffixes.append((data[start:], row, start))
-            start += len(char.encode())
-    suffixes.sort()
-    columns = ([suffix[place] for suffix in suffixes] for place in (1, 2))
-    return pa.table(
-        {name: pa.array(values, pa.uint32()) for name, values in zip(("word", "start"), columns, strict=True)}
-    )
+    """Return the table `suffixes` of the distinct words, without a copy of any suffix.
+
+    First all suffixes are ranked by some bytes, then by twice as many: the rank of a suffix and that of the one which
+    begins where these bytes end say the rank by both.
+    """
+    text, ends = text_column(pa.table({"word": words}), "word")
+    ends = ends[: len(words) + 1]
+    word = np.repeat(np.arange(len(words)), np.diff(ends))
+    start = np.arange(len(word))
+    left = ends[1:][word] - start
+    order, rank = _ranked(_prefix_keys(text, start, start + left), np.minimum(left, _KEY_BYTES))
+    known = _KEY_BYTES
+    while np.any((np.bincount(rank).take(rank) > 1) & (left > known)):
+        following = rank.take(start + known, mode="clip") + 1
+        order, rank = _ranked(rank, np.where(left > known, following, 0))
+        known *= 2
+    order = order[text.take(order) & 0xC0 != 0x80]  # no suffix begins within a character
+    columns = {"word": word.take(order), "start": order - ends[:-1].take(word.take(order))}
+    return pa.table({name: pa.array(values, pa.uint32()) for name, values in columns.items()})
+
+
+def _ranked(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the order of pairs, and the rank of each pair from 0; equal ones have one rank and keep their order."""
+    order = np.lexsort((second, first))
+    differ = np.diff(first.take(order)).astype(bool) | np.diff(second.take(order)).astype(bool)
+    rank = np.zeros(len(order), np.int64)
+    rank[order[1:]] = differ.cumsum()
+    return order, rank
 
 
 def name_table(names: pa.Table) -> pa.Table:

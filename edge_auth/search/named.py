@@ -164,7 +164,7 @@ class Slugs:
             NotFound: No product matches, or the text is too long to be a slug.
             AmbiguousSlug: The text is part of several URLs. The message names the first slugs.
         """
-        if len(text) > _MAX_SLUG_CHARACTERS:  # to fold a long text may take time that grows with its square
+        if len(text) > _MAX_SLUG_CHARACTERS:
             raise NotFound(_NO_SLUG)
         if (folded := fold(text)) in self._slugs:
             return self._slugs[folded]

@@ -142,6 +142,22 @@ def test_a_word_is_found_wherever_it_stands(seed):
         assert vocabulary.having(part).tolist() == (lists[words.index(part)] if part in words else [])
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_suffixes_are_sorted_by_their_bytes(seed):
+    rng = random.Random(seed)
+    letters = "ab" if seed % 2 else "aé日\0\U0001f409"
+    words = sorted({"".join(rng.choices(letters, k=rng.randint(0, rng.choice([3, 40])))) for _ in range(seed)})
+    words += ["b" * 90_000] * (seed == 19)  # which a copy of each suffix would take 4 GB for
+    short = [word for word in words if len(word) < 100]
+    expected = sorted(
+        (word[at:].encode(), row, len(word[:at].encode())) for row, word in enumerate(short) for at in range(len(word))
+    )
+    table = suffix_table(pa.array(words, pa.string()))
+    found = list(zip(table["word"].to_pylist(), table["start"].to_pylist(), strict=True))
+    assert [pair for pair in found if pair[0] < len(short)] == [(row, start) for _, row, start in expected]
+    assert [start for row, start in found if row == len(short)] == list(reversed(range(90_000 * (seed == 19))))
+
+
 @pytest.mark.parametrize(("part", "expected"), [("abc", [0, 1, 5, 7]), ("cx", [0, 1, 7]), ("z", []), ("common", None)])
 def test_few_products_are_each_found_once(part, expected):
     words, lists = pa.array(["abcx", "abcy", "common"]), [[0, 1, 7], [1, 5], list(range(100))]
