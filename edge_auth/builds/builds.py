@@ -9,7 +9,7 @@ such as `cardpress show` takes otherwise. The shim imports it at its start, see 
 import json
 from datetime import date
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
 
 from edge_auth.builds import bodies, layer_names, layout, object_keys
 from edge_auth.builds.bulk import BulkFile, read_manifest
@@ -18,7 +18,7 @@ from edge_auth.builds.splice import SplicedCard, detail_since, splice
 from edge_auth.errors import DamagedObject, MissingObject, StoreError, UnknownBuild
 from edge_auth.store.codec import decompress
 from edge_auth.store.file_cache import FileCache
-from edge_auth.store.interface import Store
+from edge_auth.store.interface import Store, read_json
 
 if TYPE_CHECKING:
     from edge_auth.builds.catalogue import Catalogue
@@ -110,13 +110,15 @@ def open_build(store: Store, build_id: str, file_cache: FileCache | None = None)
         StoreError: The build's record cannot be read, is damaged, or has another format.
     """
     try:
-        record = json.loads(store.get(layout.record_name(build_id)))
+        record = read_json(store, layout.record_name(build_id))
     except MissingObject as error:
         raise UnknownBuild(
             f"build {build_id} is not in {store.location}: `cardpress builds` lists the builds of a store"
         ) from error
     except ValueError as error:
-        raise DamagedObject(f"the record of build {build_id} is not JSON") from error
+        raise DamagedObject(f"the record of build {build_id} is not JSON: {error}") from error
+    if not isinstance(record, dict):
+        raise DamagedObject(f"the record of build {build_id} is no record")
     if (found := record.get("format")) != FORMAT:
         # A prune sets damaged records aside: those before this format, but not those that a newer version reads.
         kind = DamagedObject if found in range(FORMAT) else StoreError
@@ -127,7 +129,7 @@ def open_build(store: Store, build_id: str, file_cache: FileCache | None = None)
     digests = {name: layer["digest"] for name, layer in record["layers"].items()}
     if layout.build_id(record["as_of"], digests) != build_id:
         raise DamagedObject(f"the record of build {build_id} is damaged: it does not match the id")
-    return Build(store, record, file_cache)
+    return Build(store, cast("BuildRecord", record), file_cache)
 
 
 class Build:

@@ -17,7 +17,7 @@ from typing import Any
 from edge_auth.builds import layout
 from edge_auth.builds.pointer import Pointer
 from edge_auth.errors import StoreError
-from edge_auth.store.interface import Store
+from edge_auth.store.interface import Store, parse_json
 
 LISTED_STEPS = 100
 # The pointer and the store keep more than are listed: a shim may list a step for some seconds more.
@@ -140,7 +140,7 @@ def parse_index(data: bytes, location: str) -> Index:
         StoreError: The bytes are no index.
     """
     try:
-        entries: dict[str, dict[str, Any] | None] = json.loads(data)
+        entries: dict[str, dict[str, Any] | None] = parse_json(data)
         return {pair: None if entry is None else DocumentEntry(**entry) for pair, entry in entries.items()}
     except (ValueError, TypeError, AttributeError) as error:
         raise StoreError(f"{layout.CHANGES_INDEX} in {location} cannot be read: {error}") from error

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 
 from edge_auth.builds import layout
 from edge_auth.errors import NoLiveBuild, StoreError
-from edge_auth.store.interface import Store
+from edge_auth.store.interface import Store, parse_json
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Pointer:
             StoreError: The bytes are not a pointer.
         """
         try:
-            return Pointer(**json.loads(data))
+            return Pointer(**parse_json(data))
         except (ValueError, TypeError) as error:
             raise StoreError(f"{layout.POINTER} is not a pointer to a build: {error}") from error
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from edge_auth.builds import layout
-from edge_auth.errors import KeyFormatError, MissingObject, UnknownKey
+from edge_auth.errors import KeyFormatError, UnknownKey
 from edge_auth.live.keys import ID_DIGITS, ID_PREFIX, KeyRecord
 from edge_auth.store.interface import Store, Versioned, parse_json, update_json
 from edge_auth.store.open import open_store, parent_and_name
@@ -111,10 +111,8 @@ class KeyFile:
         Raises:
             KeyFormatError: The record cannot be read.
         """
-        try:
-            return KeyRecord.from_bytes(sha256, self.store.get(self.object_of(sha256)))
-        except MissingObject:
-            return None
+        found = self.store.get_versioned(self.object_of(sha256))
+        return KeyRecord.from_bytes(sha256, found.data) if found else None
 
     def hashes(self, first_digits: str = "") -> list[str]:
         """Return the hashes of all keys, or of those with the same first two digits."""

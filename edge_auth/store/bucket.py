@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 from boto3.s3.transfer import TransferConfig
 
 from edge_auth.errors import AccessDenied, MissingObject, StoreError
+from edge_auth.store.interface import check_size
 from edge_auth.store.s3_client import CHECKSUM_DELETES, MD5_DELETES, Dialect, S3Client, Timeouts, content_md5
 from edge_auth.store.s3_errors import (
     FAILURES,
@@ -93,12 +94,15 @@ class Bucket:
         with self._translated_errors(""):
             return self._s3.client
 
-    def get(self, name: str, first: int = 0, length: int | None = None, unless: str = "") -> tuple[bytes, Head]:
+    def get(
+        self, name: str, first: int = 0, length: int | None = None, unless: str = "", most: int | None = None
+    ) -> tuple[bytes, Head]:
         """Return an object or a range of it, and its head. Incomplete reads are repeated.
 
         Args:
             first: Offset of the range in bytes.
             unless: The ETag of what the caller knows. If the object has it, `is_unchanged` tells so of the error.
+            most: How many bytes the object may have.
 
         Raises:
             MissingObject: There is no such object.
@@ -113,7 +117,11 @@ class Bucket:
             with self._translated_errors(name):
                 response = self._s3.run(lambda client: client.get_object(**options))
             try:
-                head, data = _head(response), response["Body"].read()
+                head = _head(response)
+                if most is not None and head.size > most:
+                    response["Body"].close()
+                check_size(name, self.location, head.size, most)
+                data = response["Body"].read()
             except FAILURES as error:
                 problem = in_one_line(error)
             else:

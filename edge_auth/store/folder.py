@@ -23,7 +23,7 @@ from edge_auth.store.disk import (
     try_locks,
     written_beside,
 )
-from edge_auth.store.interface import PRIVATE, Listed, Span, Versioned
+from edge_auth.store.interface import MAX_DOCUMENT_BYTES, PRIVATE, Listed, Span, Versioned, check_size
 from edge_auth.store.remedies import with_remedy
 
 _TRIED: set[str] = set()  # folders whose disk this process has tried
@@ -65,8 +65,11 @@ class FolderStore:
         """Return several ranges in input order."""
         return [self.get(*span) for span in spans]
 
-    def get_versioned(self, name: str, known: Versioned | None = None) -> Versioned | None:
+    def get_versioned(
+        self, name: str, known: Versioned | None = None, most: int | None = MAX_DOCUMENT_BYTES
+    ) -> Versioned | None:
         """Return an object with its tag, or None if it does not exist."""
+        check_size(name, self.location, self.stat(name) or 0, most)
         try:
             data = self.get(name)
         except MissingObject:
@@ -90,7 +93,7 @@ class FolderStore:
     def swap(self, name: str, data: bytes, etag: str | None) -> None:
         """Replace an object if its tag is still `etag`; with None, create it if it does not exist."""
         with self.locked():
-            current = self.get_versioned(name)
+            current = self.get_versioned(name, most=None)
             if (current.etag if current else None) != etag:
                 raise Conflict(f"another writer has changed {name} in {self.location}: check it, then try again")
             with _translated_errors(self, name), self._temporary_file(name, data) as temporary:

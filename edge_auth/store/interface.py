@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from edge_auth.errors import Conflict, StoreError
+from edge_auth.errors import Conflict, MissingObject, StoreError
 from edge_auth.store.disk import FileLock
 
 PRIVATE = "private/"  # where objects lie that only their owner may read
 Span = tuple[str, int, int]  # a range of an object: its name, offset in bytes, length in bytes
+MAX_DOCUMENT_BYTES = 16 << 20  # of a pointer, a record, a key; a larger one is not read
 _MAX_SWAPS = 100  # of a change of a document
 
 
@@ -69,11 +70,14 @@ class Store(Protocol):
         """Return several ranges in input order. Raises what `get` raises."""
         ...
 
-    def get_versioned(self, name: str, known: Versioned | None = None) -> Versioned | None:
+    def get_versioned(
+        self, name: str, known: Versioned | None = None, most: int | None = MAX_DOCUMENT_BYTES
+    ) -> Versioned | None:
         """Return an object with its tag, or None if it does not exist.
 
         Args:
             known: What was read before. It is returned itself, and not sent again, if the object still has its tag.
+            most: How many bytes it may have.
         """
         ...
 
@@ -148,6 +152,20 @@ class Store(Protocol):
         ...
 
 
+def read_json(store: Store, name: str) -> Any:
+    """Return the value of a JSON document.
+
+    Raises:
+        MissingObject: There is no such object.
+        StoreError: It cannot be read, or is too large.
+        ValueError: It is no JSON.
+    """
+    found = store.get_versioned(name)
+    if found is None:
+        raise MissingObject(f"{name} is not in {store.location}")
+    return parse_json(found.data)
+
+
 def parse_json(data: bytes) -> Any:
     """Return the value of a JSON document.
 
@@ -158,6 +176,15 @@ def parse_json(data: bytes) -> Any:
         return json.loads(data)
     except RecursionError as error:
         raise ValueError("it is nested too deep") from error
+
+
+def check_size(name: str, location: str, size: int, most: int | None) -> None:
+    """Raise StoreError if an object is larger than `most`."""
+    if most is not None and size > most:
+        raise StoreError(
+            f"{name} in {location} has {size:,} bytes, and a document of a store at most {most >> 20} MiB: "
+            "restore it from a backup, or delete it"
+        )
 
 
 def update_json(store: Store, name: str, change: Callable[[bytes | None], bytes | None]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from edge_auth.errors import AccessDenied, Conflict, MissingObject, StoreError
 from edge_auth.store.bucket import BATCH_TIMEOUTS, BATCHES, Bucket, Head, plain_etag, request_timeouts
-from edge_auth.store.interface import PRIVATE, Digest, Listed, Span, Versioned
+from edge_auth.store.interface import MAX_DOCUMENT_BYTES, PRIVATE, Digest, Listed, Span, Versioned
 from edge_auth.store.s3_client import Timeouts
 from edge_auth.store.s3_errors import is_not_implemented, is_unchanged
 
@@ -41,10 +41,12 @@ class S3Store:
         """Return several ranges in input order."""
         return [self.get(*span) for span in spans]
 
-    def get_versioned(self, name: str, known: Versioned | None = None) -> Versioned | None:
+    def get_versioned(
+        self, name: str, known: Versioned | None = None, most: int | None = MAX_DOCUMENT_BYTES
+    ) -> Versioned | None:
         """Return an object with its tag, or None if it does not exist."""
         try:
-            data, head = self._bucket.get(name, unless=known.etag if known is not None else "")
+            data, head = self._bucket.get(name, unless=known.etag if known is not None else "", most=most)
         except MissingObject:
             return None
         except StoreError as error:

@@ -15,7 +15,7 @@ from typing import Any
 from edge_auth.builds import layout
 from edge_auth.builds.builds import Build, open_build
 from edge_auth.errors import EdgeError, MissingObject, StoreError
-from edge_auth.store.interface import Store
+from edge_auth.store.interface import Store, read_json
 from generator.clock import timestamp
 from generator.errors import DamageError
 from generator.lake.files import PRICE_TABLES, FileKey
@@ -128,7 +128,7 @@ def read_judgement(store: Store, build_id: str) -> dict[str, Any] | None:
         StoreError: The object is not JSON.
     """
     try:
-        judgement: dict[str, Any] = json.loads(store.get(layout.gates_name(build_id)))
+        judgement: dict[str, Any] = read_json(store, layout.gates_name(build_id))
     except MissingObject:
         return None
     except ValueError as error:

@@ -9,7 +9,6 @@ change.
 """
 
 import itertools
-import json
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -21,7 +20,7 @@ from edge_auth.builds import layer_names, layout
 from edge_auth.builds.builds import Build, open_build
 from edge_auth.builds.pointer import Pointer, read_pointer
 from edge_auth.errors import EdgeError, MissingObject
-from edge_auth.store.interface import Store
+from edge_auth.store.interface import Store, read_json
 from generator import settings
 from generator.compare.judgements import Judgement, breached_gates
 from generator.errors import DamageError
@@ -110,7 +109,7 @@ def read_reports(store: Store) -> Iterator[dict[str, Any]]:
     """Yield the run reports of a store as JSON, newest first, each read when it is needed."""
     for name in sorted(store.list(layout.REPORTS), reverse=True):
         try:
-            report = json.loads(store.get(name))
+            report = read_json(store, name)
         except (MissingObject, ValueError):  # pruned meanwhile, or not a report
             continue
         if isinstance(report, dict) and "run" in report:

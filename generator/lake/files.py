@@ -278,7 +278,7 @@ class LakeFiles:
 
     def _versioned(self, name: str) -> Versioned | None:
         with _as_lake_errors():
-            return self._store.get_versioned(name)
+            return self._store.get_versioned(name, most=None)
 
 
 def _restored(location: str, max_cache_bytes: int, listing: _Listing, hashed: set[str]) -> LakeFiles:

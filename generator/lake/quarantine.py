@@ -18,7 +18,7 @@ from edge_auth.builds import layer_names, layout
 from edge_auth.builds.builds import Build, BuildRecord, open_build
 from edge_auth.builds.pointer import read_pointer
 from edge_auth.errors import DamagedObject, StoreError, UnknownBuild
-from edge_auth.store.interface import Store, update_json
+from edge_auth.store.interface import Store, parse_json, update_json
 from generator.clock import timestamp
 from generator.errors import QuarantineError
 from generator.lake.files import DAY_FILES, NO_GAME, PRICE_TABLES, FileKey
@@ -304,7 +304,7 @@ def _place(file: QuarantinedFile) -> tuple[str, ...]:
 
 def _parse(data: bytes, location: str) -> list[QuarantinedFile]:
     try:
-        listed = json.loads(data)
+        listed = parse_json(data)
         format_ = listed["format"]
         files = [_file(entry) for entry in listed["files"]] if format_ == FORMAT else []
     except (ValueError, KeyError, TypeError, AttributeError) as error:

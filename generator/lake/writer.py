@@ -68,7 +68,7 @@ class LakeWriter:
     def read_bytes(self, name: str) -> bytes | None:
         """Return the content of a small file, or None if it does not exist."""
         with self._as_ingest_errors(name):
-            found = self._store.get_versioned(name)
+            found = self._store.get_versioned(name, most=None)
         return found.data if found else None
 
     def read_table(self, name: str, schema: pa.Schema) -> pa.Table:

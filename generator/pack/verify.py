@@ -24,7 +24,7 @@ from edge_auth.builds.index import INDEX_NAME, Entry, LayerFile
 from edge_auth.builds.layers import Layer
 from edge_auth.errors import MissingObject, StoreError
 from edge_auth.store.codec import decompress, sha256
-from edge_auth.store.interface import Store
+from edge_auth.store.interface import Store, read_json
 from generator.clock import Clock, parse_timestamp, timestamp
 from generator.errors import BuildError, DamageError
 from generator.terminal import Progress
@@ -265,7 +265,7 @@ def _bytes_of_layer(layer: Layer) -> int:
 def _last_reads(store: Store) -> dict[str, str]:
     """Return when each layer was last read, by folder; under '' when a night last read any of them again."""
     try:
-        times = json.loads(store.get(layout.LAST_READS))
+        times = read_json(store, layout.LAST_READS)
         return {str(folder): timestamp(parse_timestamp(time)) for folder, time in times.items()}
     except (MissingObject, ValueError, TypeError, AttributeError):  # damaged
         return {}

@@ -32,7 +32,7 @@ from typing import Any
 
 from edge_auth.builds import layout
 from edge_auth.errors import Conflict, EdgeError, MissingObject
-from edge_auth.store.interface import Store
+from edge_auth.store.interface import Store, parse_json, read_json
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp
 from generator.errors import BusyError, TerminatedError, is_disk_full
 from generator.releases.reserve import with_reserve
@@ -271,7 +271,7 @@ def read_intents(store: Store, clock: Clock, max_age: timedelta) -> Intents:
     for entry in store.entries(layout.INTENTS):
         if from_unix_time(entry.modified) > clock() - max_age:
             with suppress(MissingObject, ValueError, KeyError, TypeError):  # deleted meanwhile, or not an intent
-                intent = json.loads(store.get(entry.name))
+                intent = read_json(store, entry.name)
                 intents.builds.add(intent["build"])
                 intents.folders.update(intent["layers"])
     return intents
@@ -280,7 +280,7 @@ def read_intents(store: Store, clock: Clock, max_age: timedelta) -> Intents:
 def _parse_holder(data: bytes) -> Holder | None:
     """Return the fields of a lock, or None if it was released, or is not valid and so not held."""
     try:
-        fields: Holder = json.loads(data)
+        fields: Holder = parse_json(data)
         parse_timestamp(fields["expires"])
         if fields.get("released"):
             return None

@@ -14,6 +14,7 @@ from typing import NamedTuple, Self
 from edge_auth.builds.bulk import LIVE_CATALOGUE
 from edge_auth.errors import Conflict
 from edge_auth.store.disk import FOLDER_OF_THE_FILE_SYSTEM
+from edge_auth.store.interface import parse_json
 from edge_auth.store.open import is_folder, open_store
 from edge_auth.store.remedies import with_remedy
 from generator.errors import ExportError
@@ -65,7 +66,7 @@ class TreeRecord:
             ExportError: It is not a record, or a newer version wrote it.
         """
         try:
-            fields = json.loads(data)
+            fields = parse_json(data)
             if fields["format"] != _FORMAT:
                 raise ExportError(f"{RECORD} in {location} was written by a newer version: export to another place")
             files = {name: file and TreeFile(*file) for name, file in fields["files"].items()}
@@ -159,7 +160,7 @@ class Target:
         Raises:
             ExportError: It cannot be read.
         """
-        found = self._store.get_versioned(RECORD)
+        found = self._store.get_versioned(RECORD, most=None)
         if found is None:
             return None
         self._record, self._etag = found.data, found.etag
@@ -214,7 +215,7 @@ class Target:
             self._store.swap(RECORD, data, self._etag)
         except Conflict as error:
             raise ExportError(_BUSY.format(self.location)) from error
-        found = self._store.get_versioned(RECORD)
+        found = self._store.get_versioned(RECORD, most=None)
         if found is None or found.data != data:
             raise ExportError(_BUSY.format(self.location))
         self._etag = found.etag
