@@ -22,7 +22,7 @@ from bench.cases import API, new_words
 from bench.in_shim import time_request
 from edge_auth.builds.card_lists import MATCH_SORT
 from edge_auth.live.log import Log
-from edge_auth.serve.app import Settings, create_app
+from edge_auth.serve.app import Settings, make_app
 
 _ROUNDS = 5
 _MOST = 60  # searches of a kind
@@ -63,7 +63,7 @@ def measure(
     """Return the figures of one encoding: by endpoint and kind of search."""
     times: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for _ in range(_ROUNDS):
-        application = create_app(settings, Log(os.open(os.devnull, os.O_WRONLY))).wsgi_app
+        application = make_app(settings, Log(os.open(os.devnull, os.O_WRONLY))).wsgi_app
         time_request(application, f"{API}/me", key, encoding)
         for kind, filters in kinds.items():
             took = [_ask(application, key, encoding, one) for one in filters]

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from bench.cases import cards, new_words
 from edge_auth.builds.card_lists import DEFAULT_SORT, MATCH_SORT, SORTS
 from edge_auth.live.log import Log
-from edge_auth.serve.app import Settings, create_app
+from edge_auth.serve.app import Settings, make_app
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 _REPEATS = 3
@@ -88,7 +88,7 @@ def main(store: str, lake: str, key: str, state: str) -> None:
     targets = queries(names, len(names))
     times: dict[str, list[float]] = defaultdict(list)
     for _ in range(_REPEATS):
-        application = create_app(settings, log).wsgi_app
+        application = make_app(settings, log).wsgi_app
         time_request(application, "/api/v1/me", key)
         for target in targets:
             times[target].append(time_request(application, target, key))

@@ -21,7 +21,7 @@ from edge_auth.builds.pointer import live_build_id
 from edge_auth.live.key_file import open_key_file
 from edge_auth.live.keys import SCOPES, issue
 from edge_auth.live.log import Log
-from edge_auth.serve.app import Settings, create_app
+from edge_auth.serve.app import Settings, make_app
 from edge_auth.store.open import open_store
 
 _REPEATS = 3
@@ -117,7 +117,7 @@ def main(store: str) -> None:
     with tempfile.TemporaryDirectory() as state:
         for _ in range(_REPEATS):
             log = Log(os.open(os.devnull, os.O_WRONLY))
-            application = create_app(Settings(store, state), log).wsgi_app
+            application = make_app(Settings(store, state), log).wsgi_app
             for what, target, headers in chain([("a first request", f"{API}/cards?q=x", {})], requests(set_id, total)):
                 worst[what] = min(worst.get(what, 1e9), seconds(application, target, key, headers))
     del worst["a first request"]  # waits until the build is read, which a health check does before

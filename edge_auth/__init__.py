@@ -1,1 +1,21 @@
-"""The API shim (`core`, `host`) and the formats that it shares with the generator (`contract`)."""
+"""The API shim: `create_app` is Flask's factory, and `needs_key` lets only keys reach a view."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from edge_auth.api.auth import needs_key
+    from edge_auth.serve.app import create_app
+
+__all__ = ("create_app", "needs_key")
+
+
+def __getattr__(name: str) -> Any:  # the parts below, such as the errors, are used without Flask
+    if name == "create_app":
+        from edge_auth.serve.app import create_app
+
+        return create_app
+    if name == "needs_key":
+        from edge_auth.api.auth import needs_key
+
+        return needs_key
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -154,6 +154,12 @@ class AmbiguousSlug(ApiError):
     advice = "send the slug, or more of the URL"
 
 
+class PreconditionFailed(ApiError):
+    status, code = 412, "precondition_failed"
+    when = "`If-Match` names another bulk file than the one that is here now"
+    advice = "fetch the file again from its beginning"
+
+
 class RangeNotSatisfiable(ApiError):
     status, code = 416, "range_not_satisfiable"
     when = "the range begins beyond the end of the bulk file"
@@ -175,5 +181,5 @@ class InternalError(ApiError):
 # Every error that a client can see, by status.
 API_ERRORS: tuple[type[ApiError], ...] = (
     *(InvalidParameter, NoKey, InvalidKey, ExpiredKey, RevokedKey, InsufficientScope, NotFound, MethodNotAllowed),
-    *(AmbiguousSlug, RangeNotSatisfiable, RateLimited, InternalError),
+    *(AmbiguousSlug, PreconditionFailed, RangeNotSatisfiable, RateLimited, InternalError),
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 from flask import Flask, request
 
 from bench.peers.peer import Peer, wsgi
-from edge_auth.api.access import authenticate
+from edge_auth.api.auth import authenticate
 from edge_auth.live.counter import FileCounter
 from edge_auth.live.key_file import open_key_file
 from edge_auth.live.keyring import Keyring

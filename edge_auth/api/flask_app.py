@@ -1,34 +1,79 @@
-"""The Flask application, without what an API has no use for: sessions, static files, redirects to other paths."""
+"""Flask as the API needs it: paths stay as clients sent them, and a request knows when it came."""
 
-from typing import Any
+import re
+import secrets
+from collections.abc import Callable
+from itertools import count
+from time import perf_counter, time
+from typing import Any, cast
 
-from flask import Flask, Request
-from flask.sessions import NullSession, SessionInterface, SessionMixin
-from flask.testing import FlaskClient
+from flask import Flask, Request, request
+from flask.sessions import NullSession, SecureCookieSessionInterface
 from werkzeug.exceptions import NotFound
 from werkzeug.routing import BaseConverter, MapAdapter
 
-from edge_auth.api.blueprint import Api, Parts
-from edge_auth.api.nginx_edge import answers_fetches
-from edge_auth.live.build_registry import OneBuild
-from edge_auth.live.open_build import OpenBuild
+from edge_auth.api.endpoint import Access
+from edge_auth.live.keys import KeyRecord
+from edge_auth.live.log import clean
 
 _MAX_PATH_CHARACTERS = 8000
 _PARSED = ("scheme", "server", "root_path", "path", "query_string", "headers", "remote_addr")
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
+_HEXADECIMAL = re.compile("[0-9a-f]{32,64}")
+_process, _numbers = secrets.token_hex(4), count(1)
 
 
-class LazyRequest(Request):
-    """Flask's request, whose parts are parsed at their first use. Most requests need none of them."""
+class ApiRequest(Request):
+    """Flask's request, with what checks, limits and the log need.
+
+    Few requests need what Werkzeug parses, so it is parsed when the first of these attributes is read.
+
+    Attributes:
+        method: As it was sent: methods differ in upper and lower case.
+        raw_path: Percent-decoded.
+        query: As it was sent.
+        id: The name of the request in the log.
+        access: The declaration of what is asked for, or None.
+        key: The record of the request's key, once that is known.
+        answer_headers: Headers of the answer that are known before it: the use of the limit, and the build.
+        now: When it came, in Unix time.
+        started: The same on the clock that measures durations.
+    """
+
+    access: Access | None = None
+    key: KeyRecord | None = None
 
     def __init__(self, environ: dict[str, Any], populate_request: bool = True, shallow: bool = False):
         self.environ, self.shallow = environ, shallow
-        self.method = environ["REQUEST_METHOD"]
+        self.method: str = environ["REQUEST_METHOD"]
+        self.raw_path: bytes = environ["PATH_INFO"].encode("latin-1")
+        self.query: str = environ.get("QUERY_STRING", "")
+        self.id = _id(environ)
+        self.answer_headers: dict[str, str] = {}
+        self.now, self.started = time(), perf_counter()
 
     def __getattr__(self, name: str) -> Any:
         if name not in _PARSED:
             raise AttributeError(name)
+        method = self.method
         super().__init__(self.environ, populate_request=False)
+        self.method = method  # Werkzeug's is in upper case
         return getattr(self, name)
+
+
+def _id(environ: dict[str, Any]) -> str:
+    """Return the id that a client or a proxy gave a request, or a new one if that must not go into the log.
+
+    The log removes long texts that may be API keys. Ids of 32 or more hexadecimal digits are common, and allowed.
+    """
+    given: str | None = environ.get("HTTP_X_REQUEST_ID")
+    if given and _REQUEST_ID.fullmatch(given) and (_HEXADECIMAL.fullmatch(given) or clean(given) == given):
+        return given
+    return f"{_process}-{next(_numbers)}"
+
+
+# Returns the request itself, whose attributes cost less than those of Flask's proxy.
+this_request = cast("Callable[[], ApiRequest]", request._get_current_object)  # type: ignore[attr-defined]  # of the proxy
 
 
 class AnyText(BaseConverter):
@@ -38,21 +83,26 @@ class AnyText(BaseConverter):
     part_isolating = False
 
 
-class NoSessions(SessionInterface):
-    """Clients have no sessions."""
+class Sessions(SecureCookieSessionInterface):
+    """Flask's sessions. Without a secret key all requests share one that is empty and cannot be written."""
 
     _none = NullSession()
 
-    def open_session(self, app: Flask, request: Request) -> SessionMixin:
-        """Return the same empty session for all."""
+    def make_null_session(self, app: Flask) -> NullSession:
+        """Return the same one for all."""
         return self._none
 
 
 class ApiFlask(Flask):
     """A Flask application whose paths are what the client sent: no slash is added, removed or merged."""
 
-    request_class = LazyRequest
-    session_interface = NoSessions()
+    request_class = ApiRequest
+    session_interface = Sessions()
+
+    def __init__(self, name: str):
+        super().__init__(name, static_folder=None)
+        self.url_map.merge_slashes = False
+        self.url_map.converters["text"] = AnyText
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
         """Return what finds the rule of a request, whatever its Host.
@@ -63,29 +113,18 @@ class ApiFlask(Flask):
         """
         if request is None:
             return super().create_url_adapter(None)
-        path: str = request.environ["PATH_INFO"]
+        return self.adapter(request.method, request.environ["PATH_INFO"])
+
+    def adapter(self, method: str, path: str) -> MapAdapter:
+        """Return what finds the rule of a path, as WSGI has it: each character stands for one byte.
+
+        Raises:
+            NotFound: As for `create_url_adapter`.
+        """
         try:
             path = path if path.isascii() else path.encode("latin-1").decode()
         except UnicodeError:
             raise NotFound from None
         if len(path) > _MAX_PATH_CHARACTERS or path.startswith("//"):
             raise NotFound
-        return MapAdapter(self.url_map, "", "", "", "http", path, request.method)
-
-
-def create_api(parts: Parts) -> Flask:
-    """Return an application that answers the API."""
-    app = ApiFlask("edge_auth", static_folder=None)
-    app.url_map.merge_slashes = False
-    app.url_map.converters["text"] = AnyText
-    if parts.behind_nginx and parts.log is not None:
-        app.before_request(answers_fetches(create_api(parts.inside()), parts.builds, parts.log))
-    app.register_blueprint(Api(parts).blueprint())
-    return app
-
-
-def client_of(build: OpenBuild) -> FlaskClient:
-    """Return a client that asks a build in this process. It needs no key. What a service answers as 500 is raised."""
-    app = create_api(Parts(OneBuild(build)))
-    app.testing = True
-    return app.test_client()
+        return MapAdapter(self.url_map, "", "", "", "http", path, method)

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import Any, Protocol
 from urllib.parse import unquote_to_bytes
 
+from edge_auth.builds import card_lists
 from edge_auth.errors import InvalidParameter
 from edge_auth.text import MAX_DIGITS
 
@@ -269,6 +270,16 @@ class NameList:
                 f"{name} must be names of at most {self.max_characters} characters, not {quote_input(longest)}"
             )
         return tuple(dict.fromkeys(names))
+
+
+MAX_TEXT_CHARACTERS = 200  # of a text parameter, before it is folded
+GAME: dict[str, Rule] = {"game": Text(MAX_TEXT_CHARACTERS)}
+KIND: dict[str, Rule] = {"kind": Choice(card_lists.KINDS, "all")}
+
+
+def page(default: int, most: int) -> dict[str, Rule]:
+    """Return the parameters of a list."""
+    return {"limit": Integer(1, most, default), "offset": Integer(low=0, default=0)}
 
 
 def read_query(query: str, rules: Mapping[str, Rule]) -> dict[str, Any]:

@@ -1,23 +1,26 @@
-"""The answers: 200 in an encoding that the client accepts, 304, and errors as JSON."""
+"""The answers: 200 in an encoding that the client accepts, 304, errors as JSON; what is added and noted after each."""
 
 import json
 import re
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext, suppress
-from functools import lru_cache
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from functools import cached_property
 from http.client import responses
+from time import perf_counter
 from typing import TYPE_CHECKING
 
-from flask import Response
+from flask import Response, current_app
+from werkzeug.datastructures import Headers
 
-from edge_auth.api.endpoints import COMMON_HEADERS, SITE_HEADERS, Endpoint
-from edge_auth.api.request import Asked
-from edge_auth.builds.bodies import JSON, Body, MadeBody, accepts_gzip, dumps
+from edge_auth.api.endpoint import COMMON_HEADERS, Endpoint
+from edge_auth.api.extension import NAME, Cardpress
+from edge_auth.api.flask_app import ApiRequest, this_request
+from edge_auth.builds.bodies import JSON, Body, accepts_gzip, dumps
 from edge_auth.errors import ApiError, InternalError, StoreError
-from edge_auth.live.bulk_files import MAX_READ_BYTES, Holder, StoredBulkFiles
-from edge_auth.live.keys import KeyRecord
+from edge_auth.live.bulk_files import MAX_READ_BYTES, Holder
+from edge_auth.live.log import Answered
+from edge_auth.live.metrics import NO_LABEL
 
-Waiting = Callable[[], AbstractContextManager[None]]
 RETRY_AFTER_SECONDS = 5
 _CONTENT_HEADERS = ("Content-Length", "Content-Encoding")
 _STATUS_LINES = {int(status): f"{int(status)} {phrase}" for status, phrase in responses.items()}
@@ -41,87 +44,103 @@ if TYPE_CHECKING:
 
 
 class Answer(Response):
-    """A response whose headers say everything, in a plain dict. Flask's own copies and checks each header.
+    """A response that costs little to make: its headers become Werkzeug's when something reads or changes them.
 
-    Attributes:
-        code: The status.
+    Args:
         fields: The headers.
         body: The content.
         chunks: The content in chunks, to be sent when other requests run, in place of `body`.
     """
 
     def __init__(
-        self, code: int, fields: dict[str, str], body: bytes = b"", chunks: Iterable[bytes] | None = None
-    ):  # Response.__init__ would make what these four replace
-        self.code = code
-        self.fields = fields
-        self.body = body
-        self.chunks = chunks
+        self, status_code: int, fields: dict[str, str], body: bytes = b"", chunks: Iterable[bytes] | None = None
+    ):  # Response.__init__ copies and checks each header, which takes ten times as long
+        self._status_code, self._status = status_code, _STATUS_LINES[status_code]
+        self._fields = fields
+        self.response: Iterable[bytes] = [body] if chunks is None else chunks
+        self.direct_passthrough = chunks is not None
+        self.size = len(body) if chunks is None else int(fields["Content-Length"])
+
+    @cached_property
+    def headers(self) -> Headers:  # type: ignore[override]  # an attribute there, which a property can stand for
+        """The headers."""
+        return Headers(self._fields)
+
+    @cached_property
+    def _on_close(self) -> list[object]:  # type: ignore[override]  # likewise
+        return []
 
     def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
-        """Send it."""
-        start_response(_STATUS_LINES[self.code], list(self.fields.items()))
-        return [self.body] if self.chunks is None else self.chunks
+        """Send it: as it was made, or as something has changed it."""
+        if "headers" in self.__dict__ or "_on_close" in self.__dict__:
+            start_response(self._status, self.headers.to_wsgi_list())
+            return self.get_app_iter(environ)
+        start_response(self._status, list(self._fields.items()))
+        return self.response if environ["REQUEST_METHOD"] != "HEAD" else []
+
+    @property
+    def sent_headers(self) -> "dict[str, str] | Headers":
+        """The headers that are sent, in the form that they have now."""
+        return self.headers if "headers" in self.__dict__ else self._fields
 
     def text(self) -> bytes:
         """Return the status, the headers and the body, as HTTP/1.1 writes them."""
-        lines = [f"{name}: {value}\r\n" for name, value in self.fields.items()]
-        return f"HTTP/1.1 {_STATUS_LINES[self.code]}\r\n{''.join(lines)}\r\n".encode("latin-1") + self.body
+        lines = [f"{name}: {value}\r\n" for name, value in self.sent_headers.items()]
+        return f"HTTP/1.1 {self._status}\r\n{''.join(lines)}\r\n".encode("latin-1") + self.get_data()
 
 
-def success(
-    asked: Asked, endpoint: Endpoint, body: Body, waiting: Waiting = nullcontext, files: StoredBulkFiles | None = None
-) -> Answer:
-    """Return 200 with the body in an encoding that the client accepts, or 304 if the client has it already.
-
-    Args:
-        waiting: Returns the context in which other requests run.
-        files: What sends a large body in chunks.
-    """
+def success(asked: ApiRequest, service: Cardpress, endpoint: Endpoint, body: Body) -> Answer:
+    """Return 200 with the body in an encoding that the client accepts, or 304 if the client has it already."""
     gzip = accepts_gzip(asked.environ.get("HTTP_ACCEPT_ENCODING", ""))
-    fields = {**endpoint.headers, **body.headers(gzip), **asked.headers}
+    of_endpoint = endpoint.shared_headers if service.behind_cdn else endpoint.headers
+    fields = {**of_endpoint, **body.headers(gzip), **asked.answer_headers}
     if not endpoint.sends_rate_limit:
         fields = {name: value for name, value in fields.items() if not name.startswith("X-RateLimit-")}
     condition = asked.environ.get("HTTP_IF_NONE_MATCH")
     if condition is not None and body.matches(condition):
         return Answer(304, {name: value for name, value in fields.items() if name not in _CONTENT_HEADERS})
-    if files is None or asked.method == "HEAD":
-        return Answer(200, fields, body.gzipped if gzip else body.inflated(waiting))
-    holder = Holder(asked.record.id if asked.record else None, asked.client)
-    if body.file is not None and not gzip:
+    files = service.files if asked.method != "HEAD" else None
+    if files is not None and body.file is not None and not gzip:
         with suppress(StoreError):  # it is gone
-            return Answer(200, fields, chunks=files.stream_local(body.file, body.size, holder))
-    content = body.gzipped if gzip else body.inflated(waiting)
-    if len(content) <= MAX_READ_BYTES:
-        return Answer(200, fields, content)
-    return Answer(200, fields, chunks=files.stream_bytes(content, holder))
+            return Answer(200, fields, chunks=files.stream_local(body.file, body.size, holder(asked, service)))
+    content = body.gzipped if gzip else body.inflated(service.waiting)
+    if files is not None and len(content) > MAX_READ_BYTES:
+        return Answer(200, fields, chunks=files.stream_bytes(content, holder(asked, service)))
+    return Answer(200, fields, content)
 
 
-def lost_page(asked: Asked, body: Body, waiting: Waiting) -> Answer:
+def holder(asked: ApiRequest, service: Cardpress) -> Holder:
+    """Return who downloads."""
+    assert service.auth is not None, "only requests of clients are counted"
+    return Holder(asked.key.id if asked.key else None, service.auth.address(asked))
+
+
+def lost_page(asked: ApiRequest, body: Body, headers: Mapping[str, str], service: Cardpress) -> Answer:
     """Return 404 with the page that says so to a browser."""
     gzip = accepts_gzip(asked.environ.get("HTTP_ACCEPT_ENCODING", ""))
-    of_page = {**COMMON_HEADERS, **SITE_HEADERS, **body.headers(gzip), **asked.headers}
-    fields = {**of_page, "Cache-Control": "no-store", "Vary": "Accept, Accept-Encoding"}
+    fields = {**COMMON_HEADERS, **headers, **body.headers(gzip), **asked.answer_headers}
+    fields |= {"Cache-Control": "no-store", "Vary": "Accept, Accept-Encoding"}
     del fields["ETag"]
-    return Answer(404, fields, body.gzipped if gzip else body.inflated(waiting))
+    return Answer(404, fields, body.gzipped if gzip else body.inflated(service.waiting))
 
 
-def refusal(error: ApiError, asked: Asked) -> Answer:
+def refusal(error: ApiError) -> Answer:
     """Return the answer that says an error."""
+    asked = this_request()
     body = dumps({"error": {"code": error.code, "message": str(error)}}) + b"\n"
-    fields = {**COMMON_HEADERS, **asked.headers, **error.headers, "Cache-Control": "no-store"}
+    fields = {**COMMON_HEADERS, **asked.answer_headers, **error.headers, "Cache-Control": "no-store"}
     fields |= {"Content-Type": JSON, "Content-Length": str(len(body))}
     if error.status == 400 and f"HTTP_{_REFUSAL.upper().replace('-', '_')}" in asked.environ:
         fields[_REFUSAL] = json.dumps(json.loads(body), separators=(",", ":"))  # in ASCII
     return Answer(error.status, fields, body)
 
 
-def failure(message: str, asked: Asked) -> Answer:
+def failure(message: str) -> Answer:
     """Return 500."""
-    return refusal(InternalError(message, Retry_After=str(RETRY_AFTER_SECONDS)), asked)
+    return refusal(InternalError(message, Retry_After=str(RETRY_AFTER_SECONDS)))
 
 
-def preflight(asked: Asked) -> Answer:
+def preflight(asked: ApiRequest) -> Answer:
     """Return the answer to a browser that asks what a page may send. It may send the headers that it asks for."""
     names = asked.environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", "")
     usable = len(names) <= _MAX_ASKED_BYTES and _ASKED_HEADERS.fullmatch(names)
@@ -135,10 +154,55 @@ def preflight(asked: Asked) -> Answer:
     return Answer(204, fields)
 
 
-@lru_cache(1024)
-def key_body(record: KeyRecord) -> Body:
-    """Return what a client may know about its key."""
-    return MadeBody(dumps(record.public()) + b"\n")
+def finish(response: Response) -> Response:
+    """Add what an answer to a key has to that of another application's view. Log and count it."""
+    asked, service = this_request(), current_app.extensions[NAME]
+    access = asked.access
+    if access is None and asked.routing_exception is None:  # another route of the application
+        service.metrics.flush()
+        return response
+    if access is not None and not isinstance(response, Answer):
+        response.vary.update(("Authorization", "X-API-Key"))
+        for name, value in (COMMON_HEADERS | asked.answer_headers | {"Cache-Control": "private, no-cache"}).items():
+            response.headers.setdefault(name, value)
+    if service.behind_nginx:
+        _describe(response, asked)
+    if service.log is not None:
+        answered = _answered(asked, response)
+        service.metrics.request(answered)
+        service.log.request(answered)
+    return response
+
+
+def _describe(response: Response, asked: ApiRequest) -> None:
+    """Tell nginx the endpoint of an answer. Let it keep one that comes from the build that it has asked for."""
+    access, build = asked.access, asked.environ.get("HTTP_X_EDGE_BUILD", "")
+    may_keep = response.status_code in (200, 304) and build and asked.answer_headers.get("X-Build") == build
+    added = shared_headers(access) if may_keep and isinstance(access, Endpoint) else {}
+    headers = response.sent_headers if isinstance(response, Answer) else response.headers
+    headers.update({"X-Edge-Endpoint": access.path if access else NO_LABEL} | added)
+
+
+def shared_headers(endpoint: Endpoint) -> dict[str, str]:
+    """Return the headers by which nginx knows who else gets an answer."""
+    return {"X-Edge-Endpoint": endpoint.path} | ({"X-Edge-Scope": scope} if (scope := endpoint.shared_scope) else {})
+
+
+def _answered(asked: ApiRequest, response: Response) -> Answered:
+    has_body = asked.method != "HEAD" and response.status_code not in (204, 304)
+    size = response.size if isinstance(response, Answer) else response.calculate_content_length()
+    return Answered(
+        now=asked.now,
+        method=asked.method,
+        path=asked.raw_path,
+        endpoint=asked.access.path if asked.access else None,
+        status=response.status_code,
+        size=(size or 0) if has_body else 0,
+        seconds=perf_counter() - asked.started,
+        key_id=asked.key.id if asked.key else None,
+        id=asked.id,
+        build=asked.answer_headers.get("X-Build"),
+    )
 
 
 def prefers(accept: str, wanted: str, usual: str) -> bool:

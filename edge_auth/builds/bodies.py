@@ -231,6 +231,11 @@ def list_body(
     return MadeBody(b",\n".join(items), sha256(digest + tail).digest() if digest else None, total)
 
 
+def short_list(lines: Sequence[bytes], offset: int, limit: int) -> Body:
+    """Return one page of a list that is in memory."""
+    return list_body(lines[offset : offset + limit], offset, limit, len(lines))
+
+
 def dumps(value: object) -> bytes:
     """Return a value as compact JSON in UTF-8."""
     if type(value) is str:

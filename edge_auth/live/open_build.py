@@ -306,9 +306,15 @@ class OpenBuild:
         read_gzipped, type_ = partial(layer.read_member, entry), object_keys.media_type(key)
         return StoredBody(entry.json_sha256, entry.json_size, entry.length, read_gzipped, type_, file)
 
-    def cached_body(self, path: bytes, query: str, make: Callable[[], Body]) -> Body:
-        """Return the body for a path and a query from the cache. If it is absent, call `make` and store the result."""
-        return self.cached((path, query), make, lambda body: body.cost + len(path) + len(query))
+    def kept_body(self, path: bytes, query: str) -> Body | None:
+        """Return the body for a path and a query, if the cache has it."""
+        body: Body | None = self._cache.get((self.id, (path, query)))
+        self._on_lookup(body is not None)
+        return body
+
+    def keep_body(self, path: bytes, query: str, body: Body) -> None:
+        """Put the body for a path and a query into the cache."""
+        self._cache.put((self.id, (path, query)), body, body.cost + len(path) + len(query))
 
     def recent_bodies(self) -> list[tuple[bytes, str, Body]]:
         """Return path, query and body of the answers in the cache, most recently used first."""

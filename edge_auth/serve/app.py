@@ -4,14 +4,16 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
+from ipaddress import ip_network
 from pathlib import Path
 from threading import Semaphore
+from typing import Any
 
 from flask import Flask, request
 
-from edge_auth.api.access import Door, Network
-from edge_auth.api.blueprint import Parts
-from edge_auth.api.flask_app import create_api
+from edge_auth.api.auth import Auth, Network
+from edge_auth.api.blueprints import create_api
+from edge_auth.api.extension import Cardpress
 from edge_auth.api.nginx_edge import warm
 from edge_auth.builds.layout import KEYS
 from edge_auth.live.build_registry import BuildRegistry
@@ -24,7 +26,7 @@ from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics, RetriedMetrics
 from edge_auth.live.waiting import REQUEST_TIMEOUT_SECONDS, Background, SingleFlight, TakingTurns, Turns
 from edge_auth.serve.store_copies import copies_folder, live_file
-from edge_auth.store.file_cache import FileCache
+from edge_auth.store.file_cache import FileCache, default_state_folder
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.open import is_folder, open_store
 
@@ -93,7 +95,20 @@ class Settings:
         return self.requests_at_once + MAX_DOWNLOADS
 
 
-def create_app(settings: Settings, log: Log | None = None) -> Flask:
+def create_app(store: str = "site_out", *, state: str | None = None, **settings: Any) -> Flask:
+    """Return the application of a store, with views and extensions to be added. It starts threads.
+
+    Args:
+        state: Folder of the shim's own files. None for that of `cardpress serve`.
+        settings: Further ones of `Settings`: what `cardpress serve` takes.
+    """
+    state = state or default_state_folder()
+    Path(state).mkdir(0o700, parents=True, exist_ok=True)
+    proxies = tuple(ip_network(network, strict=False) for network in settings.pop("trusted_proxies", ()))
+    return make_app(Settings(store, state, trusted_proxies=proxies, **settings))
+
+
+def make_app(settings: Settings, log: Log | None = None) -> Flask:
     """Return the application. Call this in the process that serves it, since it starts threads.
 
     Args:
@@ -113,12 +128,11 @@ def create_app(settings: Settings, log: Log | None = None) -> Flask:
     builds = BuildRegistry(store, copies, single_flight, log, metrics, background=background, live_file=live)
     counter = _counter(settings, store.location, log, metrics)
     files = StoredBulkFiles(builds, store, single_flight, waiting)
-    door = Door(keyring, counter, settings.trusted_proxies, behind_nginx, settings.guest_limit)
-    parts = Parts(builds, door, files, log, metrics, waiting, behind_nginx, settings.behind_cdn)
-    app = create_api(parts)
+    auth = Auth(keyring, counter, settings.trusted_proxies, behind_nginx, settings.guest_limit)
+    app = create_api(Cardpress(builds, auth, files, log, metrics, waiting, behind_nginx, settings.behind_cdn))
     _add_health_check(app, builds, keyring, log, settings.guest_limit)
     if not behind_nginx:  # nginx fetches them itself
-        builds.warm = partial(warm, create_api(parts.inside()))
+        builds.warm = partial(warm, app)
     with suppress(Exception):  # if a build cannot be read, answers are 500 until it can: no reason to crash
         _check_ready(builds, keyring)
     metrics.flush()

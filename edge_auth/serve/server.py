@@ -23,7 +23,7 @@ from granian.log import LogLevels
 
 from edge_auth.errors import ServeError
 from edge_auth.live.counter import memory_file
-from edge_auth.serve.app import IDLE_SECONDS, Settings, create_app
+from edge_auth.serve.app import IDLE_SECONDS, Settings, make_app
 from edge_auth.serve.granian_server import ClosingWhenDraining, Draining, Server, end_stalled_connections
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def _worker(settings: Settings, parent: int, draining: Draining) -> Flask:
     """Return the application of one worker process."""
     threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
     end_stalled_connections()
-    app = create_app(settings)
+    app = make_app(settings)
     app.wsgi_app = ClosingWhenDraining(app.wsgi_app, draining)  # type: ignore[method-assign]  # documented by Flask
     return app
 

@@ -37,6 +37,12 @@ def user_cache() -> Path:
     return Path(base) / "cardpress" if base else user_folder(".cache")
 
 
+def default_state_folder() -> str:
+    """Return the default folder for state that outlives a restart, by the XDG base directory specification."""
+    base = os.environ.get("XDG_STATE_HOME")
+    return str(Path(base) / "cardpress" if base else user_folder(".local/state"))
+
+
 def user_folder(name: str) -> Path:
     """Return a folder `cardpress` below a folder of the user's home, or below the folder of temporary files.
 

@@ -14,8 +14,9 @@ from edge_auth.serve.nginx_config import (
     configuration,
     own_user,
 )
+from edge_auth.store.file_cache import default_state_folder
 from generator.commands.options import store_option
-from generator.commands.serving_options import PlainText, default_state_folder
+from generator.commands.serving_options import PlainText
 from generator.terminal import say_lines
 
 

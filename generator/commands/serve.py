@@ -11,9 +11,10 @@ from edge_auth.builds.pointer import read_pointer
 from edge_auth.errors import EdgeError, ServeError
 from edge_auth.live.key_file import open_key_file
 from edge_auth.serve import app, server
+from edge_auth.store.file_cache import default_state_folder
 from edge_auth.store.open import is_folder, open_store
 from generator.commands.options import store_option
-from generator.commands.serving_options import CounterUrl, Network, default_state_folder
+from generator.commands.serving_options import CounterUrl, Network
 
 
 @click.command()

@@ -1,16 +1,13 @@
 """Parameter types and defaults of the options for serving, which `serve` and `doctor` share."""
 
-import os
 import re
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import click
 from click.core import ParameterSource
 
-from edge_auth.store.file_cache import user_folder
 from generator.terminal import say
 
 IpNetwork = IPv4Network | IPv6Network
@@ -76,9 +73,3 @@ class PlainText(click.ParamType):  # type: ignore[type-arg]  # generic only in n
         if not self._allowed.fullmatch(value):
             self.fail(f"{value!r} is not {self._what}", param, ctx)
         return str(value)
-
-
-def default_state_folder() -> str:
-    """Return the default folder for state that outlives a restart, by the XDG base directory specification."""
-    base = os.environ.get("XDG_STATE_HOME")
-    return str(Path(base) / "cardpress" if base else user_folder(".local/state"))

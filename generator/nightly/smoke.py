@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 
 from flask.testing import FlaskClient
 
-from edge_auth.api.endpoints import API, ENDPOINTS, MAX_TEXT_CHARACTERS, Endpoint
-from edge_auth.api.flask_app import client_of
-from edge_auth.api.parameters import ProductId
+from edge_auth.api.blueprints import ENDPOINTS, client_of
+from edge_auth.api.endpoint import API, Endpoint
+from edge_auth.api.parameters import MAX_TEXT_CHARACTERS, ProductId
 from edge_auth.builds import card_lists, layer_names, market
 from edge_auth.builds.builds import open_build
 from edge_auth.errors import EdgeError, InvalidParameter
@@ -99,5 +99,5 @@ def _examples(opened: OpenBuild) -> Iterator[str]:
 
 def _ids(endpoint: Endpoint) -> Iterator[str]:
     """Yield the names of the example values of parameters that are ids."""
-    rules = (endpoint.rules or {}).items()
+    rules = (endpoint.query or {}).items()
     yield from (f"{name} of {endpoint.id}" for name, rule in rules if isinstance(rule, ProductId))

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
-from edge_auth.api.endpoints import API
+from edge_auth.api.endpoint import API
 from generator.site.live_examples import NAMES_OF_BUILDS, NO_EXAMPLES, LiveExamples, cut, shown
 from generator.site.openapi import strict_document
 from generator.site.prose import Prose, Recipe, guide_sections, recipes

@@ -15,8 +15,8 @@ from urllib.parse import quote
 
 from flask.testing import FlaskClient
 
-from edge_auth.api.endpoints import API
-from edge_auth.api.flask_app import client_of
+from edge_auth.api.blueprints import client_of
+from edge_auth.api.endpoint import API
 from edge_auth.builds import layer_names
 from edge_auth.builds.market import DIRECTIONS, WINDOWS
 from edge_auth.live.open_build import OpenBuild

@@ -12,7 +12,8 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
-from edge_auth.api.endpoints import ENDPOINTS, Endpoint
+from edge_auth.api.blueprints import ENDPOINTS
+from edge_auth.api.endpoint import Endpoint
 from edge_auth.api.parameters import (
     BuildId,
     Choice,
@@ -124,7 +125,7 @@ class _Responses:
         constant = {**endpoint.extra_headers, "Cache-Control": endpoint.cache_control}
         schemas = _RATE if endpoint.sends_rate_limit else {}
         schemas = schemas | ({"X-Build": _TEXT} if endpoint.of_build else {})
-        schemas = schemas | ({"X-Total-Count": _COUNT} if "offset" in (endpoint.rules or ()) else {})
+        schemas = schemas | ({"X-Total-Count": _COUNT} if "offset" in (endpoint.query or ()) else {})
         schemas = schemas | {"ETag": _TAG} | ({"Content-Range": _TEXT} if partial else {})
         schemas |= {name: _TEXT | {"const": value} for name, value in constant.items()}
         headers = {name: self._header(name, schema) for name, schema in schemas.items()}
@@ -236,7 +237,7 @@ def _parameter(endpoint: Endpoint, prose: Prose, name: str, place: str, schema: 
     described = {
         "name": name,
         "in": place,
-        "required": place == "path" or isinstance((endpoint.rules or {}).get(name), Required),
+        "required": place == "path" or isinstance((endpoint.query or {}).get(name), Required),
         "description": text,
         "schema": schema,
     }
@@ -251,12 +252,12 @@ def _in_path(endpoint: Endpoint) -> Iterator[tuple[str, _Json]]:
 
 
 def _in_query(endpoint: Endpoint) -> Iterator[tuple[str, _Json]]:
-    for name, rule in (endpoint.rules or {}).items():
+    for name, rule in (endpoint.query or {}).items():
         yield name, schema_of(rule)
 
 
 def _headers(endpoint: Endpoint) -> Iterator[tuple[str, _Json]]:
-    names = ["Range", "If-Range"] if RangeNotSatisfiable in endpoint.errors else []
+    names = ["If-Match", "Range", "If-Range"] if RangeNotSatisfiable in endpoint.errors else []
     names += ["X-Build"] if endpoint.of_build else []
     for name in (*names, "If-None-Match"):
         yield name, {"type": "string"}

@@ -19,7 +19,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from edge_auth.api.endpoints import MAX_TEXT_CHARACTERS
+from edge_auth.api.parameters import MAX_TEXT_CHARACTERS
 from edge_auth.builds import object_keys
 from edge_auth.builds.card_lists import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS, TEXT_FILTERS
 from edge_auth.text import base_name

@@ -15,7 +15,7 @@ from importlib.resources import files
 from itertools import groupby
 from typing import NamedTuple
 
-from edge_auth.api.endpoints import ENDPOINTS
+from edge_auth.api.blueprints import ENDPOINTS
 from edge_auth.builds.card_lists import MATCH_BY, MATCH_SORT, SORTS, TEXT_FILTERS
 from edge_auth.errors import API_ERRORS
 from edge_auth.live.keys import SCOPES
@@ -241,7 +241,7 @@ def _tables() -> Iterator[tuple[tuple[str, ...], list[tuple[str, ...]]]]:
     yield ("status", "code", "when", "what to do"), [*errors]
     prose = Prose()
     titles = {endpoint: prose.section(endpoint.path).title for endpoint in ENDPOINTS}
-    names = {endpoint: ", ".join(f"`{name}`" for name in endpoint.rules or ()) for endpoint in ENDPOINTS}
+    names = {endpoint: ", ".join(f"`{name}`" for name in endpoint.query or ()) for endpoint in ENDPOINTS}
     yield ("path", "gives", "parameters"), [(f"`{row.path}`", titles[row], names[row]) for row in ENDPOINTS]
 
 

@@ -16,7 +16,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from edge_auth.api.endpoints import ENDPOINTS
+from edge_auth.api.blueprints import ENDPOINTS
 from edge_auth.api.parameters import Integer
 from edge_auth.builds import bulk, card_lists, object_keys
 from edge_auth.errors import API_ERRORS
@@ -216,10 +216,10 @@ def _resource(lines: list[tuple[int, str]]) -> Resource:
 
 def _page_rows(page: str, item: str, line: int) -> Iterator[Row]:
     """Yield the fields of a page of a list."""
-    rules = [endpoint.rules["limit"] for endpoint in ENDPOINTS if endpoint.schema == page and endpoint.rules]
+    rules = [endpoint.query["limit"] for endpoint in ENDPOINTS if endpoint.schema == page and endpoint.query]
     most = [rule.high for rule in rules if isinstance(rule, Integer)]
     if not most:
-        raise malformed(line, f"no endpoint answers {page}: add it to `edge_auth/api/endpoints.py`")
+        raise malformed(line, f"no endpoint answers {page}: add it to `edge_auth/api`")
     yield Row("data", f"array of {item}, at most {most[0]} items", "The rows of this page.", "", line)
     yield Row("pagination", "Pagination", "Where this page stands.", "", line)
 

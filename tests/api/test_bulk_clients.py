@@ -15,7 +15,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from edge_auth.api.blueprint import MAX_READ_BYTES
+from edge_auth.api.bulk import MAX_READ_BYTES
 from tests.support import bulk_readers, ducklake_reader, many_prices
 from tests.support.commands import build, issue
 from tests.support.programs import needs

@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from edge_auth.api.endpoints import API, ENDPOINTS, Endpoint
+from edge_auth.api.blueprints import ENDPOINTS
+from edge_auth.api.endpoint import API, Endpoint
 from edge_auth.builds import bulk, layer_names
 from edge_auth.builds.builds import open_build
 from edge_auth.store.folder import FolderStore

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.api.endpoints import ENDPOINTS
+from edge_auth.api.blueprints import ENDPOINTS
 from edge_auth.builds import layout
 from edge_auth.builds.catalogue import COLUMNS
 from edge_auth.builds.index import INDEX_NAME, LayerFile, index_table, map_table, to_bytes

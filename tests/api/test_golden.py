@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.api.endpoints import ENDPOINTS
+from edge_auth.api.blueprints import ENDPOINTS
 from tests.support.commands import issue, run
 from tests.support.service import Client, HttpAnswer, Service, until
 

@@ -230,6 +230,7 @@ ERRORS = """
 | 404 | not_found |
 | 405 | method_not_allowed |
 | 409 | ambiguous_slug |
+| 412 | precondition_failed |
 | 416 | range_not_satisfiable |
 | 429 | rate_limited |
 | 500 | internal_error |

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from edge_auth.api import blueprint as bulk
-from edge_auth.api import responses
+from edge_auth.api import bulk, responses
 from edge_auth.builds.builds import open_build
 from edge_auth.errors import RateLimited
 from edge_auth.live import bulk_files

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edge_auth.api.endpoints import API
-from edge_auth.api.flask_app import client_of
+from edge_auth.api.blueprints import client_of
+from edge_auth.api.endpoint import API
 from edge_auth.builds.builds import open_build
 from edge_auth.live.open_build import LruCache, OpenBuild
 from edge_auth.store.folder import FolderStore

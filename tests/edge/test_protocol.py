@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from edge_auth.api.access import client_address
+from edge_auth.api.auth import client_address
 from edge_auth.builds.bodies import accepts_gzip
 from edge_auth.builds.builds import open_build
 from edge_auth.live.key_file import open_key_file

@@ -1,6 +1,6 @@
 """Headers of a client at their largest, in shapes that make a careless parser slow."""
 
-from edge_auth.api.endpoints import ENDPOINTS
+from edge_auth.api.blueprints import ENDPOINTS
 
 BYTES = 60_000
 _UNITS = (

@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
-from edge_auth.api.endpoints import ENDPOINTS
+from edge_auth.api.blueprints import ENDPOINTS
 from generator.site import pages as site
 from tests.site.conftest import EXAMPLE_STEP
 from tests.support.commands import build, issue

@@ -4,7 +4,7 @@ from importlib.resources import files
 
 import pytest
 
-from edge_auth.api.endpoints import ENDPOINTS
+from edge_auth.api.blueprints import ENDPOINTS
 from generator.errors import SiteError
 from generator.site import openapi
 from generator.site.prose import PARAMETERS, Prose
@@ -42,4 +42,4 @@ def test_a_row_of_a_path_goes_before_the_shared_one() -> None:
 
 def test_examples_name_parameters() -> None:
     for endpoint in ENDPOINTS:
-        assert set(Prose().example_query(endpoint.path)) <= set(endpoint.rules or ())
+        assert set(Prose().example_query(endpoint.path)) <= set(endpoint.query or ())

@@ -3,22 +3,21 @@
 from urllib.parse import unquote
 
 from werkzeug.exceptions import HTTPException
-from werkzeug.routing import Map, Rule
 
-from edge_auth.api.endpoints import ENDPOINTS
-from edge_auth.api.flask_app import AnyText
+from edge_auth.api.blueprints import create_api
+from edge_auth.api.extension import Cardpress
+from edge_auth.api.routes import Route
+from edge_auth.live.build_registry import OneBuild
 
-_RULES = Map(
-    [Rule(endpoint.rule, endpoint=endpoint.path) for endpoint in ENDPOINTS],
-    converters={"text": AnyText},
-    merge_slashes=False,
-)
+_APP = create_api(Cardpress(OneBuild(None)))
 
 
 def endpoint_of(target: str) -> str | None:
     """Return the path of the endpoint that a path with its query reaches, as the documents write it."""
     try:
-        found, _ = _RULES.bind("").match(unquote(target.partition("?")[0]))
+        found, _ = _APP.url_map.bind("").match(unquote(target.partition("?")[0]))
     except HTTPException:
         return None
-    return str(found)
+    route = _APP.view_functions[found]
+    assert isinstance(route, Route)
+    return route.endpoint.path if route.endpoint.tag else None

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-from edge_auth.api.endpoints import Endpoint
+from edge_auth.api.endpoint import Endpoint
 from edge_auth.api.parameters import Required
 from edge_auth.errors import (
     ApiError,
@@ -87,14 +87,14 @@ def _example_subject(endpoint: Endpoint, prose: Prose) -> str:
 
 def _needed_query(endpoint: Endpoint, prose: Prose) -> str:
     """Return the query of the parameters that a request must have."""
-    names = [name for name, rule in (endpoint.rules or {}).items() if isinstance(rule, Required)]
+    names = [name for name, rule in (endpoint.query or {}).items() if isinstance(rule, Required)]
     examples = {name: prose.sentence(endpoint.path, PARAMETERS, name).example for name in names}
     return f"?{urlencode(examples)}" if examples else ""
 
 
 def _bad_query(endpoint: Endpoint) -> str:
     """Return a query whose first parameter is not allowed, or unknown."""
-    for name, rule in (endpoint.rules or {}).items():
+    for name, rule in (endpoint.query or {}).items():
         return urlencode({name: rule.bad_example})
     return "limit=5"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from urllib.parse import quote, quote_plus, unquote_to_bytes
 
-from edge_auth.api.endpoints import ENDPOINTS
+from edge_auth.api.blueprints import ENDPOINTS
 from edge_auth.builds.card_lists import MATCH_SORT, SORTS, TEXT_FILTERS
 from tests.support.lakes import pools
 from tests.support.lakes.rows import Rows
@@ -37,9 +37,9 @@ BAD_INTEGERS = (
 FIXED_PATHS = [endpoint.path for endpoint in ENDPOINTS if endpoint.of_build and not endpoint.subjects]
 NOT_IN_THE_ORACLE = (f"{API}/openapi.json", f"{API}/bulk")
 PLAIN_LISTS = {
-    endpoint.path.removeprefix(f"{API}/"): endpoint.rules["limit"]
+    endpoint.path.removeprefix(f"{API}/"): endpoint.query["limit"]
     for endpoint in ENDPOINTS
-    if endpoint.of_build and set(endpoint.rules or ()) == {"limit", "offset"}
+    if endpoint.of_build and set(endpoint.query or ()) == {"limit", "offset"}
 }
 NOT_UTF8 = ("%FF", "%C3", "%ED%A0%80", "a%80")
 

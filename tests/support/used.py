@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 import pytest
 
-from edge_auth.api.endpoints import ENDPOINTS
+from edge_auth.api.blueprints import ENDPOINTS
 from edge_auth.errors import API_ERRORS
 from generator.cli import cli
 from tests.support import shared

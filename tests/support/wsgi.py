@@ -11,7 +11,7 @@ from urllib.parse import unquote_to_bytes
 from edge_auth.live.key_file import open_key_file
 from edge_auth.live.keys import SCOPES, issue
 from edge_auth.live.log import Log
-from edge_auth.serve.app import Settings, create_app
+from edge_auth.serve.app import Settings, make_app
 from tests.support.service import Client, Service
 
 
@@ -56,7 +56,7 @@ class WsgiClient:
     def reopen(self) -> None:
         """Start a new application, with empty memory."""
         self._log.parent.mkdir(parents=True, exist_ok=True)
-        self.app = create_app(self.settings, Log(os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)))
+        self.app = make_app(self.settings, Log(os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)))
 
     @property
     def log(self) -> str:

@@ -1,17 +1,22 @@
 """Who may ask: the key of a request, its limit and its scope, and the address of a client without a key."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
-from edge_auth.api.endpoints import Endpoint, Source
-from edge_auth.api.request import Asked
+from flask import current_app, g
+
+from edge_auth.api.endpoint import Access
+from edge_auth.api.flask_app import ApiRequest, this_request
 from edge_auth.errors import ExpiredKey, InsufficientScope, InvalidKey, NoKey, RateLimited, RevokedKey
 from edge_auth.live.counter import Counter, address_name, guest_name
 from edge_auth.live.keyring import Keyring
 from edge_auth.live.keys import DEFAULT_RATE_LIMIT, GUEST_SCOPES, KEY_PREFIX, KeyRecord, digest, well_formed
 
 Network = IPv4Network | IPv6Network
+P = ParamSpec("P")
+T = TypeVar("T")
 _MAX_HOPS = 20  # a client may claim thousands of addresses, each of which takes time to parse
 _MAX_ADDRESS_CHARACTERS = 100
 _MAX_KEY_CHARACTERS = 4096  # with any blanks before the key
@@ -19,7 +24,28 @@ _NO_KEY = "an API key is needed: Authorization: Bearer <key>, or X-API-Key: <key
 _NO_BEARER = "Authorization holds a key without the word Bearer: send Authorization: Bearer <key>"
 
 
-class Door:
+def needs_key(scope: str | None = None) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Let only requests with a key of a scope reach a view: 401, 429 and 403 as everywhere. `g.key` is its record.
+
+    The decorator stands below the route.
+    """
+
+    def decorate(view: Callable[P, T]) -> Callable[P, T]:
+        @wraps(view)
+        def checked(*arguments: P.args, **keywords: P.kwargs) -> T:
+            asked = this_request()
+            asked.access = Access(path=asked.url_rule.rule if asked.url_rule else "", scope=scope, guests=False)
+            auth: Auth = current_app.extensions["cardpress"].auth
+            auth.admit(asked, asked.access)
+            g.key = asked.key
+            return view(*arguments, **keywords)
+
+        return checked
+
+    return decorate
+
+
+class Auth:
     """Lets requests in, or refuses them.
 
     Args:
@@ -42,7 +68,7 @@ class Door:
         self._behind_nginx = behind_nginx
         self._guest_limit = guest_limit
 
-    def admit(self, asked: Asked, endpoint: Endpoint) -> None:
+    def admit(self, asked: ApiRequest, access: Access) -> None:
         """Check the key, count the request, and check the scope. Note the key's record and the use of the limit.
 
         Raises:
@@ -51,38 +77,33 @@ class Door:
             InsufficientScope: The key may not read this.
             StoreError: The key records cannot be read.
         """
-        asked.client = self._client(asked.environ)
-        if endpoint.public:
-            if endpoint.rate_limited:
-                self._count(asked, address_name(asked.client), DEFAULT_RATE_LIMIT)
-            return
-        if self._guest_limit and self._is_guest(asked, endpoint):
-            self._count(asked, guest_name(asked.client), self._guest_limit)
-            if endpoint.scope is not None and endpoint.scope not in GUEST_SCOPES:
-                raise InsufficientScope(f"without a key this may not be read: it needs a key with {endpoint.scope}")
-            return
-        record = asked.record = authenticate(self._keyring, asked.environ, asked.now)
-        window = endpoint.window
-        self._count(asked, f"{window.word} {record.id}", record.rate_limit * window.factor)
-        if endpoint.scope is not None and endpoint.scope not in record.scopes:
-            raise InsufficientScope(f"this key may not read this: it lacks the scope {endpoint.scope}")
-
-    def _is_guest(self, asked: Asked, endpoint: Endpoint) -> bool:
-        """Return whether a request has no key, and asks for what a guest may ask for."""
-        of_key = endpoint.source is Source.KEY
-        return not of_key and asked.method == "GET" and sent_key(asked.environ) is None
-
-    def _count(self, asked: Asked, name: str, limit: int) -> None:
+        record, scope, name, limit = None, access.scope, "", 0
+        if access.public:
+            if not access.rate_limited:
+                return
+            name, limit = address_name(self.address(asked)), DEFAULT_RATE_LIMIT
+        elif self._guest_limit and access.guests and asked.method == "GET" and sent_key(asked.environ) is None:
+            name, limit = guest_name(self.address(asked)), self._guest_limit
+        else:
+            asked.key = record = authenticate(self._keyring, asked.environ, asked.now)
+            name, limit = f"{access.window.word} {record.id}", record.rate_limit * access.window.factor
         usage = self._counter.hit(name, limit, asked.now)
-        asked.headers.update(usage.headers())
+        asked.answer_headers.update(usage.headers())
         if not usage.allowed:
             wait = max(1, usage.reset - int(asked.now))
             raise RateLimited(
                 f"over the limit of {limit} requests per minute: wait {wait} seconds", Retry_After=str(wait)
             )
+        if scope is not None and scope not in (record.scopes if record else GUEST_SCOPES):
+            raise InsufficientScope(
+                f"this key may not read this: it lacks the scope {scope}"
+                if record
+                else f"without a key this may not be read: it needs a key with {scope}"
+            )
 
-    def _client(self, environ: dict[str, Any]) -> str:
-        peer, forwarded = environ.get("REMOTE_ADDR", ""), environ.get("HTTP_X_FORWARDED_FOR", "")
+    def address(self, asked: ApiRequest) -> str:
+        """Return the address of the client of a request."""
+        peer, forwarded = asked.environ.get("REMOTE_ADDR", ""), asked.environ.get("HTTP_X_FORWARDED_FOR", "")
         if self._behind_nginx:  # a unix socket has no address; nginx appends that of its client
             forwarded, _, peer = forwarded.rpartition(",")
             peer = peer.strip()

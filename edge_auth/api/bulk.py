@@ -1,0 +1,104 @@
+"""The endpoints for mirrors: the index of fingerprints, and the bulk files."""
+
+import re
+
+from flask import Response, current_app
+
+from edge_auth.api.endpoint import Endpoint
+from edge_auth.api.extension import NAME
+from edge_auth.api.flask_app import ApiRequest, this_request
+from edge_auth.api.responses import Answer, holder
+from edge_auth.api.routes import Query, Routes
+from edge_auth.builds import object_keys
+from edge_auth.builds.bodies import Body, MadeBody, matches_tag
+from edge_auth.builds.bulk import LIVE_CATALOGUE
+from edge_auth.errors import NotFound, PreconditionFailed, RangeNotSatisfiable
+from edge_auth.live import keys
+from edge_auth.live.bulk_files import MAX_READ_BYTES, Span
+from edge_auth.live.counter import PER_KEY_FOR_FILES
+from edge_auth.live.open_build import OpenBuild
+
+fingerprints = Routes("fingerprints", keys.FINGERPRINTS_READ)
+bulk = Routes("bulk", keys.BULK_READ)
+_TAG_DIGITS, _MAX_DIGITS = 32, 18
+_ONE_RANGE = re.compile(r"bytes=[ \t]*([0-9]*)-([0-9]*)[ \t]*", re.IGNORECASE)
+
+
+@fingerprints.get(
+    "fingerprints", schema="FingerprintIndex", cache_control="private, max-age=3600", sends_rate_limit=False
+)
+def get_fingerprints(build: OpenBuild, query: Query) -> Body:
+    """Return the index of fingerprints."""
+    return build.stored_body(object_keys.FINGERPRINTS_KEY, build.fingerprints_file)
+
+
+@bulk.get("bulk", schema="BulkManifest", errors=(NotFound,))
+def list_bulk_files(build: OpenBuild, query: Query) -> Body:
+    """Return the manifest of the bulk files."""
+    return MadeBody(build.manifest)
+
+
+@bulk.get(
+    "bulk/<name>",
+    of_build=False,
+    errors=(NotFound, PreconditionFailed, RangeNotSatisfiable),
+    cache_control="private, max-age=31536000, immutable",
+    vary="Authorization, X-API-Key",
+    extra_headers={"Accept-Ranges": "bytes"},
+    window=PER_KEY_FOR_FILES,
+    methods=("GET", "HEAD"),
+)
+def get_bulk_file(name: str, query: Query) -> Response:
+    """Return a bulk file, which belongs to no single build, or a part of it."""
+    asked, service = this_request(), current_app.extensions[NAME]
+    file = service.files.find(name)
+    tag = file.sha256[:_TAG_DIGITS]
+    assert isinstance(asked.access, Endpoint), "this is the view of one"
+    fields = {**asked.access.headers, **asked.answer_headers, "ETag": f'"{tag}"'}
+    if name == LIVE_CATALOGUE:  # tomorrow this address has another file
+        fields["Cache-Control"] = "private, no-cache"
+    wanted = asked.environ.get("HTTP_IF_MATCH")
+    if wanted is not None and not matches_tag(wanted.replace('W/"', ""), tag):  # weak tags never match
+        raise PreconditionFailed("If-Match names another file than the one that is here now")
+    if matches_tag(asked.environ.get("HTTP_IF_NONE_MATCH", ""), tag):
+        return Answer(304, fields)
+    part = _requested_span(asked, tag, file.size)
+    span = part or Span(0, file.size)
+    fields |= {"Content-Type": file.media_type, "Content-Length": str(span.end - span.start)}
+    if part is not None:
+        fields["Content-Range"] = f"bytes {part.start}-{part.end - 1}/{file.size}"
+    status = 200 if part is None else 206
+    if asked.method == "HEAD":
+        return Answer(status, fields)
+    if span.end - span.start <= MAX_READ_BYTES:
+        return Answer(status, fields, service.files.read(file, span))
+    return Answer(status, fields, chunks=service.files.stream(file, span, holder(asked, service)))
+
+
+def _requested_span(asked: ApiRequest, tag: str, size: int) -> Span | None:
+    """Return the range that a request names, or None for the whole file.
+
+    Raises:
+        RangeNotSatisfiable: The range begins beyond the end of the file.
+    """
+    text, quoted = asked.environ.get("HTTP_RANGE"), f'"{tag}"'
+    if text is None or asked.method == "HEAD" or asked.environ.get("HTTP_IF_RANGE", quoted) != quoted:
+        return None
+    found = _ONE_RANGE.fullmatch(text)
+    if found is None or not any(found.groups()):
+        return None
+    first, last = (digits and (digits.lstrip("0") or "0") for digits in found.groups())
+    if first and last and (len(last), last) < (len(first), first):
+        return None
+    if first:
+        span = Span(_position(first), min(_position(last) + 1, size) if last else size)
+    else:
+        span = Span(max(0, size - _position(last)), size)
+    if span.start >= size:
+        raise RangeNotSatisfiable(f"the file has {size} bytes", Content_Range=f"bytes */{size}")
+    return span
+
+
+def _position(digits: str) -> int:
+    """Return a position of a range. Python refuses to read very long numbers; no file is that large."""
+    return int(digits) if len(digits) <= _MAX_DIGITS else 10**_MAX_DIGITS

@@ -1,0 +1,285 @@
+"""The endpoints of the catalogue: cards, what filters leave, names, sets, games, and the ids of other catalogues."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from itertools import compress
+
+import numpy as np
+
+from edge_auth.api.parameters import (
+    GAME,
+    KIND,
+    MAX_TEXT_CHARACTERS,
+    Choice,
+    IdList,
+    Integer,
+    NameList,
+    Price,
+    ProductId,
+    Required,
+    Rule,
+    Text,
+    TextList,
+    page,
+)
+from edge_auth.api.routes import Query, Routes
+from edge_auth.builds import card_lists, layer_names, object_keys
+from edge_auth.builds.bodies import Body, MadeBody, StoredBody, dumps, list_body, short_list
+from edge_auth.builds.card_lists import BLANK, DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS, TEXT_FILTERS, number_key
+from edge_auth.errors import InvalidParameter, NotFound
+from edge_auth.live import keys
+from edge_auth.live.open_build import OpenBuild
+from edge_auth.search.ranking import (
+    Filters,
+    PriceRange,
+    ResultPage,
+    Search,
+    cheap_page,
+    first_matches,
+    mask_of,
+    ranks_of_prices,
+    read_find,
+)
+from edge_auth.text import composed, fold, fold_without_apostrophes, word_text, words
+
+cards = Routes("cards", keys.CARDS_READ, tag="catalogue")
+_LEAST_KEPT_MATCHES = 1024
+_OVERHEAD_BYTES = 500
+_MAX_ID_DIGITS = 19
+_NO_PRODUCT = "there is no product with this id"
+_NO_NAMES = dumps({"count": 0, "names": []}) + b"\n"
+_FILTERS: dict[str, Rule] = {
+    "q": Text(100),
+    "find": Text(100),
+    "set": Text(MAX_TEXT_CHARACTERS),
+    **dict.fromkeys(TEXT_FILTERS, Text(MAX_TEXT_CHARACTERS)),
+    "min_price": Price(),
+    "max_price": Price(),
+    **KIND,
+}
+_CARDS: dict[str, Rule] = {
+    "ids": IdList(100),
+    **_FILTERS,
+    "sort": Choice((*SORTS, MATCH_SORT), DEFAULT_SORT),
+    "order": Choice(card_lists.ORDERS),
+}
+
+
+@cards.get("cards", schema="CardPage", errors=(NotFound,), query=_CARDS | page(50, 100))
+def list_cards(build: OpenBuild, query: Query) -> Body:
+    """Return a page of the Cards that match, or the Cards of some ids."""
+    lines, offset, limit = build.catalogue.card_lines, query.offset, query.limit
+    if query.ids is not None:  # in their order, with the ids that are unknown
+        ordinals, _, not_found = _find(build, query.ids)
+        more = {"not_found": not_found}
+        return list_body(lines.lines(ordinals), 0, len(query.ids), len(ordinals), lines.digest(ordinals), more)
+    found = find_page(build, read_search(build, query), offset, limit)
+    return list_body(lines.lines(found.ordinals), offset, limit, found.total, lines.digest(found.ordinals))
+
+
+def read_search(build: OpenBuild, query: Query) -> Search:
+    """Return the search that the parameters of /cards mean. Equivalent parameters give equal searches.
+
+    Raises:
+        InvalidParameter: The price range is empty, or the sort needs other parameters.
+    """
+    texts = {name: text for name in TEXT_FILTERS if (text := getattr(query, name))}
+    best = _best(query) if query.sort == MATCH_SORT else None
+    signs, parts = read_find(build.catalogue, query.find or "")
+    filters = Filters(
+        words=tuple(sorted({*(words(query.q or "") or fold(query.q or "").split()), *signs})),
+        parts=parts,
+        set=query.set and composed(query.set),
+        texts=tuple((name, filter_key(build, name, text)) for name, text in texts.items()),
+        kind=query.kind,
+    )
+    sort = DEFAULT_SORT if best else query.sort
+    default_order = "asc" if SORTS[sort].ascending else "desc"
+    return Search(filters, sort, query.order not in (None, default_order), _price_range(query), best)
+
+
+def filter_key(build: OpenBuild, name: str, text: str) -> str:
+    """Return the key of a client's text for a text filter."""
+    if name == "number":
+        return number_key(build.catalogue.texts[name].code_of, text) or BLANK
+    return TEXT_FILTERS[name].key(text) or BLANK
+
+
+def _best(query: Query) -> str:
+    best = word_text(query.q or "") or word_text(query.find or "")
+    if not best or query.order:
+        what = "allows no order" if best else "needs a q or a find with at least one word"
+        raise InvalidParameter(f"sort={MATCH_SORT} {what}")
+    return best
+
+
+def _price_range(query: Query) -> PriceRange | None:
+    prices = PriceRange(query.min_price, query.max_price)
+    if prices.lowest is not None and prices.highest is not None and prices.lowest > prices.highest:
+        raise InvalidParameter("min_price may not be above max_price")
+    return None if prices == (None, None) else prices
+
+
+def find_page(build: OpenBuild, search: Search, offset: int, limit: int) -> ResultPage:
+    """Return one page of the result of a search.
+
+    Raises:
+        NotFound: The search names an unknown set.
+    """
+    if not offset and (stored := _stored_page(build, search, limit)) is not None:
+        return stored
+    catalogue = build.catalogue
+    if (cheap := cheap_page(catalogue, search, offset, limit)) is not None:
+        return cheap
+    # A client that is at a later page will probably want the next one too, so find up to twice as many.
+    count = min(max(_LEAST_KEPT_MATCHES, 1 << (offset + limit).bit_length()), len(catalogue.ids))
+    ordinals, total = build.cached(
+        ("search", search, count),
+        lambda: first_matches(catalogue, search, count),
+        lambda found: found.ordinals.nbytes + _OVERHEAD_BYTES,
+    )
+    return ResultPage(ordinals[offset : offset + limit], total)
+
+
+def _stored_page(build: OpenBuild, search: Search, limit: int) -> ResultPage | None:
+    """Return the first page of a search for a letter that very many names contain, if the build has it."""
+    if search.best is None or search.only_filter != ("q", search.best):
+        return None
+    stored = build.best_of_letters.get(search.best)
+    if stored is None or limit > len(stored.ordinals):
+        return None
+    return ResultPage(stored.ordinals[:limit], stored.total)
+
+
+@cards.get("facets", schema="Facets", errors=(NotFound,), query=_FILTERS)
+def count_facets(build: OpenBuild, query: Query) -> Body:
+    """Return how many products of each kind, rarity, game and set match the filters."""
+    facets = build.facets
+    search = read_search(build, Query(**vars(query), sort=PRICE_SORTS[0], order=None))
+    if search.only_filter in facets.stored:
+        return MadeBody(facets.stored[search.only_filter])
+    if search.only_prices:
+        return MadeBody(facets.of_ranks(ranks_of_prices(build.catalogue, search)))
+    name, text = search.only_filter
+    few = build.catalogue.vocabulary.few_products(text) if name == "q" else None
+    return MadeBody(facets.of_mask(mask_of(build.catalogue, search)) if few is None else facets.of_few(few))
+
+
+@cards.get("names", schema="Names", errors=(NotFound,), query=GAME)
+def list_names(build: OpenBuild, query: Query) -> Body:
+    """Return the names of the products, all or those of a game."""
+    build.require(layer_names.NAMES)
+    key = object_keys.names(fold(query.game) if query.game else None)
+    return build.stored_body(key) if build.objects.find(key) else MadeBody(_NO_NAMES)
+
+
+@cards.get(
+    "cards/<id_product>",
+    schema="CardDetail",
+    errors=(NotFound,),
+    subject=ProductId(),
+    query={"days": Integer(1, 3650)},
+)
+def get_card(build: OpenBuild, id_product: str, query: Query) -> Body:
+    """Return a product with its history."""
+    id_ = _product_id(id_product)
+    if query.days is not None:
+        first_day = build.objects.as_of - timedelta(days=query.days - 1)
+        if (detail := build.objects.card_since(id_, first_day.isoformat())) is not None:
+            return MadeBody(detail, keep_plain=False)
+    elif (card := build.objects.card(id_)) is not None:
+        member = card.member
+        return StoredBody(card.digest, card.size, len(member), lambda: member)
+    raise NotFound(_NO_PRODUCT)
+
+
+def _product_id(text: str) -> int:
+    """Return the id that the path names: any integer, however large.
+
+    Raises:
+        NotFound: It has more digits than the id of any product.
+    """
+    digits = text.lstrip("-").lstrip("0") or "0"
+    if len(digits) > _MAX_ID_DIGITS:
+        raise NotFound(_NO_PRODUCT)
+    return -int(digits) if text.startswith("-") else int(digits)
+
+
+_NAMES = {"names": Required(NameList(100, MAX_TEXT_CHARACTERS))} | GAME | KIND
+_PRINTINGS = {"printings": Choice(("true", "false"), "false")}
+
+
+@cards.get("cards/named", schema="NamedCards", errors=(NotFound,), query=_NAMES | _PRINTINGS)
+def find_named_cards(build: OpenBuild, query: Query) -> Body:
+    """Return the products of each name of a list, and the names that no product has."""
+    names, game = query.names, query.game
+    texts = (("game", filter_key(build, "game", game)),) if game else ()
+    lines = build.named(names, Filters(texts=texts, kind=query.kind), query.printings == "true")
+    not_found = dumps([name for name, line in zip(names, lines, strict=True) if not line])
+    return MadeBody(b'{"data":[\n%b\n],"not_found":%b}\n' % (b",\n".join(filter(None, lines)), not_found))
+
+
+@cards.get("series", schema="SeriesList", errors=(NotFound,), query={"ids": Required(IdList(100))})
+def list_series(build: OpenBuild, query: Query) -> Body:
+    """Return the weekly prices of some products in this order, and the ids that are unknown."""
+    series = build.series
+    ordinals, found, not_found = _find(build, query.ids)
+    rows = zip(found, series.prices(ordinals), series.extremes(ordinals), strict=True)
+    data = b",\n".join([b'{"id_product":%d,"trend":[%b]%b}' % row for row in rows])
+    return MadeBody(b'{"weeks":%b,"data":[\n%b\n],"not_found":%b}\n' % (series.weeks, data, dumps(not_found)))
+
+
+def _find(build: OpenBuild, ids: Sequence[int]) -> tuple[np.ndarray, list[int], list[int]]:
+    """Return the ordinals of the products with some ids, the ids that are known, and the others."""
+    ordinals = build.catalogue.ordinals(ids)
+    known = [ordinal is not None for ordinal in ordinals]
+    not_found = [id_ for id_, is_known in zip(ids, known, strict=True) if not is_known]
+    return np.array(list(compress(ordinals, known)), np.int64), list(compress(ids, known)), not_found
+
+
+@cards.get("cards/<id_product>/identifiers", schema="CardIdentifiers", errors=(NotFound,), subject=ProductId())
+def get_card_identifiers(build: OpenBuild, id_product: str, query: Query) -> Body:
+    """Return the ids that other catalogues have for a product."""
+    id_, identifiers = _product_id(id_product), build.identifiers
+    if build.catalogue.ordinal(id_) is None:
+        raise NotFound(_NO_PRODUCT)
+    return MadeBody(dumps({"id_product": id_, "identifiers": identifiers.of_product(id_)}) + b"\n")
+
+
+@cards.get("identifiers", schema="SchemePage", errors=(NotFound,), query=page(100, 500))
+def list_schemes(build: OpenBuild, query: Query) -> Body:
+    """Return a page of the catalogues whose ids are known."""
+    return short_list(build.identifiers.entries, query.offset, query.limit)
+
+
+_VALUES = {"values": Required(TextList(100, MAX_TEXT_CHARACTERS))}
+
+
+@cards.get("identifiers/<scheme>", schema="IdentifiedProducts", errors=(NotFound,), query=_VALUES)
+def find_by_identifiers(build: OpenBuild, scheme: str, query: Query) -> Body:
+    """Return the products that have some values in the scheme of another catalogue, and the values that none has."""
+    identifiers = build.identifiers
+    if scheme not in identifiers:
+        raise NotFound("there is no such scheme: /identifiers lists the schemes")
+    products = list(zip(query.values, identifiers.products(scheme, query.values), strict=True))
+    found = [{"value": value, "products": ids} for value, ids in products if ids]
+    not_found = [value for value, ids in products if not ids]
+    return MadeBody(dumps({"data": found, "not_found": not_found}) + b"\n")
+
+
+_SETS = {"q": Text(MAX_TEXT_CHARACTERS)} | GAME | page(100, 1000)
+
+
+@cards.get("sets", schema="SetPage", query=_SETS)
+def list_sets(build: OpenBuild, query: Query) -> Body:
+    """Return a page of the sets, all or those that match."""
+    text = fold_without_apostrophes((query.q or "").strip())
+    game = query.game and filter_key(build, "game", query.game)
+    found = [one.line for one in build.sets if text in one.searched and (game is None or one.game == game)]
+    return short_list(found, query.offset, query.limit)
+
+
+@cards.get("games", schema="GamePage", errors=(NotFound,), query=page(100, 500))
+def list_games(build: OpenBuild, query: Query) -> Body:
+    """Return a page of the games."""
+    return short_list(build.rows(layer_names.GAMES), query.offset, query.limit)

@@ -1,0 +1,66 @@
+"""The endpoints of the steps between builds. They belong to the store, not to one build."""
+
+from collections.abc import Sequence
+
+from flask import current_app
+
+from edge_auth.api.extension import NAME
+from edge_auth.api.parameters import BuildId, page, quote_input
+from edge_auth.api.routes import Query, Routes
+from edge_auth.builds import layout
+from edge_auth.builds.bodies import Body, dumps, list_body
+from edge_auth.builds.changes import Step, Steps
+from edge_auth.errors import InvalidParameter, NotFound
+from edge_auth.live import keys
+from edge_auth.live.build_registry import FollowedSteps
+
+changes = Routes("changes", keys.CARDS_READ, tag="catalogue")
+_URL = "/api/v1/changes/"
+
+
+@changes.get("changes", schema="ChangesPage", of_build=False, query={"since": BuildId()} | page(50, 100))
+def list_changes(query: Query) -> Body:
+    """Return one page of the steps: newest first, or those since a build, oldest first."""
+    followed = _followed()
+    steps, since = followed.known(), query.since
+    found: Sequence[Step] | None = steps.documented
+    if since is not None:
+        if since not in steps.builds:  # another worker may know a newer build, and so may the client
+            steps = followed.refreshed()
+        found = steps.since(since)
+    if found is None:
+        raise InvalidParameter(
+            f"since {quote_input(since)} is neither live nor named by a step that is kept: "
+            f"fetch everything again, and go on from the live build {steps.builds[0]}"
+        )
+    lines = [_line(step, steps) for step in found[query.offset : query.offset + query.limit]]
+    return list_body(lines, query.offset, query.limit, len(found))
+
+
+@changes.get("changes/<pair>", path=f"{_URL}{{from}}...{{to}}", schema="Changes", of_build=False, errors=(NotFound,))
+def get_changes(pair: str, query: Query) -> Body:
+    """Return what differs between the builds of a step."""
+    followed = _followed()
+    steps = followed.known()
+    if (step := _step(steps, pair)) is None:
+        steps = followed.refreshed()
+        step = _step(steps, pair)
+    if step is None:
+        raise NotFound("there is no such step: /api/v1/changes lists those that are kept")
+    return followed.document(step, steps)
+
+
+def _followed() -> FollowedSteps:
+    followed: FollowedSteps = current_app.extensions[NAME].builds.steps
+    return followed
+
+
+def _step(steps: Steps, pair: str) -> Step | None:
+    return next((step for step in steps.documented if step.pair == pair), None)
+
+
+def _line(step: Step, steps: Steps) -> bytes:
+    found = steps.comparison(step)
+    counts = {"added": found.added, "removed": found.removed, "changed": found.changed}
+    ends = {"from": step.from_, "to": step.to, "as_of": layout.day_of(step.to)}
+    return dumps(ends | counts | {"url": _URL + step.pair})

@@ -1,0 +1,114 @@
+"""What a view declares of itself: who may ask, what may be asked, and what comes back. Documents and tests read it."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from edge_auth.api.parameters import Rule
+from edge_auth.errors import ApiError
+from edge_auth.live.counter import PER_KEY, KeyWindow
+
+API = "/api/v1/"
+COMMON_HEADERS = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, "
+    "Retry-After, ETag, X-Build, X-Total-Count, Accept-Ranges, Content-Range",
+    "X-Content-Type-Options": "nosniff",
+}
+PRIVATE = {"Cache-Control": "private, no-cache", "Vary": "Authorization, X-API-Key, Accept-Encoding, X-Build"}
+_VARIABLE = re.compile(r"<(?:\w+:)?(\w+)>")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Access:
+    """Who may ask for something.
+
+    Attributes:
+        path: As the documents write it; log and metrics use it as the name of the endpoint.
+        scope: The scope that the key needs, if any.
+        public: Whether requests need no key. The limit then counts by client address.
+        rate_limited: Whether requests count towards a limit.
+        guests: Whether requests without a key may be answered, where guests are allowed.
+        window: The window in which requests with a key count.
+    """
+
+    path: str
+    scope: str | None = None
+    public: bool = False
+    rate_limited: bool = True
+    guests: bool = True
+    window: KeyWindow = PER_KEY
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Endpoint(Access):
+    """The declaration of a view. `generator/site/operations.md` has its prose.
+
+    Attributes:
+        view: The function of the subject's module that finds the answer.
+        query: The rules of the parameters by name. None means that the endpoint ignores the query.
+        subject: The rule of the variable part of the path, if it has one.
+        of_build: Whether a build determines the answers, which name it in X-Build.
+        pinned: Whether a request may name this build in X-Build.
+        tag, schema: What the OpenAPI document says: the tag, and the schema of a 200.
+        errors: The errors of the look-up. The document adds those of the checks that come before.
+        cache_control, vary: Headers of every 200.
+        extra_headers: Headers of a 200 in addition to the usual ones.
+        sends_rate_limit: Whether a 200 carries the X-RateLimit headers.
+        methods: The methods that are allowed. HEAD is answered like GET, without the body.
+    """
+
+    view: Callable[..., Any]
+    query: Mapping[str, Rule] | None = field(default_factory=dict)
+    subject: Rule | None = None
+    of_build: bool = True
+    pinned: bool = True
+    tag: str = ""
+    schema: str = ""
+    errors: tuple[type[ApiError], ...] = ()
+    cache_control: str = PRIVATE["Cache-Control"]
+    vary: str = PRIVATE["Vary"]
+    extra_headers: Mapping[str, str] = field(default_factory=dict)
+    sends_rate_limit: bool = True
+    methods: tuple[str, ...] = ("GET",)
+
+    @cached_property
+    def id(self) -> str:
+        """The operation's id in the OpenAPI document: the name of the view, as JavaScript would write it."""
+        return camel(self.view.__name__)
+
+    @cached_property
+    def headers(self) -> dict[str, str]:
+        """The headers of every 200."""
+        return {**COMMON_HEADERS, **self.extra_headers, "Cache-Control": self.cache_control, "Vary": self.vary}
+
+    @cached_property
+    def shared_headers(self) -> dict[str, str]:
+        """Those for a cache that asks before each use. One key may get the copy of another key's answer."""
+        if not self.of_build or self.public:
+            return self.headers
+        return self.headers | {"Cache-Control": "public, no-cache", "Vary": "Accept-Encoding, X-Build"}
+
+    @cached_property
+    def shared_scope(self) -> str | None:
+        """The scope of the keys that get the same 200, "-" for all keys, or None if no other key gets it."""
+        shared = self.of_build and self.sends_rate_limit and not self.public
+        return (self.scope or "-") if shared else None
+
+    @cached_property
+    def subjects(self) -> tuple[str, ...]:
+        """The names of the variable parts of the path."""
+        return tuple(re.findall(r"{(\w+)}", self.path))
+
+
+def documented(rule: str) -> str:
+    """Return a rule of Flask as the documents write paths."""
+    return _VARIABLE.sub(lambda found: f"{{{camel(found[1])}}}", rule)
+
+
+def camel(name: str) -> str:
+    """Return `two_words` as `twoWords`."""
+    first, *others = name.split("_")
+    return first + "".join(map(str.capitalize, others))

@@ -1,0 +1,154 @@
+"""Views under their routes: a blueprint that keeps what each view declares, and the steps that all of them share.
+
+`answer` has the order of the checks: that of docs/api.md. Method and path come first, which Flask checks.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, TypeVar
+
+from flask import Blueprint, Response, current_app
+
+from edge_auth.api.endpoint import API, Endpoint, documented
+from edge_auth.api.extension import NAME, Cardpress
+from edge_auth.api.flask_app import ApiRequest, this_request
+from edge_auth.api.parameters import quote_input, read_query
+from edge_auth.api.responses import success
+from edge_auth.builds.bodies import Body
+from edge_auth.errors import AccessDenied, InvalidParameter, MissingObject, NotFound, UnknownBuild
+from edge_auth.live.open_build import OpenBuild
+
+View = TypeVar("View", bound=Callable[..., Body | Response])
+Query = SimpleNamespace  # the values of the parameters of a request
+_MAX_PIN_CHARACTERS = 200
+_ONE_HOST = "an HTTP/1.1 request must have one header Host"
+
+
+class Routes(Blueprint):
+    """A blueprint of endpoints: `get` adds a rule, and keeps what the view declares.
+
+    Args:
+        name: The name of the subject.
+        scope: The scope that keys need.
+        tag: The name in the OpenAPI document, if it is another one.
+    """
+
+    def __init__(self, name: str, scope: str | None = None, tag: str = ""):
+        super().__init__(name, __name__)
+        self._declared = {"tag": tag or name, "scope": scope}
+        self.endpoints: list[Endpoint] = []
+
+    def get(  # type: ignore[override]  # its views are given more, and return bodies
+        self, rule: str, **declared: Any
+    ) -> Callable[[View], View]:
+        """Add a view below /api/v1/.
+
+        Args:
+            rule: Flask's rule.
+            declared: See `Endpoint`.
+        """
+
+        def add(view: View) -> View:
+            more = self._declared | {"path": documented(API + rule)} | declared
+            endpoint = Endpoint(view=view, **more)
+            self.endpoints.append(endpoint)
+            self.add_endpoint(API + rule, view.__name__, endpoint)
+            return view
+
+        return add
+
+    def add_endpoint(self, rule: str, name: str, endpoint: Endpoint, **given: str) -> None:
+        """Add a rule for an endpoint, whose view gets `given` beside the variable part of the path."""
+        route = Route(endpoint, given)
+        self.add_url_rule(rule, name, route, methods=endpoint.methods, provide_automatic_options=False)
+
+
+@dataclass(frozen=True)
+class Route:
+    """What Flask calls for a rule. Some rules of one endpoint differ in what they give the view."""
+
+    endpoint: Endpoint
+    given: Mapping[str, str]
+
+    def __call__(self, **arguments: str) -> Response:
+        """Answer a request."""
+        return answer(self.endpoint, {**self.given, **arguments})
+
+
+def answer(endpoint: Endpoint, arguments: dict[str, str]) -> Response:
+    """Answer a request."""
+    asked, service = this_request(), current_app.extensions[NAME]
+    asked.access = endpoint
+    require_one_host(asked)
+    if service.auth is not None:
+        service.auth.admit(asked, endpoint)  # key, limit, scope
+    elif not endpoint.of_build:
+        raise NotFound("a build alone has no answer to this")
+    if endpoint.of_build:
+        return answer_from_build(asked, service, endpoint, arguments)
+    found = endpoint.view(**arguments, query=read_parameters(endpoint, arguments, asked.query))
+    return success(asked, service, endpoint, found) if isinstance(found, Body) else found
+
+
+def require_one_host(asked: ApiRequest) -> None:
+    """Refuse a request that names no host, or several.
+
+    Raises:
+        InvalidParameter: It does.
+    """
+    host = asked.environ.get("HTTP_HOST", "")  # granian joins the values of several with a comma
+    if "," in host or (host == "" and asked.environ.get("SERVER_PROTOCOL") == "HTTP/1.1"):
+        raise InvalidParameter(_ONE_HOST)
+
+
+def answer_from_build(
+    asked: ApiRequest, service: Cardpress, endpoint: Endpoint, arguments: Mapping[str, str], path: bytes | None = None
+) -> Response:
+    """Answer from the build that X-Build names, else from the live one. If it was pruned meanwhile, from the next one.
+
+    Args:
+        path: What the answer is kept under, if it is not the path of the request.
+    """
+    pin = asked.environ.get("HTTP_X_BUILD") if endpoint.pinned else None
+    pin = pin[:_MAX_PIN_CHARACTERS] if pin else None  # a longer one is no build either
+    path = path or asked.raw_path
+    for is_last in (False, True):
+        try:
+            build = service.builds.select(pin)
+        except UnknownBuild:
+            asked.answer_headers.pop("X-Build", None)
+            live = service.builds.select().id
+            why = f"X-Build {quote_input(pin or '')} is not kept here; the live build is {live}"
+            raise InvalidParameter(why) from None
+        asked.answer_headers["X-Build"] = build.id
+        try:
+            body = build.kept_body(path, asked.query) or make_body(build, endpoint, arguments, path, asked.query)
+            return success(asked, service, endpoint, body)
+        except (MissingObject, AccessDenied):  # the errors for objects of a pruned build
+            if is_last or not service.builds.has_changed(build, pin):
+                raise
+    raise AssertionError("unreachable")
+
+
+def make_body(build: OpenBuild, endpoint: Endpoint, arguments: Mapping[str, str], path: bytes, query: str) -> Body:
+    """Return the body that a view finds in a build, and keep it under the path and the query.
+
+    Raises:
+        ApiError: The parameters are not allowed, or the view finds nothing.
+        StoreError: The store failed.
+    """
+    body: Body = endpoint.view(build, **arguments, query=read_parameters(endpoint, arguments, query))
+    build.keep_body(path, query, body)
+    return body
+
+
+def read_parameters(endpoint: Endpoint, arguments: Mapping[str, str], query: str) -> Query:
+    """Return the values of the parameters of a request.
+
+    Raises:
+        InvalidParameter: The variable part of the path or a parameter is not allowed.
+    """
+    if endpoint.subject is not None:
+        endpoint.subject.read(endpoint.subjects[0], *arguments.values())
+    return Query(**read_query(query, endpoint.query)) if endpoint.query is not None else Query()

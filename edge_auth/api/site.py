@@ -1,0 +1,74 @@
+"""The description of the API, and the pages for people."""
+
+from typing import Any
+
+from flask import Response, current_app
+
+from edge_auth.api.endpoint import Endpoint
+from edge_auth.api.extension import NAME
+from edge_auth.api.flask_app import this_request
+from edge_auth.api.responses import prefers
+from edge_auth.api.routes import Query, Routes, answer_from_build
+from edge_auth.builds import object_keys
+from edge_auth.builds.bodies import JSON, Body
+from edge_auth.errors import NotFound
+from edge_auth.live.open_build import OpenBuild
+
+description = Routes("description", tag="service")
+pages = Routes("pages")
+# The site's pages load scripts and styles from their own host only. Images may come from any host, or be drawn here.
+# The policy `cardpress-worker` of Trusted Types gives the scanner the address of its worker, and makes no markup.
+SITE_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types cardpress-worker",
+    "Referrer-Policy": "no-referrer",
+}
+_PUBLIC: dict[str, Any] = {"cache_control": "public, max-age=300", "public": True}
+_PAGES = _PUBLIC | {"query": None, "extra_headers": SITE_HEADERS, "rate_limited": False, "methods": ("GET", "HEAD")}
+
+
+@description.get("openapi.json", schema="Description", query=None, vary="Accept-Encoding, X-Build", **_PUBLIC)
+def get_description(build: OpenBuild, query: Query) -> Body:
+    """Return the description of the API."""
+    return build.stored_body(object_keys.OPENAPI_KEY)
+
+
+def page(build: OpenBuild, key: str, query: Query) -> Body:
+    """Return a file of the site. The path of a folder means its page."""
+    folder = key.removesuffix("/")
+    key = f"{folder}/index.html" if folder in object_keys.SITE_PAGES else key
+    if build.objects.find(key) is None:
+        raise NotFound(no_path())
+    return build.stored_body(key)
+
+
+def file_of_folder(build: OpenBuild, folder: str, name: str, query: Query) -> Body:
+    """Return a file of a folder of the site."""
+    return page(build, f"{folder}/{name}", query)
+
+
+def home(query: Query) -> Response:
+    """Return the page at / in one of its two forms, each of which is kept."""
+    asked, service = this_request(), current_app.extensions[NAME]
+    as_json = prefers(asked.environ.get("HTTP_ACCEPT", ""), JSON, "text/html")
+    key = object_keys.HOME_JSON if as_json else object_keys.HOME_PAGE
+    return answer_from_build(asked, service, _HOME_PAGE, {"key": key}, f"/{key}".encode())
+
+
+def no_path(meant: str | None = None) -> str:
+    """Return the message of a path that is not there, with the one that is meant."""
+    return f"there is no such path: {f'did you mean {meant}? ' if meant else ''}/docs lists what there is"
+
+
+_SITE: dict[str, Any] = {"path": "/docs, /explore", "vary": "Accept-Encoding", "pinned": False, **_PAGES}
+_PAGE, _FILE = Endpoint(view=page, **_SITE), Endpoint(view=file_of_folder, **_SITE)
+_HOME = {"path": "/", "vary": "Accept, Accept-Encoding", "pinned": False, **_PAGES}
+_HOME_PAGE = Endpoint(view=page, **_HOME)
+pages.add_endpoint("/", "home", Endpoint(view=home, of_build=False, **_HOME))
+for _name in object_keys.ROOT_FILES:
+    pages.add_endpoint(f"/{_name}", _name.replace(".", "_"), _PAGE, key=_name)
+for _folder in object_keys.SITE_FOLDERS:
+    pages.add_endpoint(f"/{_folder}", _folder, _PAGE, key=_folder)
+    pages.add_endpoint(f"/{_folder}/", f"{_folder}_page", _PAGE, key=f"{_folder}/")
+    pages.add_endpoint(f"/{_folder}/<text:name>", f"{_folder}_file", _FILE, folder=_folder)

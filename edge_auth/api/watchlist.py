@@ -1,0 +1,44 @@
+"""The endpoints of the watchlist."""
+
+from edge_auth.api.parameters import Choice, page
+from edge_auth.api.routes import Query, Routes
+from edge_auth.builds import object_keys
+from edge_auth.builds.bodies import Body, short_list
+from edge_auth.errors import AmbiguousSlug, NotFound
+from edge_auth.live import keys
+from edge_auth.live.open_build import OpenBuild
+
+watchlist = Routes("watchlist", keys.WATCHLIST_READ)
+_ITEM = "watchlist/<text:slug>"
+_ERRORS = (NotFound, AmbiguousSlug)
+
+
+@watchlist.get("watchlist", schema="WatchlistPage", query=page(100, 500))
+def list_watchlist(build: OpenBuild, query: Query) -> Body:
+    """Return a page of the watchlist."""
+    return short_list(build.watchlist, query.offset, query.limit)
+
+
+@watchlist.get(_ITEM, schema="WatchlistItem", errors=_ERRORS)
+def get_watchlist_item(build: OpenBuild, slug: str, query: Query) -> Body:
+    """Return an item of the watchlist."""
+    return build.stored_body(object_keys.watchlist_item(build.slugs.resolve(slug)))
+
+
+_HISTORY = {
+    "view": Choice(object_keys.HISTORY_VIEWS, "daily"),
+    "range": Choice(object_keys.HISTORY_RANGES, "all"),
+}
+
+
+@watchlist.get(f"{_ITEM}/history", schema="WatchlistHistory", errors=_ERRORS, query=_HISTORY)
+def get_watchlist_history(build: OpenBuild, slug: str, query: Query) -> Body:
+    """Return one of the histories of an item."""
+    slug = build.slugs.resolve(slug)
+    return build.stored_body(object_keys.watchlist_history(slug, query.view, query.range))
+
+
+@watchlist.get(f"{_ITEM}/offers", schema="WatchlistOffers", errors=_ERRORS)
+def get_watchlist_offers(build: OpenBuild, slug: str, query: Query) -> Body:
+    """Return the offers of an item."""
+    return build.stored_body(object_keys.watchlist_offers(build.slugs.resolve(slug)))

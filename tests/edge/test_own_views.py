@@ -1,0 +1,142 @@
+"""Views, sessions, extensions and handlers of one's own, added to the application as to any of Flask."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from flask import Flask, Response, g, session
+from flask_cors import CORS
+
+from edge_auth import create_app, needs_key
+from edge_auth.live.key_file import open_key_file
+from edge_auth.live.keys import CARDS_READ, WATCHLIST_READ, issue
+from tests.support.service import ROOT, environment
+
+CARDS = "/api/v1/cards?limit=1"
+RATE = {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
+
+
+class OutOfStock(Exception):
+    """An error of the added views."""
+
+
+def bearer(location: str, *scopes: str, limit: int = 100) -> dict[str, str]:
+    key, record = issue("a visitor", scopes, limit, None, 0)
+    open_key_file(location).add(record)
+    return {"Authorization": f"Bearer {key}"}
+
+
+pytestmark = pytest.mark.shim_only("makes its own applications")
+
+
+@pytest.fixture
+def app(store: str, tmp_path: Path) -> Flask:
+    app = create_app(store=store, state=str(tmp_path / "state"), trusted_proxies=["10.0.0.0/8"])
+    app.secret_key = "of this test"
+    CORS(app, expose_headers=["X-Mine"], supports_credentials=True)
+
+    @app.get("/mine/<name>")
+    @needs_key("cards:read")
+    def mine(name: str) -> dict[str, str]:
+        return {"name": name, "for": g.key.name}
+
+    @app.get("/visits")
+    def visits() -> dict[str, int]:
+        session["visits"] = session.get("visits", 0) + 1
+        return {"visits": session["visits"]}
+
+    @app.get("/sold")
+    def sold() -> str:
+        raise OutOfStock
+
+    @app.errorhandler(OutOfStock)
+    def out_of_stock(error: OutOfStock) -> tuple[str, int]:
+        return "sold", 410
+
+    @app.after_request
+    def mark(response: Response) -> Response:
+        response.headers["X-Mine"] = str(response.status_code)
+        response.set_cookie("seen", "1")
+        return response
+
+    return app
+
+
+def test_a_view_asks_for_key_limit_and_scope(app: Flask, store: str) -> None:
+    client, headers = app.test_client(), bearer(store, CARDS_READ, limit=2)
+    answer = client.get("/mine/fox", headers=headers)
+    assert (answer.status_code, answer.json) == (200, {"name": "fox", "for": "a visitor"})
+    assert answer.headers["X-RateLimit-Limit"] == "2" and set(answer.headers.keys()) >= RATE
+    assert answer.headers["Cache-Control"] == "private, no-cache" and "Authorization" in answer.vary
+    assert client.get("/mine/fox").json["error"]["code"] == "unauthorized"
+    assert client.get("/mine/fox", headers={"X-API-Key": "wrong"}).json["error"]["code"] == "invalid_api_key"
+    client.get(CARDS, headers=headers)
+    refused = client.get("/mine/fox", headers=headers)
+    assert (refused.status_code, refused.json["error"]["code"]) == (429, "rate_limited")
+    assert int(refused.headers["Retry-After"]) > 0 and set(refused.headers.keys()) >= RATE
+    other = client.get("/mine/fox", headers=bearer(store, WATCHLIST_READ))
+    assert (other.status_code, other.json["error"]["code"]) == (403, "insufficient_scope")
+    assert set(other.headers.keys()) >= RATE
+
+
+def test_every_answer_can_be_changed(app: Flask, store: str) -> None:
+    client, headers = app.test_client(), bearer(store, CARDS_READ)
+    plain = client.get(CARDS, headers=headers)
+    tag = plain.headers["ETag"]
+    answers = {
+        200: plain,
+        304: client.get(CARDS, headers=headers | {"If-None-Match": tag}),
+        400: client.get("/api/v1/cards?limit=0", headers=headers),
+        401: client.get(CARDS),
+        403: client.get("/api/v1/bulk", headers=headers),
+        404: client.get("/nowhere"),
+        405: client.post(CARDS),
+        204: client.options(CARDS, headers={"Origin": "https://a.example", "Access-Control-Request-Method": "GET"}),
+    }
+    for status, answer in answers.items():
+        assert (answer.status_code, answer.headers["X-Mine"]) == (status, str(status))
+        assert answer.headers["Set-Cookie"].startswith("seen=1")
+        assert answer.headers["Access-Control-Allow-Origin"] == "*"
+    assert plain.json["pagination"]["returned"] == 1
+    assert int(plain.headers["Content-Length"]) == len(plain.data)
+    assert not answers[304].data and answers[304].headers["ETag"] == tag
+
+
+def test_what_an_extension_does_to_the_content_is_sent(app: Flask, store: str) -> None:
+    @app.after_request
+    def shout(response: Response) -> Response:
+        response.data = response.get_data().upper()
+        response.status_code = 203
+        return response
+
+    answer = app.test_client().get("/api/v1/me", headers=bearer(store))
+    assert (answer.status_code, answer.data[:8]) == (203, b'{"ID":"K')
+    assert int(answer.headers["Content-Length"]) == len(answer.data)
+
+
+def test_sessions_and_handlers_are_those_of_flask(app: Flask) -> None:
+    client = app.test_client()
+    assert [client.get("/visits").json["visits"] for _ in range(3)] == [1, 2, 3]
+    answer = client.get("/sold")
+    assert (answer.status_code, answer.data, answer.headers["X-Mine"]) == (410, b"sold", "410")
+
+
+def test_extensions_see_what_the_application_answers_from(app: Flask, store: str) -> None:
+    assert app.extensions["cardpress"].builds.select().id == app.test_client().get("/healthz").json["build"]
+    kept = app.extensions["cardpress"].auth
+    asked = {"environ_overrides": {"REMOTE_ADDR": "10.1.2.3", "HTTP_X_FORWARDED_FOR": "192.0.2.7"}}
+    with app.test_request_context("/", **asked) as context:
+        assert kept.address(context.request) == "192.0.2.7"
+
+
+def test_flask_lists_the_endpoints(store: str, tmp_path: Path) -> None:
+    program = f'edge_auth:create_app(store="{store}", state="{tmp_path / "state"}")'
+    listed = subprocess.run(
+        [sys.executable, "-m", "flask", "--app", program, "routes"],
+        cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert listed.returncode == 0, listed.stderr
+    rows = {tuple(line.split()[:3]) for line in listed.stdout.splitlines()}
+    assert ("cards.list_cards", "GET", "/api/v1/cards") in rows
+    assert ("watchlist.get_watchlist_item", "GET", "/api/v1/watchlist/<text:slug>") in rows
