@@ -114,8 +114,9 @@ def nginx(
     certificate: str,
     certificate_key: str,
     cache: str,
+    tree: str,
 ) -> Files:
-    """Return a configuration of nginx in front of shims."""
+    """Return configurations of nginx: in front of shims, and over an exported tree."""
     servers = "".join(f"    server {shim};\n" for shim in shims)
     instead = {
         "server_name cards.example;": f"server_name {name};",
@@ -124,6 +125,7 @@ def nginx(
         "/etc/cardpress/tls/fullchain.pem": certificate,
         "/etc/cardpress/tls/privkey.pem": certificate_key,
         "/var/cache/nginx/cardpress": cache,
+        "/srv/cardpress/tree;": f"{tree};",
     }
     return dict(_adapted("nginx", instead))
 
