@@ -63,6 +63,7 @@ def _environment() -> jinja2.Environment:
         autoescape=False,
         bytecode_cache=compiled_templates(),
     )
+    environment.filters["quoted"] = quoted
     environment.globals |= {"sorts": SORTS, "text_filters": TEXT_FILTERS, "blank": BLANK}
     return environment
 
@@ -70,6 +71,11 @@ def _environment() -> jinja2.Environment:
 def sql_literal(text: str | Path) -> str:
     """Return a text, such as a path, as a literal of SQL. Use it where DuckDB takes no parameters."""
     return "'" + str(text).replace("'", "''") + "'"
+
+
+def quoted(name: str) -> str:
+    """Return the name of a column as SQL has it."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def run_file(connection: duckdb.DuckDBPyConnection, name: str, **values: Hashable) -> duckdb.DuckDBPyConnection:

@@ -28,6 +28,7 @@ _MAX_SLUG_CHARACTERS = 500
 _NAMED_SLUGS = 3  # in a message
 # Of a Card, whose members have one order. JSON escapes quotation marks, so no text in it holds these.
 _PRINTED = re.compile(rb'{"id_product":(.*?),"name":.*?,"set":(.*?),"rarity":.*?,"number":(.*?),"image":')
+_QUERY = re.compile("[?#]")
 _NO_SLUG = "no watchlist product has this slug, nor this in its URL"
 
 
@@ -165,9 +166,10 @@ class Slugs:
         """
         if len(text) > _MAX_SLUG_CHARACTERS:
             raise NotFound(_NO_SLUG)
-        folded = fold(text)
-        if folded in self._slugs:
+        if (folded := fold(text)) in self._slugs:
             return self._slugs[folded]
+        if before := _QUERY.split(text, 1)[0]:  # a whole cardmarket_url has the query of the seller filter
+            folded = fold(before)
         matching = [slug for url, slug in self._urls if folded in url]
         if not matching:
             raise NotFound(_NO_SLUG)

@@ -11,15 +11,15 @@ from edge_auth.errors import NoLiveBuild
 from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
 from generator import settings
-from generator.commands.import_results import accept_option, max_file_option, say_findings, summary_line
+from generator.commands.import_results import accept_option, max_file_option, say_findings, table_lines
 from generator.commands.options import lake_option, resources_options, store_option
 from generator.compare.comparison import compare
 from generator.compare.diff import Diff
 from generator.errors import IngestError
 from generator.ingest.bounded_file import FileLimits
 from generator.ingest.findings import FAR_DAY, REFUSED
-from generator.ingest.guide_doubts import PackedFile
-from generator.ingest.marketplace_import import ImportOptions, MarketplaceFiles, import_files, read_files
+from generator.ingest.marketplace import MarketplaceFiles
+from generator.ingest.pipeline import merge_into
 from generator.lake.lake import open_lake
 from generator.lake.quarantine import skipped_by_builds
 from generator.lake.writer import LakeWriter
@@ -70,15 +70,20 @@ def backfill(
         raise click.UsageError("FROM is after TO")
     limits, progress = FileLimits(max_file_mb << 20), Progress()
     accepted = frozenset(accept) | {FAR_DAY}  # FROM and TO name the days
-    packed = _read(MarketplaceFiles(places=places, limits=limits), first.date(), last.date(), progress)
-    result = import_files(LakeWriter(lake), packed, ImportOptions(game, accepted, is_remembered=False))
+    source = MarketplaceFiles(
+        (), places, limits, lambda path, reason: progress.say(f"left {path}: {reason}"),
+        lambda file: file.columns is None or first.date() <= file.day <= last.date(),
+        game=game, is_remembered=False, accepted=accepted,
+    )  # fmt: skip
+    _read(source, first.date(), last.date(), progress)
+    result = merge_into(LakeWriter(lake), source)
     say_findings(result.findings)
-    for path, counts in result.tables.items():
-        progress.say(summary_line(path, counts))
+    for line in table_lines(result):
+        progress.say(line)
     opened = open_store(store)
     live = _live_build(opened)
-    source = open_lake(lake, None, progress, skipped_by_builds(opened))
-    built = make_build(source, opened, resources=resources, progress=progress)
+    opened_lake = open_lake(lake, None, progress, skipped_by_builds(opened))
+    built = make_build(opened_lake, opened, resources=resources, progress=progress)
     _say_differences(live, open_build(opened, built.id), top, resources, progress)
     if publish_it:
         publish(opened, built.id, by_hand=False)
@@ -86,25 +91,19 @@ def backfill(
     say(built.id)
 
 
-def _read(files: MarketplaceFiles, first: date, last: date, progress: Progress) -> list[PackedFile]:
+def _read(source: MarketplaceFiles, first: date, last: date, progress: Progress) -> None:
     """Read lists, names of expansions, and the guides of some days. Say which days have no guide.
 
     Raises:
         IngestError: No day has a guide, or a file is refused.
     """
-    packed = read_files(
-        files,
-        lambda file: progress.say(f"{file.path}: {file.what}"),
-        lambda path, reason: progress.say(f"left {path}: {reason}"),
-        lambda file: file.columns is None or first <= file.day <= last,
-    )
-    guides = {one.file.day for one in packed if one.file.columns}
+    source.read(lambda file: progress.say(str(file)))
+    guides = {file.day for file in source.files if file.columns}
     days = {first + timedelta(n) for n in range((last - first).days + 1)}
     if not guides:
         raise IngestError(f"no price guide from {first} to {last} in these folders: nothing was imported")
     if absent := sorted(days - guides):
         say(f"no guide for {len(absent):,} of {len(days):,} days: {', '.join(map(str, absent))}", err=True)
-    return packed
 
 
 def _live_build(store: Store) -> Build | None:

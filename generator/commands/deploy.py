@@ -98,11 +98,11 @@ def systemd(folder: Path, force: bool, program: str | None, **places: Any) -> No
 @_setting("--certificate", _path, "/etc/cardpress/tls/fullchain.pem", "The certificate.")
 @_setting("--certificate-key", _path, "/etc/cardpress/tls/privkey.pem", "Its private key.")
 @_setting("--cache", _path, "/var/cache/nginx/cardpress", "A folder for pages that nginx keeps.")
-@_setting("--tree", _path, "/srv/cardpress/tree", "The tree that `cardpress export --gzip` writes.")
 def nginx(folder: Path, force: bool, shim: tuple[str, ...], **options: str) -> None:
-    """Write configurations of nginx: before shims, and over an exported tree.
+    """Write a configuration of nginx before shims.
 
-    For the nginx that answers from its own cache see `cardpress edge config`.
+    For the nginx that answers from its own cache see `cardpress edge config`, for one over an exported tree
+    `cardpress docs static-tree`.
 
     \b
     Example: cardpress deploy nginx sites --name cards.example --shim 10.0.0.5:8001 --shim 10.0.0.6:8001

@@ -9,8 +9,8 @@ from edge_auth.text import fold
 from generator.clock import utc_now
 from generator.commands.ingest_cardmarket import cardmarket as import_files
 from generator.commands.options import HttpUrl
+from generator.ingest.catalogue import GAMES
 from generator.ingest.downloads import BASE_URL, fetch_files
-from generator.ingest.games import GAMES
 from generator.terminal import say
 
 

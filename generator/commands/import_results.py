@@ -1,4 +1,4 @@
-"""Output and options that the `ingest` commands share: progress, a line for each file of the lake, limits of files."""
+"""Output and options that the `ingest` commands share: progress, the result, limits of files."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import click
 
-from generator.ingest.findings import REFUSED, ImportFinding
-from generator.ingest.merge import MergeCounts
-from generator.terminal import say
+from generator.ingest.findings import MEANINGS, REFUSED, ImportFinding
+from generator.ingest.pipeline import ImportResult
+from generator.terminal import say, say_json, say_lines
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -23,23 +23,6 @@ def max_file_option(default_bytes: int) -> Callable[[_Function], _Function]:
         show_default=True,
         help="Refuse a file that is larger after inflating.",
     )
-
-
-def summary_line(path: str, counts: MergeCounts) -> str:
-    """Return what an import changed in a file of the lake, as one line."""
-    line = f"{path}: {counts.rows} rows, {counts.new} new, {counts.changed} changed, {counts.unchanged} unchanged"
-    if counts.in_other_files:
-        line += f"; {counts.in_other_files} skipped, already in other files of the lake"
-    if counts.older:
-        line += f"; {counts.older} skipped, the lake has newer rows with other values"
-    if counts.outranked:
-        line += f"; {counts.outranked} skipped, a greater row has the same product and time"
-    if counts.in_two_games:
-        line += (
-            f"; {counts.in_two_games} products are in the files of two games, "
-            f"such as id_product {counts.example_in_two_games}: the newest file wins"
-        )
-    return line
 
 
 @contextmanager
@@ -58,7 +41,7 @@ def reading_progress(files: int, lines: bool = False) -> Iterator[Callable[[obje
 
 def accept_option(*cases: str) -> Callable[[_Function], _Function]:
     """Return the option --accept for cases that otherwise stop an import."""
-    meanings = "; ".join(f"{case}: {REFUSED[case]}" for case in cases)
+    meanings = "; ".join(f"{case}: {MEANINGS[case]}" for case in cases)
     return click.option(
         "--accept",
         multiple=True,
@@ -72,3 +55,20 @@ def say_findings(findings: Iterable[ImportFinding]) -> None:
     for finding in findings:
         said = f"; accepted: {REFUSED[finding.case]}" if finding.is_refused else ""
         say(f"{finding}{said}", err=True)
+
+
+def say_result(result: ImportResult, as_json: bool) -> None:
+    """Print the result of an import."""
+    say_findings(result.findings)
+    for remark in result.remarks:
+        say(remark, err=True)
+    if as_json:
+        say_json(result.as_json())
+        return
+    say(result.summary)
+    say_lines(table_lines(result))
+
+
+def table_lines(result: ImportResult) -> Iterator[str]:
+    """Yield what an import changed, a line for each file of the lake."""
+    yield from (f"{path}: {counts}" for path, counts in result.tables.items())

@@ -12,21 +12,16 @@ from generator.commands.import_results import (
     max_file_option,
     reading_progress,
     say_findings,
-    summary_line,
+    table_lines,
 )
 from generator.ingest.bounded_file import FileLimits
 from generator.ingest.findings import REFUSED
 from generator.ingest.gaps import Gap, find_gaps
+from generator.ingest.marketplace import MarketplaceFiles
 from generator.ingest.marketplace_files import Kind
-from generator.ingest.marketplace_import import (
-    ImportOptions,
-    MarketplaceFiles,
-    MarketplaceResult,
-    import_files,
-    read_files,
-)
 from generator.ingest.memory import DEFAULT_PATTERN
-from generator.ingest.table_files import expansions_file
+from generator.ingest.pipeline import ImportResult, merge_into
+from generator.ingest.tables import expansions_file
 from generator.lake.writer import LakeWriter
 from generator.terminal import say, say_json, say_lines
 
@@ -85,25 +80,26 @@ def cardmarket(
     Example: cardpress ingest cardmarket --lake lake downloads/ --numbers-from-names
     """
     named = tuple((kind, path) for kind in Kind for path in paths[kind.name.lower()])
-    files = MarketplaceFiles(named, paths["places"], FileLimits(max_file_mb << 20))
     left: list[tuple[Path, str]] = []
-    with reading_progress(len(files.paths()), lines=bool(files.places)) as on_read:
-        packed = read_files(
-            files, lambda file: on_read(f"{file.path}: {file.what}"), lambda path, reason: _leave(left, path, reason)
-        )
-    if not packed:
-        nothing = "the folders have none of the marketplace's files" if files.places else "give a folder"
+    source = MarketplaceFiles(
+        named, paths["places"], FileLimits(max_file_mb << 20), lambda path, reason: _leave(left, path, reason),
+        game=game, numbers_from_names=numbers_from_names, number_pattern=number_pattern, accepted=frozenset(accept),
+    )  # fmt: skip
+    with reading_progress(len(source.paths()), lines=bool(source.places)) as on_read:
+        source.read(on_read)
+    if not source.files:
+        nothing = "the folders have none of the marketplace's files" if source.places else "give a folder"
         raise click.UsageError(f"Nothing to import: {nothing}, or --singles, --nonsingles, --price-guide, --expansions")
-    if game and not any(one.file.target == expansions_file() for one in packed):
+    if game and not any(file.target == expansions_file() for file in source.files):
         say("--game has no effect: it names the game of expansions, and there is no --expansions file", err=True)
-    options = ImportOptions(game, frozenset(accept), numbers_from_names, number_pattern)
     writer = LakeWriter(lake)
-    result = import_files(writer, packed, options)
-    for number, one in result.memory.items():
+    result = merge_into(writer, source)
+    memory = source.kept()
+    for number, one in memory.items():
         if one.remembers:
             say(f"the lake remembers of game {number}: {one}; `cardpress lake show`", err=True)
-    takes_numbers = bool(numbers_from_names) or any(one.number_pattern for one in result.memory.values())
-    gaps = find_gaps(writer, numbers_from_names=takes_numbers) if files.places else None
+    takes_numbers = bool(numbers_from_names) or any(one.number_pattern for one in memory.values())
+    gaps = find_gaps(writer, numbers_from_names=takes_numbers) if source.places else None
     _say_result(result, left, gaps, as_json)
 
 
@@ -112,20 +108,15 @@ def _leave(left: list[tuple[Path, str]], path: Path, reason: str) -> None:
     say(f"left {path}: {reason}", err=True)
 
 
-def _say_result(result: MarketplaceResult, left: list[tuple[Path, str]], gaps: list[Gap] | None, as_json: bool) -> None:
+def _say_result(result: ImportResult, left: list[tuple[Path, str]], gaps: list[Gap] | None, as_json: bool) -> None:
     """Print the result. With `gaps`, also what the lake lacks."""
     say_findings(result.findings)
+    tables = result.tables_as_json()
     if not as_json:
-        say_lines(summary_line(path, counts) for path, counts in result.tables.items())
+        say_lines(table_lines(result))
         say_lines(gaps or ())
     elif gaps is None:
-        say_json(result.as_json())
+        say_json(tables)
     else:
-        say_json(
-            {
-                "files": [{"path": str(path), "what": what} for path, what in result.read],
-                "left": [{"path": str(path), "reason": reason} for path, reason in left],
-                "tables": result.as_json(),
-                "missing": [gap._asdict() for gap in gaps],
-            }
-        )
+        not_read = [{"path": str(path), "reason": reason} for path, reason in left]
+        say_json(result.counts | {"left": not_read, "tables": tables, "missing": [gap._asdict() for gap in gaps]})

@@ -5,16 +5,14 @@ from pathlib import Path
 import click
 
 from generator import settings
-from generator.commands.import_results import max_file_option, reading_progress, summary_line
+from generator.commands.import_results import accept_option, max_file_option, reading_progress, say_result
 from generator.ingest.bounded_file import FileLimits
-from generator.ingest.cardmarket_identifiers import (
-    import_cardmarket_identifiers,
-    is_cardmarket_identifiers,
-)
-from generator.ingest.identifier_formats import CARD_FORMATS
-from generator.ingest.identifiers_import import FileCounts, import_identifiers
+from generator.ingest.card_formats import CARD_FORMATS
+from generator.ingest.cardmarket_identifiers import CardmarketIdentifiers, is_cardmarket_identifiers
+from generator.ingest.findings import OTHER_NAMES
+from generator.ingest.identifiers import IdentifierFiles
+from generator.ingest.pipeline import import_into
 from generator.lake.writer import LakeWriter
-from generator.terminal import say, say_json, say_lines
 
 _MTGJSON = "mtgjson"
 _lake = click.option("--lake", required=True, help="Folder (made if absent) or s3:// prefix.")
@@ -30,10 +28,17 @@ _json = click.option("--json", "as_json", is_flag=True, help="The result as JSON
     is_flag=True,
     help="The files are the whole truth: other ids of the catalogue go. Without --from: of each scheme in the files.",
 )
+@accept_option(OTHER_NAMES)
 @max_file_option(settings.MAX_CARDS_BYTES)
 @_json
 def identifiers(
-    files: tuple[Path, ...], lake: str, source: str | None, replace: bool, max_file_mb: int, as_json: bool
+    files: tuple[Path, ...],
+    lake: str,
+    source: str | None,
+    replace: bool,
+    accept: tuple[str, ...],
+    max_file_mb: int,
+    as_json: bool,
 ) -> None:
     """Import the ids that other catalogues have for the products.
 
@@ -49,20 +54,11 @@ def identifiers(
             raise click.UsageError("Import CardmarketIdentifiers.json by itself, without --replace.")
         _import_cardmarket_identifiers(files[0], lake, limits, as_json)
         return
+    format_ = CARD_FORMATS[source] if source else None
+    read = IdentifierFiles(format_, files, limits, replace, accepted=frozenset(accept))
     with reading_progress(len(files)) as on_read:
-        result = import_identifiers(
-            LakeWriter(lake),
-            files,
-            CARD_FORMATS[source] if source else None,
-            replace=replace,
-            limits=limits,
-            on_read=on_read,
-        )
-    if as_json:
-        say_json(result.as_json())
-        return
-    say(result)
-    say_lines(_lines(result.tables))
+        result = import_into(LakeWriter(lake), read, on_read)
+    say_result(result, as_json)
 
 
 @click.command("cardmarket-identifiers")
@@ -88,19 +84,5 @@ def _is_of_the_marketplace(path: Path, source: str | None, limits: FileLimits) -
 
 def _import_cardmarket_identifiers(path: Path, lake: str, limits: FileLimits, as_json: bool) -> None:
     with reading_progress(1) as on_read:
-        result = import_cardmarket_identifiers(LakeWriter(lake), path, limits)
-        on_read(path)
-    if as_json:
-        tables = {path: counts.as_json() for path, counts in result.tables.items()}
-        tables |= {path: counts._asdict() for path, counts in result.identifiers.items()}
-        say_json({"expansions": result.expansions, "products": result.products, "tables": tables})
-        return
-    say(result)
-    say_lines(summary_line(path, counts) for path, counts in result.tables.items())
-    say_lines(_lines(result.identifiers))
-
-
-def _lines(tables: dict[str, FileCounts]) -> list[str]:
-    return [
-        f"{path}: {counts.rows} rows, {counts.new} new, {counts.removed} removed" for path, counts in tables.items()
-    ]
+        result = import_into(LakeWriter(lake), CardmarketIdentifiers(path, limits), on_read)
+    say_result(result, as_json)

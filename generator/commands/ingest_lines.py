@@ -8,21 +8,15 @@ from typing import Any
 import click
 
 from generator import settings
-from generator.commands.import_results import (
-    accept_option,
-    max_file_option,
-    reading_progress,
-    say_findings,
-    summary_line,
-)
+from generator.commands.import_results import accept_option, max_file_option, reading_progress, say_result
 from generator.ingest.bounded_file import FileLimits
 from generator.ingest.findings import CONTRADICTION, FAR_DAY, FUTURE, INCOMPLETE_OFFERS
 from generator.ingest.formats import LineFormat, ScrapedFormat
-from generator.ingest.lines_import import ImportResult, LineFiles
+from generator.ingest.line_sources import Lines
+from generator.ingest.pipeline import import_into
 from generator.lake.writer import LakeWriter
-from generator.terminal import say, say_json, say_lines
+from generator.terminal import say_lines
 
-_Import = Callable[..., ImportResult]  # of a LakeWriter, LineFiles and OnRead, and of the values of further options
 _Option = Callable[[click.Command], click.Command]
 _Template = Callable[[LakeWriter], Iterable[str]]
 _FILES = click.Path(path_type=Path, allow_dash=True)
@@ -47,15 +41,16 @@ _OPTIONS: tuple[_Option, ...] = (
 
 
 def lines_command(
-    line_format: LineFormat, import_lines: _Import, *options: _Option, template: _Template | None = None
+    line_format: LineFormat, source: type[Lines], *options: _Option, template: _Template | None = None
 ) -> click.Command:
     """Return the command that imports lines of a format.
 
     Args:
-        options: Further options. Their values are arguments of `import_lines`.
+        options: Further options. Their values are attributes of the source.
         template: Yields the lines of a table to fill, for the option --template.
     """
-    run = partial(_print_or_import, template, import_lines) if template else partial(_run_import, import_lines)
+    make = partial(source, line_format)
+    run = partial(_print_or_import, template, make) if template else partial(_run_import, make)
     command = click.Command(line_format.name, help=_help(line_format), callback=run)
     files = click.argument("files", nargs=-1, required=not template, type=_FILES, metavar="FILE…")
     to_fill = click.option("--template", is_flag=True, help="Print the table to fill, with what the lake lacks.")
@@ -84,7 +79,7 @@ Example: cardpress ingest {line_format.name} --lake lake {line_format.example}
 
 def _print_or_import(
     lines: _Template,
-    import_lines: _Import,
+    make: Callable[..., Lines],
     files: tuple[Path, ...],
     lake: str,
     template: bool,
@@ -94,13 +89,13 @@ def _print_or_import(
     if template:
         say_lines(lines(LakeWriter(lake)))
     elif files:
-        _run_import(import_lines, files, lake, **options)
+        _run_import(make, files, lake, **options)
     else:
         raise click.UsageError("Name a file to import, or give --template.")
 
 
 def _run_import(
-    import_lines: _Import,
+    make: Callable[..., Lines],
     files: tuple[Path, ...],
     lake: str,
     bad_lines: Path | None,
@@ -112,27 +107,7 @@ def _run_import(
 ) -> None:
     """Import lines and print the result."""
     limits = FileLimits(max_file_mb << 20, max_line_kb << 10)
+    source = make(files, bad_lines, limits, accepted=frozenset(accept), **further)
     with reading_progress(len(files)) as on_read:
-        result = import_lines(
-            LakeWriter(lake), LineFiles(files, bad_lines, limits, frozenset(accept)), on_read, **further
-        )
-    say_findings(result.findings)
-    if result.refused:
-        say(f"{result.refused:,} lines refused, stored in {bad_lines}", err=True)
-    if result.incomplete_offers:
-        say(f"{result.incomplete_offers:,} offers lack a price, a seller or a condition: not shown", err=True)
-    if as_json:
-        say_json(_as_json(result))
-        return
-    say(f"{result.lines:,} line{'s' * (result.lines != 1)}, {result.refused:,} refused")
-    say_lines(summary_line(path, counts) for path, counts in result.tables.items())
-
-
-def _as_json(result: ImportResult) -> dict[str, Any]:
-    fields = {
-        "lines": result.lines,
-        "refused": result.refused,
-        "incomplete_offers": result.incomplete_offers,
-        "tables": {path: counts.as_json() for path, counts in result.tables.items()},
-    }
-    return fields | {finding.case: finding.occurrences for finding in result.findings}
+        result = import_into(LakeWriter(lake), source, on_read)
+    say_result(result, as_json)

@@ -8,8 +8,8 @@ from edge_auth.builds.builds import open_build
 from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.open import open_store
 from generator.commands.options import json_option, lake_option, store_option
+from generator.ingest.catalogue import GAMES
 from generator.ingest.findings import REFUSED
-from generator.ingest.games import GAMES
 from generator.ingest.memory import DEFAULT_PATTERN, GameImport, memory_file, remembered
 from generator.lake.lake import DAILY_TABLES
 from generator.lake.writer import LakeWriter
@@ -126,7 +126,8 @@ def remember(
         known = GameImport() if forget else memory.get(number, GameImport())
         pattern = known.number_pattern if numbers_from_names is None else number_pattern if numbers_from_names else None
         changed = GameImport(game or known.game, pattern, known.accepted | set(accept))
-        writer.write(memory_file(writer, memory | {number: changed}))
+        for change in memory_file(writer, memory | {number: changed}):
+            writer.write({change.path: change.data})
     say(f"{number}  {GAMES.get(number, '')}  {changed}")
 
 

@@ -114,9 +114,8 @@ def nginx(
     certificate: str,
     certificate_key: str,
     cache: str,
-    tree: str,
 ) -> Files:
-    """Return configurations of nginx: in front of shims, and over an exported tree."""
+    """Return a configuration of nginx in front of shims."""
     servers = "".join(f"    server {shim};\n" for shim in shims)
     instead = {
         "server_name cards.example;": f"server_name {name};",
@@ -125,7 +124,6 @@ def nginx(
         "/etc/cardpress/tls/fullchain.pem": certificate,
         "/etc/cardpress/tls/privkey.pem": certificate_key,
         "/var/cache/nginx/cardpress": cache,
-        "/srv/cardpress/tree;": f"{tree};",
     }
     return dict(_adapted("nginx", instead))
 

@@ -4,7 +4,7 @@ A case in `REFUSED` stops the import, because readers of the API would see the d
 the same. Other cases are only counted and reported.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from generator.errors import IngestError
@@ -27,6 +27,9 @@ UNKNOWN_CONDITIONS = "unknown-conditions"
 IN_BOTH_LISTS = "in-both-lists"
 NAMED_BY_URL = "named-by-url"
 UNKNOWN_SLUGS = "unknown-slugs"
+OTHER_NAMES = "other-names"
+NAMES_NOT_COMPARED = "names-not-compared"
+OTHER_GAME = "other-game"
 
 # The cases that stop an import, and what accepting them means.
 REFUSED = {
@@ -41,6 +44,8 @@ REFUSED = {
 }
 
 
+# What accepting means, also of cases that leave something out.
+MEANINGS = REFUSED | {OTHER_NAMES: "links of cards with other names than their products are taken"}
 # Cases of the time of one file. A lake does not remember that they were accepted.
 OF_ONE_FILE = frozenset({FUTURE, FAR_DAY})
 
@@ -67,13 +72,13 @@ class ImportFinding(NamedTuple):
         return f"{self.source}: {self.message}"
 
 
-def refuse(findings: Iterable[ImportFinding], accepted: Collection[str]) -> None:
-    """Stop an import that has findings of cases that are not accepted.
+def refuse(findings: Iterable[ImportFinding], accepts: Callable[[ImportFinding], bool]) -> None:
+    """Stop an import that has findings which it does not accept.
 
     Raises:
         IngestError: There are such findings. The message names the first and how to insist.
     """
-    refused = [finding for finding in findings if finding.is_refused and finding.case not in accepted]
+    refused = [finding for finding in findings if finding.is_refused and not accepts(finding)]
     if not refused:
         return
     first, others = refused[0], len(refused) - 1

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from generator.ingest.csv_tables import TableKeys
 from generator.ingest.prices import parse_price
-from generator.ingest.table_files import DailyTable
+from generator.ingest.tables import DailyTable
 from generator.ingest.values import (
     InvalidValue,
     parse_condition,
@@ -54,54 +54,21 @@ class Column(NamedTuple):
     is_required: bool = False
 
 
-def text(*keys: str) -> Column:
-    """Return a column of text."""
-    return _column(keys, parse_text, pa.string())
+def _reading(parse: Callable[[Any, str], Any], type_: pa.DataType) -> Callable[..., Column]:
+    """Return a function that makes columns whose value stands under one of the keys that it is given."""
+    return lambda *keys: Column(keys, partial(_one_value, keys=keys, parse=parse), type_)
 
 
-def collector_number(*keys: str) -> Column:
-    """Return a column of collector numbers."""
-    return _column(keys, parse_number, pa.string())
-
-
-def text_or_integer(*keys: str) -> Column:
-    """Return a column of text, which lines may give as an integer."""
-    return _column(keys, parse_text_or_integer, pa.string())
-
-
-def url(*keys: str) -> Column:
-    """Return a column of URLs of pages."""
-    return _column(keys, parse_url, pa.string())
-
-
-def condition(*keys: str) -> Column:
-    """Return a column of conditions."""
-    return _column(keys, parse_condition, pa.string())
-
-
-def seller(*keys: str) -> Column:
-    """Return a column of sellers."""
-    return _column(keys, parse_seller, pa.string())
-
-
-def price(*keys: str) -> Column:
-    """Return a column of prices in euros."""
-    return _column(keys, parse_price, pa.float64())
-
-
-def count(*keys: str) -> Column:
-    """Return a column of counts."""
-    return _column(keys, parse_count, pa.int64())
-
-
-def marketplace_id(*keys: str) -> Column:
-    """Return a column of ids of the marketplace."""
-    return _column(keys, parse_id, pa.int64())
-
-
-def time(*keys: str) -> Column:
-    """Return a column of times in UTC."""
-    return _column(keys, parse_time, TIMESTAMP)
+text = _reading(parse_text, pa.string())
+collector_number = _reading(parse_number, pa.string())
+text_or_integer = _reading(parse_text_or_integer, pa.string())
+url = _reading(parse_url, pa.string())
+condition = _reading(parse_condition, pa.string())
+seller = _reading(parse_seller, pa.string())
+price = _reading(parse_price, pa.float64())
+count = _reading(parse_count, pa.int64())
+marketplace_id = _reading(parse_id, pa.int64())
+time = _reading(parse_time, TIMESTAMP)
 
 
 def offers(*keys: str, members: Mapping[str, Column]) -> Column:
@@ -151,11 +118,6 @@ def first_value(*columns: Column) -> Column:
         return None
 
     return Column(tuple(key for column in columns for key in column.keys), read, columns[0].type)
-
-
-def _column(keys: tuple[str, ...], parse: Callable[[Any, str], Any], type_: pa.DataType) -> Column:
-    """Return a column whose value stands under one of these keys."""
-    return Column(keys, partial(_one_value, keys=keys, parse=parse), type_)
 
 
 def _one_value(line: Line, keys: tuple[str, ...], parse: Callable[[Any, str], Any]) -> Any:
@@ -254,18 +216,13 @@ class ScrapedFormat(LineFormat):
     needed: tuple[str, ...] = ()
     is_csv_allowed: ClassVar[bool] = False
 
-    def contradiction(self, row: Mapping[str, Any]) -> str:
-        """Return how the count of a check contradicts its offers, or ''. A list may be shorter than the count."""
-        count, listed = row.get(self.counts), row.get("offer_list")
-        if count is None and listed == [] and row[self.lowest] is not None:
-            return f"offer_list has 0, but {self.lowest} is {row[self.lowest]}"
-        if count is None:
-            return ""
-        if listed is not None and (count < len(listed) or (count and not listed)):
-            return f"{self.counts} is {count:,}, but offer_list has {len(listed):,}"
-        if not count and not listed and row[self.lowest] is not None:
-            return f"{self.counts} is 0, but {self.lowest} is {row[self.lowest]}"
-        return ""
+    def contradiction(self, counted: int | None, listed: int | None, least: float | None, **_: object) -> str:
+        """Return how the count of a check contradicts its offers."""
+        if counted is None:
+            return f"offer_list has 0, but {self.lowest} is {least}"
+        if listed is not None and (counted < listed or (counted and not listed)):
+            return f"{self.counts} is {counted:,}, but offer_list has {listed:,}"
+        return f"{self.counts} is 0, but {self.lowest} is {least}"
 
 
 _LISTED = ("offer_list", "article")
@@ -406,4 +363,29 @@ WATCHLIST = LineFormat(
         "name": text("name"),
         "game": text("game"),
     },
+)
+
+
+# A price guide as the marketplace made them before 2024, by the keys of its JSON.
+CSV_GUIDE = LineFormat(
+    "price-guide",
+    help="",
+    example="",
+    columns={
+        "idProduct": required(marketplace_id("idProduct")),
+        "low": price("low", "Low Price"),
+        "avg": price("avg", "Avg. Sell Price"),
+        "trend": price("trend", "Trend Price"),
+        **{figure: price(figure) for figure in ("avg1", "avg7", "avg30")},
+        "low-foil": price("low-foil", "low-holo", "Foil Low"),
+        "avg-foil": price("avg-foil", "avg-holo", "Foil Sell"),
+        "trend-foil": price("trend-foil", "trend-holo", "Foil Trend"),
+        **{
+            f"{figure}-foil": price(f"{figure}-foil", f"{figure}-holo", f"Foil {figure.upper()}")
+            for figure in ("avg1", "avg7", "avg30")
+        },
+    },
+    remarks=frozenset(
+        {"German Pro Low", "Suggested Price", "Low Price Ex+", "idCategory", "Name", "Expansion", "Rarity"}
+    ),
 )

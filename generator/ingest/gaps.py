@@ -6,61 +6,15 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import NamedTuple
 
-import duckdb
 import pyarrow as pa
 
-from generator.ingest.games import IS_UNNAMED, TOLD_GAMES, UNNAMED, usual_name
-from generator.ingest.merge import connect_tables
-from generator.ingest.table_files import price_guide_file
-from generator.lake.lake import DAILY_TABLES, FLAT_TABLES
-from generator.lake.tables import arrow_schema
+from generator.ingest.catalogue import UNNAMED, known_games, usual_name
+from generator.ingest.tables import price_guide_file, read_all, select
+from generator.lake.lake import DAILY_TABLES
 from generator.lake.writer import LakeWriter
 
 _MAX_LISTED_DAYS = 5
-
-_COUNTS = f"""
-SELECT
-    count(*) AS products,
-    count(*) FILTER (kind = 'single') AS singles,
-    count(*) FILTER (kind = 'sealed') AS sealed,
-    count(*) FILTER (expansions.name IS NULL OR {IS_UNNAMED}) AS without_set,
-    count(DISTINCT id_expansion) FILTER (expansions.name IS NULL OR {IS_UNNAMED}) AS sets_without_name,
-    count(*) FILTER (coalesce(trim(expansions.game), '') = '') AS without_game,
-    count(*) FILTER (kind = 'single' AND number IS NULL) AS without_number,
-    count(*) FILTER (kind = 'single' AND rarity IS NULL) AS without_rarity,
-    count(*) FILTER (products.url IS NULL) AS without_url,
-    count(*) FILTER (image IS NULL) AS without_image
-FROM products LEFT JOIN expansions ON products.id_expansion = expansions.id
-"""
-_UNPRICED = """
-SELECT (SELECT count(*) FROM products ANTI JOIN guide USING (id_product)),
-       (SELECT count(*) FROM guide ANTI JOIN products USING (id_product))
-"""
-
-_EXAMPLES = 3
-_TEMPLATE = f"""
-WITH unnamed AS (
-    SELECT * FROM products ANTI JOIN (FROM expansions WHERE NOT {IS_UNNAMED}) AS named ON named.id = id_expansion
-    WHERE id_expansion >= 0
-),
-
--- The first cards of different names; sealed products only where singles are fewer.
-named AS (
-    SELECT id_expansion AS id, name, max(kind) AS kind, min(id_product) AS first
-    FROM unnamed GROUP BY id_expansion, name
-),
-
-examples AS (
-    SELECT id, string_agg(name, '; ' ORDER BY kind DESC, first) AS examples
-    FROM (FROM named QUALIFY row_number() OVER (PARTITION BY id ORDER BY kind DESC, first) <= {_EXAMPLES})
-    GROUP BY id
-)
-
-SELECT id, coalesce(any_value(game), any_value(told)) AS told, count(*) AS products, any_value(examples) AS examples
-FROM unnamed JOIN examples ON id = id_expansion LEFT JOIN ({TOLD_GAMES}) USING (id)
-LEFT JOIN (SELECT id, game FROM expansions) USING (id)
-GROUP BY id ORDER BY id
-"""
+_ATTRIBUTES = "`cardpress ingest attributes` takes a table of them"
 
 
 class Gap(NamedTuple):
@@ -81,23 +35,17 @@ def find_gaps(lake: LakeWriter, *, numbers_from_names: bool = False) -> list[Gap
         numbers_from_names: Whether the import took collector numbers from names already.
     """
     products, expansions = read_all(lake, "products"), read_all(lake, "expansions")
-    with connect_tables(products=products, expansions=expansions) as database:
-        return [
-            *_lists(database),
-            *_names(database),
-            *_attributes(database, numbers_from_names),
-            *_prices(lake, database),
-            *_others(lake),
-        ]
+    [counts] = select("missing", products=products, expansions=expansions).to_pylist()
+    return [
+        *_lists(counts),
+        *_names(counts, products),
+        *_attributes(counts, numbers_from_names),
+        *_prices(lake, products),
+        *_others(lake),
+    ]
 
 
-def _counts(database: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    counts: dict[str, int] = database.sql(_COUNTS).to_arrow_table().to_pylist()[0]
-    return counts
-
-
-def _lists(database: duckdb.DuckDBPyConnection) -> Iterator[Gap]:
-    counts = _counts(database)
+def _lists(counts: dict[str, int]) -> Iterator[Gap]:
     if not counts["products"]:
         yield Gap("product lists", "without products a build is refused", "download products_singles_G.json")
     elif not counts["singles"]:
@@ -106,8 +54,7 @@ def _lists(database: duckdb.DuckDBPyConnection) -> Iterator[Gap]:
         yield Gap("a list of sealed products", "/cards has singles only", "download products_nonsingles_G.json")
 
 
-def _names(database: duckdb.DuckDBPyConnection) -> Iterator[Gap]:
-    counts = _counts(database)
+def _names(counts: dict[str, int], products: pa.Table) -> Iterator[Gap]:
     if counts["without_set"]:
         number = counts["sets_without_name"]
         sets = f"names of {number:,} expansion{'s' * (number != 1)}"
@@ -115,26 +62,24 @@ def _names(database: duckdb.DuckDBPyConnection) -> Iterator[Gap]:
         yield Gap(sets, means, "`cardpress ingest expansions --template` prints the table to fill")
     if counts["without_game"]:
         means = f"/games and game= do not know {counts['without_game']:,} of {counts['products']:,} products"
-        told = ", ".join(sorted({usual_name(told) for (_, told) in database.sql(TOLD_GAMES).fetchall()}))
+        games = select("told_games", products=products, games=known_games())["told"].to_pylist()
+        told = ", ".join(sorted({usual_name(game) for game in games}))
         comes = f"the names of expansions bring it, since the categories say {told}"
         yield Gap("games", means, comes if told else "`cardpress ingest expansions --game NAME`")
 
 
-def _attributes(database: duckdb.DuckDBPyConnection, numbers_from_names: bool) -> Iterator[Gap]:
-    counts = _counts(database)
-    helps = "`cardpress ingest attributes` takes a table of them"
-    for column, means in {"number": "number= does not find them", "rarity": "rarity= does not find them"}.items():
+def _attributes(counts: dict[str, int], numbers_from_names: bool) -> Iterator[Gap]:
+    for column in ("number", "rarity"):
         if missing := counts[f"without_{column}"]:
             more = "--numbers-from-names, or " if column == "number" and not numbers_from_names else ""
-            yield Gap(
-                f"{column} of {missing:,} of {counts['singles']:,} singles", f"it is null, and {means}", more + helps
-            )
+            means = f"it is null, and {column}= does not find them"
+            yield Gap(f"{column} of {missing:,} of {counts['singles']:,} singles", means, more + _ATTRIBUTES)
     for column, means in {"url": "cardmarket_url is null", "image": "pages show no picture of them"}.items():
         if missing := counts[f"without_{column}"]:
-            yield Gap(f"{column} of {missing:,} of {counts['products']:,} products", means, helps)
+            yield Gap(f"{column} of {missing:,} of {counts['products']:,} products", means, _ATTRIBUTES)
 
 
-def _prices(lake: LakeWriter, database: duckdb.DuckDBPyConnection) -> Iterator[Gap]:
+def _prices(lake: LakeWriter, products: pa.Table) -> Iterator[Gap]:
     days = lake.list_days("price_guide")
     if not days:
         yield Gap("price guides", "price_guide is null for every product", "download price_guide_G.json every day")
@@ -142,12 +87,11 @@ def _prices(lake: LakeWriter, database: duckdb.DuckDBPyConnection) -> Iterator[G
     absent = sorted({days[0] + timedelta(n) for n in range((days[-1] - days[0]).days)} - set(days))
     if absent:
         yield Gap(f"{len(absent):,} guide days ({_listed(absent)})", "history has no point on these days")
-    file = price_guide_file(days[-1])
-    database.register("guide", file.read(lake).select(["id_product"]))
-    [(unpriced, unknown)] = database.sql(_UNPRICED).fetchall()
-    if unpriced:
+    guide = price_guide_file(days[-1]).read(lake).select(["id_product"])
+    [counts] = select("unpriced", products=products, guide=guide).to_pylist()
+    if unpriced := counts["unpriced"]:
         yield Gap(f"{unpriced:,} products in the guide of {days[-1]}", "their price_guide is older or null")
-    if unknown:
+    if unknown := counts["unknown"]:
         yield Gap(f"{unknown:,} products of the guide, which no list has", "a build leaves their prices out")
 
 
@@ -165,14 +109,6 @@ def _others(lake: LakeWriter) -> Iterator[Gap]:
             yield Gap(table, means, helps)
 
 
-def read_all(lake: LakeWriter, table: str) -> pa.Table:
-    """Return the rows of all files of a table that is not daily."""
-    assert table in FLAT_TABLES
-    schema = arrow_schema(table)
-    tables = [lake.read_table(path, schema).select(schema.names) for path in lake.list_tables(table)]
-    return pa.concat_tables([schema.empty_table(), *tables])
-
-
 def _listed(days: list[date]) -> str:
     shown = ", ".join(day.isoformat() for day in days[:_MAX_LISTED_DAYS])
     return shown if len(days) <= _MAX_LISTED_DAYS else f"{shown}, …"
@@ -180,20 +116,16 @@ def _listed(days: list[date]) -> str:
 
 def unnamed_expansions(lake: LakeWriter) -> list[str]:
     """Return how the lake calls the expansions that no import has named."""
-    with connect_tables(expansions=read_all(lake, "expansions")) as database:
-        return [
-            name for (name,) in database.sql(f"SELECT name FROM expansions WHERE {IS_UNNAMED} ORDER BY id").fetchall()
-        ]
+    names: list[str] = select("unnamed", expansions=read_all(lake, "expansions"))["name"].to_pylist()
+    return names
 
 
 def template_lines(lake: LakeWriter) -> Iterator[str]:
     """Yield the lines of the table as CSV, header first. `ingest expansions` reads it once the names are filled in."""
     tables = {name: read_all(lake, name) for name in ("products", "expansions")}
-    with connect_tables(**tables) as database:
-        rows = database.sql(_TEMPLATE).fetchall()
     yield "id,name,game,products,examples"
-    for id_, told, products, examples in rows:
-        yield _csv_line(id_, "", usual_name(told or ""), products, examples)
+    for row in select("template", **tables, games=known_games()).to_pylist():
+        yield _csv_line(row["id"], "", usual_name(row["told"] or ""), row["products"], row["examples"])
 
 
 def _csv_line(*values: object) -> str:

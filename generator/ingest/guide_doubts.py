@@ -1,9 +1,8 @@
 """What is doubtful about price guides: prices that are missing, days that are far away, guides that replace others."""
 
 from collections.abc import Iterator
-from datetime import date, datetime
+from datetime import date
 from difflib import get_close_matches
-from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,78 +10,36 @@ import pyarrow.compute as pc
 from generator import settings
 from generator.ingest.findings import FAR_DAY, MISSING_PRICES, REPLACED, ImportFinding
 from generator.ingest.marketplace_files import GuideColumns, ImportedFile
-from generator.ingest.merge import connect_tables, merge, quoted
-from generator.ingest.table_files import TableFile, price_guide_file
-from generator.lake.files import PRICE_FIGURES
-from generator.lake.writer import LakeWriter, decode_parquet
+from generator.ingest.tables import TableFile, open_update, price_guide_file, select
+from generator.lake.files import GUIDE_PRICES, PRICE_FIGURES
+from generator.lake.writer import LakeWriter
 
 # A guide that lacks at most this many of the six columns lacks them by mistake. One that lacks more never had them.
 _MAX_MISSING_COLUMNS = 2
-# The rows of products that both have, unless the earlier guide is newer.
-_REPLACED = """
-SELECT count(*), count(*) FILTER ({differs}), max(previous.created_at),
-    median(incoming.trend / previous.trend) FILTER (incoming.trend > 0 AND previous.trend > 0)
-FROM incoming JOIN previous USING ({key})
-WHERE incoming.created_at >= previous.created_at
-HAVING count(*) FILTER ({differs} OR incoming.created_at > previous.created_at) > 0
-"""
 
 
-class ReplacedGuide(NamedTuple):
-    """What a guide replaces.
-
-    Attributes:
-        products: The products of both guides.
-        changed: Those that have other prices now.
-        created_at: The newest time of the rows that are replaced, in UTC.
-        ratio: The middle ratio of the trend now to the trend before, or None.
-    """
-
-    products: int
-    changed: int
-    created_at: datetime
-    ratio: float | None
-
-    def __str__(self) -> str:
-        middle = "" if self.ratio is None else f"; in the middle their trend is {self.ratio:.3g} times what it was"
-        return (
-            f"replaces the guide of {self.created_at:%Y-%m-%dT%H:%M:%SZ}: "
-            f"{self.changed:,} of {self.products:,} products have other prices{middle}"
-        )
-
-
-class PackedFile(NamedTuple):
-    """A file that was read, without its rows, and the rows as Parquet: a year of price guides has to fit in memory."""
-
-    file: ImportedFile
-    rows: pa.Buffer
-
-
-def doubtful_guides(lake: LakeWriter, packed: list[PackedFile]) -> Iterator[ImportFinding]:
+def doubtful_guides(lake: LakeWriter, files: list[ImportedFile]) -> Iterator[ImportFinding]:
     """Yield what is doubtful about the guides among files."""
-    yield from _missing_prices(lake, packed)
-    yield from _far_days(lake, packed)
-    yield from _replaced_guides(lake, packed)
+    guides = [file for file in files if file.columns]
+    stored = lake.list_days("price_guide") if guides else []
+    yield from _missing_prices(lake, guides, stored)
+    yield from _far_days(guides, stored)
+    yield from _replaced_guides(lake, guides)
 
 
-def _missing_prices(lake: LakeWriter, packed: list[PackedFile]) -> Iterator[ImportFinding]:
+def _missing_prices(lake: LakeWriter, guides: list[ImportedFile], stored: list[date]) -> Iterator[ImportFinding]:
     """Yield the price columns that guides lack, compared with the newest guide of an earlier day."""
-    guides = [one for one in packed if one.file.columns]
-    stored = lake.list_days("price_guide") if guides else []
     for guide in guides:
-        columns, day = guide.file.columns, guide.file.day
+        columns, day = guide.columns, guide.day
         if columns and (columns.absent or columns.unknown):
-            days = [other for other in (*stored, *(one.file.day for one in guides)) if other < day]
-            previous = _guide_of(lake, max(days), guides) if days else guide.file.rows
-            yield from _missing(
-                str(guide.file.path), guide.file.target.path, columns, decode_parquet(guide.rows), previous
-            )
+            days = [other for other in (*stored, *(one.day for one in guides)) if other < day]
+            rows = guide.rows
+            previous = _guide_of(lake, max(days), guides) if days else rows.schema.empty_table()
+            yield from _missing(guide, columns, rows, previous)
 
 
-def _far_days(lake: LakeWriter, packed: list[PackedFile]) -> Iterator[ImportFinding]:
+def _far_days(guides: list[ImportedFile], stored: list[date]) -> Iterator[ImportFinding]:
     """Yield the guides whose day is long before the newest one, such as 1970: a wrong clock made them."""
-    guides = [one.file for one in packed if one.file.columns]
-    stored = lake.list_days("price_guide") if guides else []
     near = _days_near_newest(stored, [guide.day for guide in guides])
     for guide in guides:
         if guide.day not in near or guide.day.year < settings.FIRST_GUIDE_YEAR:
@@ -106,33 +63,36 @@ def _days_near_newest(stored: list[date], imported: list[date]) -> set[date]:
     return near
 
 
-def _replaced_guides(lake: LakeWriter, packed: list[PackedFile]) -> Iterator[ImportFinding]:
+def _replaced_guides(lake: LakeWriter, guides: list[ImportedFile]) -> Iterator[ImportFinding]:
     """Yield the guides that replace another one of their day, in the lake or in this import."""
-    by_target: dict[TableFile, list[PackedFile]] = {}
-    for one in packed:
-        if one.file.columns:
-            by_target.setdefault(one.file.target, []).append(one)
-    for target, guides in by_target.items():
-        before = target.read(lake)
-        for one in sorted(guides, key=lambda one: one.file.created_at):
-            rows = decode_parquet(one.rows)
-            if replaced := _replaced(target, before, rows):
-                source, message = str(one.file.path), str(replaced)
-                yield ImportFinding(REPLACED, source, target.path, replaced.changed, message, is_refused=False)
-            if len(guides) > 1:
-                before = merge(target, before, rows, target.keys_in_other_files(lake))
+    by_target: dict[TableFile, list[ImportedFile]] = {}
+    for guide in guides:
+        by_target.setdefault(guide.target, []).append(guide)
+    for target, of_day in by_target.items():
+        update = open_update(lake, target)
+        for guide in sorted(of_day, key=lambda one: one.created_at):
+            rows = guide.rows
+            found = select("replaced_guide", {"prices": tuple(GUIDE_PRICES)}, previous=update.after, incoming=rows)
+            for one in found.to_pylist():
+                middle = "; in the middle their trend is {ratio:.3g} times what it was" if one["ratio"] else ""
+                said = (
+                    "replaces the guide of {created_at:%Y-%m-%dT%H:%M:%SZ}: "
+                    "{changed:,} of {products:,} products have other prices" + middle
+                )
+                source, count = str(guide.path), one["changed"]
+                yield ImportFinding(REPLACED, source, target.path, count, said.format(**one), is_refused=False)
+            if len(of_day) > 1:
+                update.merge(rows)
 
 
-def _guide_of(lake: LakeWriter, day: date, guides: list[PackedFile]) -> pa.Table:
+def _guide_of(lake: LakeWriter, day: date, guides: list[ImportedFile]) -> pa.Table:
     """Return the guide of a day, in the lake and in the files of this import."""
     file = price_guide_file(day)
-    imported = [decode_parquet(one.rows) for one in guides if one.file.day == day]
+    imported = [one.rows for one in guides if one.day == day]
     return pa.concat_tables([file.read(lake).select(file.imported), *imported])
 
 
-def _missing(
-    source: str, target: str, columns: GuideColumns, rows: pa.Table, previous: pa.Table
-) -> Iterator[ImportFinding]:
+def _missing(guide: ImportedFile, columns: GuideColumns, rows: pa.Table, previous: pa.Table) -> Iterator[ImportFinding]:
     """Yield what is wrong with the columns of a guide that has rows.
 
     A missing column is refused if the guide before it had prices there, if the guide has most of the other columns, or
@@ -143,6 +103,7 @@ def _missing(
     """
     if not rows.num_rows:
         return
+    source, target = str(guide.path), guide.target.path
     same = previous.filter(pc.is_in(previous["id_product"], rows["id_product"]))
     prices = {name: len(same) - same[name].null_count for name in columns.absent}
     lost = {name: count for name, count in prices.items() if count}
@@ -164,12 +125,3 @@ def _is_like(name: str, keys: tuple[str, ...]) -> bool:
 
 def _listed(names: list[str]) -> str:
     return f"the price{'s' * (len(names) > 1)} {', '.join(names)}"
-
-
-def _replaced(file: TableFile, previous: pa.Table, incoming: pa.Table) -> ReplacedGuide | None:
-    """Return what a guide replaces in the rows of its day. None if it replaces nothing, or is the same guide."""
-    compared = (quoted(name) for name in file.imported if name not in (file.key, "created_at"))
-    differs = " OR ".join(f"incoming.{name} IS DISTINCT FROM previous.{name}" for name in compared)
-    with connect_tables(previous=previous, incoming=incoming) as database:
-        rows = database.sql(_REPLACED.format(differs=differs, key=quoted(file.key))).fetchall()
-    return ReplacedGuide(*rows[0]) if rows else None

@@ -7,117 +7,110 @@ for name in stream.members():    # of an object
 """
 
 import codecs
-import json
-import re
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from typing import Any
 
+from generator import settings
 from generator.ingest.bounded_file import encoding_of
+from generator.ingest.values import unrepeated
 
-_CHUNK_BYTES = 1 << 20
-_SPACE = re.compile(r"[\ufeff \t\n\r]*")
-_MAX_TOKEN = 16  # characters; an error nearer to the end of what was read may only mean that more has to be read
-_IS_CUT_OFF = "it is cut off"
+_BEGINS = {"start_array": "[", "start_map": "{", "end_array": "]", "end_map": "}"}
 
 
 class JsonStream:
     """The documents of a stream, one after the other.
 
-    Its methods raise ValueError if the text is no JSON, is cut off, or has a value that is too long.
+    Its methods raise ValueError if the text is no JSON, is cut off, or has a value that is too long or a key twice.
 
     Args:
         read: Returns up to so many of the next bytes, and b"" at the end.
-        max_characters: The longest value that is read as a whole.
     """
 
-    def __init__(self, read: Callable[[int], bytes], max_characters: int):
-        self._read = read
-        self._max_characters = max_characters
-        self._decoder = json.JSONDecoder(parse_constant=_refuse_constant)
+    def __init__(self, read: Callable[[int], bytes]):
+        import ijson  # only files of cards need it
+
+        self._fault: type[Exception] = ijson.JSONError
+        self._source = read
         self._decode: Callable[[bytes, bool], str] | None = None
-        self._text, self._at, self._is_all = "", 0, False
+        self._size, self._begun = 0, 0  # characters that were read; where the value that is read began
+        self._events = ijson.basic_parse(self, multiple_values=True)
+        self._ahead: tuple[str, Any] | None = None
 
     def peek(self) -> str:
-        """Return the next character that is no white space, '' at the end."""
-        while True:
-            self._at = self._space_end()
-            if self._at < len(self._text) or self._is_all:
-                return self._text[self._at : self._at + 1]
-            self._fill()
+        """Return how the next value begins: `[`, `{`, '"' for any that is no array and no object, '' at the end."""
+        self._begun = self._size
+        if self._ahead is None:
+            self._ahead = self._next()
+        return _BEGINS.get(self._ahead[0], '"' if self._ahead[0] else "")
 
     def value(self) -> Any:
         """Return the next value."""
-        self.peek()
-        while True:
-            try:
-                value, end = self._decoder.raw_decode(self._text, self._at)
-                # At the end of what was read it may be the beginning of a longer number, as `1` of `1.5` and `1e-7` is.
-                if self._text[end : end + 3].strip(".eE+-") or self._is_all:
-                    self._at = end
-                    return value
-            except json.JSONDecodeError as error:
-                self._check_cut(error)
-            except RecursionError:
-                raise ValueError("a value is nested too deeply") from None
-            if len(self._text) - self._at > self._max_characters:
-                raise ValueError(f"a value has more than {self._max_characters:,} characters")
-            self._fill()
+        self._begun = self._size
+        return self._value(*self._take())
 
     def items(self) -> Iterator[None]:
         """Yield before each item of an array. The item must be read before the next step."""
-        self._take("[")
-        if self.peek() == "]":
-            self._take("]")
-            return
-        while True:
+        self._take()
+        while self.peek() != "]":
             yield
-            if self._take(",]") == "]":
-                return
+        self._take()
 
     def members(self) -> Iterator[str]:
         """Yield the name of each member of an object. Its value must be read before the next step."""
-        self._take("{")
-        if self.peek() == "}":
-            self._take("}")
-            return
-        while True:
-            name = self.value() if self.peek() == '"' else self._take('"')
-            self._take(":")
+        self._take()
+        names: set[str] = set()
+        while self.peek() != "}":
+            _, name = self._take()
+            unrepeated([(name, None), *([(name, None)] if name in names else [])])
+            names.add(name)
             yield name
-            if self._take(",}") == "}":
-                return
+        self._take()
 
-    def _take(self, allowed: str) -> str:
-        """Read one of these characters."""
-        found = self.peek()
-        if not found:
-            raise ValueError(_IS_CUT_OFF)
-        if found not in allowed:
-            raise ValueError(f"it is no JSON: {found!r} stands where {' or '.join(map(repr, allowed))} is expected")
-        self._at += 1
+    def read(self, size: int) -> bytes:
+        """Return the next bytes in UTF-8, for the parser."""
+        data = self._source(size)
+        if size and self._decode is None:
+            self._decode = codecs.getincrementaldecoder(encoding_of(data))().decode
+        text = self._decode(data, not data).removeprefix("\ufeff") if self._decode else ""
+        self._size += len(text)
+        if self._size - self._begun > settings.MAX_CARD_CHARACTERS:
+            raise ValueError(f"a value has more than {settings.MAX_CARD_CHARACTERS:,} characters")
+        return text.encode() or (self.read(size) if data else b"")
+
+    def _value(self, event: str, value: Any) -> Any:
+        if event == "start_array":
+            return list(self._rest())
+        if event == "start_map":
+            return unrepeated([(name, self._value(*self._take())) for name in self._names()])
+        return float(value) if isinstance(value, Decimal) else value
+
+    def _rest(self) -> Iterator[Any]:
+        """Yield the items of an array that has begun."""
+        while (found := self._take())[0] != "end_array":
+            yield self._value(*found)
+
+    def _names(self) -> Iterator[str]:
+        """Yield the names of an object that has begun."""
+        while (found := self._take())[0] != "end_map":
+            yield found[1]
+
+    def _take(self) -> tuple[str, Any]:
+        found, self._ahead = self._ahead or self._next(), None
+        if not found[0]:
+            raise ValueError("it is cut off")
         return found
 
-    def _check_cut(self, error: json.JSONDecodeError) -> None:
-        """Raise ValueError unless the error may be gone when more is read."""
-        last = len(self._text) - (0 if self._is_all else _MAX_TOKEN)
-        if not error.msg.startswith("Unterminated string") and error.pos < last:
-            raise ValueError(f"it is no JSON: {error.msg}") from None
-        if self._is_all:
-            raise ValueError(_IS_CUT_OFF) from None
-
-    def _space_end(self) -> int:
-        found = _SPACE.match(self._text, self._at)
-        return found.end() if found else self._at
-
-    def _fill(self) -> None:
-        """Read more, at least as much as is waiting: a long value is decoded again only a few times."""
-        waiting = self._text[self._at :]
-        data = self._read(max(_CHUNK_BYTES, len(waiting)))
-        self._is_all = not data
-        if self._decode is None:
-            self._decode = codecs.getincrementaldecoder(encoding_of(data))().decode
-        self._text, self._at = waiting + self._decode(data, self._is_all), 0
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"it is no JSON: {name} is no number")
+    def _next(self) -> tuple[str, Any]:
+        """Return the next event of the parser, ("", None) at the end."""
+        try:
+            found: tuple[str, Any] = next(self._events, ("", None))
+            return found
+        except self._fault as error:
+            if "premature EOF" not in str(error):
+                raise ValueError(f"it is no JSON: {str(error).splitlines()[0].rstrip('.')}") from None
+            if not self._size:
+                return "", None
+            raise ValueError("it is cut off") from None
+        except RecursionError:
+            raise ValueError("a value is nested too deeply") from None

@@ -5,6 +5,7 @@ from datetime import date
 import duckdb
 import pyarrow as pa
 
+from edge_auth.text import fold
 from generator.database import run_file
 from generator.lake.tables import OFFER_SUMMARIES, BrokenRule, broken_rules, declared_tables
 
@@ -13,7 +14,7 @@ def check_rows(table: str, rows: pa.Table, day: date | None = None) -> list[Brok
     """Return the rules of a lake table that rows break. Equal rows count once, because an import stores them once.
 
     Args:
-        rows: Columns of the table. Those that are absent count as null.
+        rows: Columns of the table. The rules of those that are absent are left out.
         day: The partition of the rows, for a table that has days and rows of one.
     """
     with duckdb.connect() as database:
@@ -23,10 +24,11 @@ def check_rows(table: str, rows: pa.Table, day: date | None = None) -> list[Brok
             _expression(column.name, str(column.type), rows, day) for column in declared_tables()[table]
         )
         database.execute(f"create view raw.{table} as select distinct {columns} from incoming")
+        database.create_function("fold", fold, ["VARCHAR"], "VARCHAR")
+        run_file(database, "macros")
         if table in OFFER_SUMMARIES:
-            run_file(database, "macros")
             run_file(database, OFFER_SUMMARIES[table])
-        return broken_rules(database, table)
+        return [broken for broken in broken_rules(database, table) if broken.column in (*rows.schema.names, "day")]
 
 
 def first_broken(table: str, rows: pa.Table, broken: BrokenRule, day: date | None = None) -> int:

@@ -2,8 +2,7 @@
 
 import json
 from array import array
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -16,10 +15,9 @@ from generator import settings
 from generator.errors import IngestError
 from generator.ingest.bounded_file import FileLimits, open_bounded
 from generator.ingest.csv_tables import TableKeys, csv_rows, undecoded
-from generator.ingest.formats import LineFormat, ScrapedFormat
+from generator.ingest.formats import LineFormat
 from generator.ingest.prices import PriceMarks, PriceText
-from generator.ingest.values import InvalidValue, quoted_json
-from generator.lake.tables import CONDITIONS
+from generator.ingest.values import InvalidValue, quoted_json, refuse_constant, unrepeated
 
 _MAX_BATCH_ROWS = 20_000  # rows held as Python objects before they become an Arrow batch
 _ARRAY = "it is one JSON array: write each object on a line of its own, as `jq -c '.[]'` does"
@@ -63,7 +61,7 @@ def _json_line(number: int, text: str) -> GivenLine:
     problem, value = undecoded(text), None
     if not problem:
         try:
-            value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_object)
+            value = json.loads(text, parse_constant=refuse_constant, object_pairs_hook=unrepeated)
         except json.JSONDecodeError as error:
             problem = f"{error.msg.removesuffix(' at')} at character {error.pos + 1}: {quoted_json(text)}"
         except (ValueError, RecursionError) as error:
@@ -73,19 +71,6 @@ def _json_line(number: int, text: str) -> GivenLine:
     if not isinstance(value, dict):
         return GivenLine(number, text, {}, f"no JSON object, but {quoted_json(value)}")
     return GivenLine(number, text, value, "")
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON number")
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object of these keys and values, of which none may stand twice."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        [(key, _)] = Counter(key for key, _ in pairs).most_common(1)
-        raise ValueError(f"{quoted_json(key)} stands twice in an object")
-    return found
 
 
 @dataclass(frozen=True)
@@ -103,26 +88,13 @@ class RefusedLine:
 
 @dataclass
 class FileLines:
-    """What was read from a file.
-
-    Attributes:
-        lines, refused: How many lines it has, and how many of them were refused.
-        offers, incomplete: How many offers it lists, and how many of them builds leave out.
-        numbers: The numbers of the lines that became rows.
-        conditions: The conditions of offers that are none of the seven, with their numbers.
-        contradictions: The lines whose count contradicts their offers: how many, and how the first does.
-    """
+    """What was read from a file: its rows and the numbers of their lines, and how many lines it has and lost."""
 
     path: Path
     rows: pa.Table
     lines: int = 0
     refused: int = 0
-    offers: int = 0
-    incomplete: int = 0
-    conditions: Counter[str] = field(default_factory=Counter)
     numbers: "array[int]" = field(default_factory=lambda: array("q"))
-    contradictions: int = 0
-    first_contradiction: str = ""
 
 
 @dataclass
@@ -153,14 +125,22 @@ class LineReader:
                 for line in given_lines(file.lines(), self.format.header if self.format.is_csv_allowed else None):
                     self.keys.update(line.values)
                     reading.add(line)
+                self.files.append(reading.end())
             except ValueError as error:
                 raise IngestError(f"{path}: {error}") from error
-        self.files.append(reading.end())
         return self.files[-1]
 
     def table(self) -> pa.Table:
         """Return all rows."""
         return pa.concat_tables([self.format.schema.empty_table(), *(file.rows for file in self.files)])
+
+    def place(self, row: int) -> str:
+        """Return the file and the line of a row of `table()`."""
+        for file in self.files:
+            if row < len(file.numbers):
+                return f"{file.path}: line {file.numbers[row]}"
+            row -= len(file.numbers)
+        raise AssertionError("the row is of none of the files")
 
 
 class _Reading:
@@ -168,7 +148,6 @@ class _Reading:
 
     def __init__(self, line_format: LineFormat, path: Path, refused: list[RefusedLine]):
         self._format = line_format
-        self._scraped = line_format if isinstance(line_format, ScrapedFormat) and line_format.counts else None
         self._found = FileLines(path, line_format.schema.empty_table())
         self._all_refused = refused
         self._refused: list[RefusedLine] = []
@@ -196,7 +175,8 @@ class _Reading:
             self._take(line, self._settled(row) if prices else row)
 
     def end(self) -> FileLines:
-        """Read what waited, and return all that was read."""
+        """Read what waited, and return all that was read. Raise ValueError if the file uses a mark in two ways."""
+        self._marks.check()
         for line, row in self._waiting:
             try:
                 self._take(line, self._settled(row))
@@ -226,27 +206,10 @@ class _Reading:
         }
 
     def _take(self, line: GivenLine, row: _Row) -> None:
-        if self._scraped:
-            self._judge(self._scraped, line, dict(zip(self._format.columns, row, strict=True)))
         self._found.numbers.append(line.number)
         self._rows.append(row)
         if len(self._rows) >= _MAX_BATCH_ROWS:
             self._end_batch()
-
-    def _judge(self, scraped: ScrapedFormat, line: GivenLine, row: Mapping[str, Any]) -> None:
-        """Count what is doubtful about a check."""
-        found = self._found
-        if contradiction := scraped.contradiction(row):
-            found.contradictions += 1
-            found.first_contradiction = found.first_contradiction or f"line {line.number}: {contradiction}"
-        for offer in row["offer_list"] or ():
-            found.offers += 1
-            condition = offer["condition"]
-            unknown = condition is not None and condition not in CONDITIONS
-            if unknown:
-                found.conditions[condition] += 1
-            lacks = any(offer[name] is None for name in scraped.needed)
-            found.incomplete += lacks or (unknown and "condition" in scraped.needed)
 
     def _refuse(self, line: GivenLine, error: InvalidValue) -> None:
         refused = self._refused

@@ -1,7 +1,7 @@
 """Reads a file of the marketplace into lists of rows, as JSON has them.
 
 A file is one JSON document `{"version": 1, "createdAt": TIME, LIST: [ROW, …]}` with one list or several, whatever the
-order of its members, or a guide as CSV, as the marketplace made them before 2024.
+order of its members, or a guide as CSV, as the marketplace made them before 2024. The name of such a guide has its day.
 """
 
 import json
@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 from generator.errors import IngestError
 from generator.ingest.bounded_file import DOWNLOAD_LIMITS, FileLimits, encoding_of, open_bounded
-from generator.ingest.csv_guides import is_csv_guide, read_csv_guide
-from generator.ingest.values import quoted_json
+from generator.ingest.formats import CSV_GUIDE
+from generator.ingest.lines import LineReader
+from generator.ingest.values import quoted_json, refuse_constant, unrepeated
 
 MEND = "download the file again, or correct it there"
-FOIL_SUFFIXES = ("-holo", "-foil")
 _FORMAT_VERSION = 1
 _START_BYTES = 65_536
 _LISTS = ("products", "expansions", "priceGuides")
@@ -25,6 +25,8 @@ _NONE_OF_THEM = "it has no list of products, prices or expansions"
 _LIST = re.compile(rf'(?<!\\)"({"|".join(_LISTS)})"\s*:\s*\[')
 _SPACE_BEFORE_OFFSET = re.compile(r"\s+(?=[+-][0-9]{2}:?[0-9]{2}$|Z$)", re.IGNORECASE)
 _KNOWN_MEMBERS = frozenset({"version", "createdAt", *_LISTS})
+_DAY_IN_NAME = re.compile(r"(?<![0-9])(20[0-9]{2})[-_]?([01][0-9])[-_]?([0-3][0-9])(?![0-9])")
+_PRICE_NAMES = {key.casefold() for key in CSV_GUIDE.value_keys}
 
 
 class NotTheMarketplaces(Exception):
@@ -52,12 +54,11 @@ def read_document(path: Path, limits: FileLimits = DOWNLOAD_LIMITS, *, is_certai
     with open_bounded(path, limits) as file:
         start = file.start(_START_BYTES)
         text = start.decode(encoding_of(start), "replace")
-        if is_csv_guide(text):
-            day, rows, unknown = read_csv_guide(path, limits)
-            return Document(day, {"priceGuides": rows}, unknown)
-        is_told = is_certain or _LIST.search(text) is not None
-        if not is_told and not text.lstrip("\ufeff \t\r\n").startswith("{"):
-            raise NotTheMarketplaces(_NONE_OF_THEM)
+    if _is_csv_guide(text):
+        return _csv_guide(path, limits)
+    is_told = is_certain or _LIST.search(text) is not None
+    if not is_told and not text.lstrip("\ufeff \t\r\n").startswith("{"):
+        raise NotTheMarketplaces(_NONE_OF_THEM)
     try:
         document = _json_document(path, limits)
     except IngestError:
@@ -69,19 +70,45 @@ def read_document(path: Path, limits: FileLimits = DOWNLOAD_LIMITS, *, is_certai
     return document
 
 
+def _is_csv_guide(text: str) -> bool:
+    """Return whether a text begins as a guide of before 2024: with a product and at least one price."""
+    header = next((line for line in text.splitlines() if line.strip(' \t\ufeff,;"') and "sep=" not in line.lower()), "")
+    cells = {cell.strip(' \t\ufeff"').casefold() for cell in re.split("[,;\t|]", header)}
+    return "idproduct" in cells and bool(cells & _PRICE_NAMES)
+
+
+def _csv_guide(path: Path, limits: FileLimits) -> Document:
+    """Return a guide, with its rows under the keys of JSON."""
+    found = _DAY_IN_NAME.search(path.name)
+    try:
+        day = datetime.strptime("".join(found.groups()), "%Y%m%d").replace(tzinfo=UTC) if found else None
+    except ValueError:
+        day = None
+    if day is None:
+        advice = "write the day into its name, as price_guide_1_2023-05-01.csv"
+        raise IngestError(f"{path}: a price guide as CSV has no createdAt: {advice}")
+    reader = LineReader(CSV_GUIDE, limits)
+    rows = reader.read(path).rows
+    if reader.refused:
+        raise IngestError(str(reader.refused[0]))
+    given = [name for name, column in CSV_GUIDE.columns.items() if reader.keys & {*column.keys}]
+    unknown = reader.keys - CSV_GUIDE.keys - CSV_GUIDE.remarks
+    return Document(day, {"priceGuides": rows.select(given).to_pylist()}, tuple(sorted(unknown)))
+
+
 def _json_document(path: Path, limits: FileLimits) -> Document:
     text = _text(path, limits)
     try:
-        document = json.loads(text, parse_constant=_refuse_constant)
+        document = json.loads(text, parse_constant=refuse_constant, object_pairs_hook=unrepeated)
     except (ValueError, RecursionError) as error:
+        for name in _LISTS:
+            if f'"{name}" stands twice' in str(error):
+                raise IngestError(f'{path}: the list "{name}" stands twice in it: split the file') from error
         raise IngestError(f"{path}: not JSON, or cut off: {error}: download it again") from error
     members = document if isinstance(document, dict) else {}
     lists = {name: members[name] for name in _LISTS if isinstance(members.get(name), list)}
     if not lists:
         return Document(datetime.min, {}, ())
-    for name in lists:
-        if len([found for found in _LIST.findall(text) if found == name]) > 1:
-            raise IngestError(f'{path}: the list "{name}" stands twice in it: split the file')
     if members.get("version", _FORMAT_VERSION) != _FORMAT_VERSION:
         version = quoted_json(members["version"])
         raise IngestError(
@@ -98,10 +125,6 @@ def _text(path: Path, limits: FileLimits) -> str:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
         raise IngestError(f"{path}: not JSON: byte {error.start:,} is no {encoding}: save it as UTF-8") from None
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON number")
 
 
 def _created_at(path: Path, value: Any) -> datetime:

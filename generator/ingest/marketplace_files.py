@@ -19,23 +19,26 @@ from generator import settings
 from generator.clock import utc_now
 from generator.errors import IngestError
 from generator.ingest.bounded_file import DOWNLOAD_LIMITS, FileLimits
+from generator.ingest.catalogue import GAMES, number_of, number_of_categories
 from generator.ingest.findings import (
     DUPLICATES,
     EMPTY_GUIDE,
     FUTURE,
     NAMED_TWICE,
+    OTHER_GAME,
     TWO_FOIL_PRICES,
     UNKNOWN_KEYS,
     ImportFinding,
 )
-from generator.ingest.games import number_of, number_of_categories
 from generator.ingest.lake_rules import check_rows, first_broken
-from generator.ingest.marketplace_documents import FOIL_SUFFIXES, MEND, NotTheMarketplaces, read_document
-from generator.ingest.table_files import TableFile, expansions_file, price_guide_file, products_file
-from generator.ingest.values import quoted_json
+from generator.ingest.marketplace_documents import MEND, NotTheMarketplaces, read_document
+from generator.ingest.tables import TableFile, expansions_file, price_guide_file, products_file
+from generator.ingest.values import UNSEEN, quoted_json
 from generator.lake.files import PRICE_FIGURES
 from generator.lake.tables import TIMESTAMP
+from generator.lake.writer import decode_parquet, encode_parquet
 
+_FOIL_SUFFIXES = ("-holo", "-foil")
 _NOT_TOLD = "its products may be singles or sealed: give it with --singles or --nonsingles"
 _NOT_SINGLES = re.compile(r"non[^a-z0-9]*single")
 _KNOWN_KEYS = {
@@ -44,7 +47,7 @@ _KNOWN_KEYS = {
     ),
     "expansions": frozenset({"idExpansion", "idProduct", "enName", "abbreviation"}),
     "priceGuides": frozenset({"idProduct", "idCategory"})
-    | {figure + suffix for figure in PRICE_FIGURES for suffix in ("", *FOIL_SUFFIXES)},
+    | {figure + suffix for figure in PRICE_FIGURES for suffix in ("", *_FOIL_SUFFIXES)},
 }
 
 
@@ -112,6 +115,21 @@ class DownloadFile(NamedTuple):
             problem = f"{key} is too large, or half of a surrogate pair: {quoted_json(values[place])}"
             raise self.refusal(place, problem) from None
 
+    def names(self, key: str, required: bool = False) -> pa.Array:
+        """Return a column of names, without the signs that are not seen.
+
+        Raises:
+            IngestError: A name holds NUL, or is required and has no letter.
+        """
+        names = pc.replace_substring_regex(self.column(key, _TEXT, required), UNSEEN, "")
+        wrong = [("holds the character NUL", pc.match_substring(names, "\0"))]
+        if required:
+            wrong.append(("is blank", pc.equal(pc.utf8_trim_whitespace(names), "")))
+        for problem, is_wrong in wrong:
+            if pc.any(is_wrong).as_py():
+                raise self.refusal(pc.index(is_wrong, True).as_py(), f"{key} {problem}")
+        return names
+
     def refusal(self, place: int, problem: str) -> IngestError:
         """Return the error that refuses the file for what is wrong in a row. Rows count from 1 in the message."""
         return IngestError(f"{self.source}: row {place + 1:,} of {len(self.rows):,}: {problem}; {MEND}")
@@ -128,6 +146,7 @@ class ImportedFile(NamedTuple):
 
     Attributes:
         target: The file of the lake that takes the rows.
+        data: The rows, as Parquet: a year of price guides has to fit in memory.
         what: What was read, in a few words.
         columns: The columns of a price guide. None for other files.
         is_sealed: Whether it is a list of sealed products.
@@ -136,13 +155,18 @@ class ImportedFile(NamedTuple):
 
     path: Path
     target: TableFile
-    rows: pa.Table
+    data: pa.Buffer
     created_at: datetime
     what: str
     findings: tuple[ImportFinding, ...]
     columns: GuideColumns | None = None
     is_sealed: bool = False
     number: int | None = None
+
+    @property
+    def rows(self) -> pa.Table:
+        """The rows, with the columns that an import replaces."""
+        return decode_parquet(self.data)
 
     @property
     def day(self) -> date:
@@ -206,7 +230,7 @@ def _read_products(path: Path, document: DownloadFile, kind: str) -> ImportedFil
     """Read a product list. The files themselves do not tell its kind, `single` or `sealed`."""
     columns = {
         "id_product": document.column("idProduct", _ID, required=True),
-        "name": document.column("name", _TEXT, required=True),
+        "name": document.names("name", required=True),
         "kind": pa.repeat(pa.scalar(kind), len(document.rows)),
         "category": document.column("categoryName", _TEXT),
         "id_expansion": document.column("idExpansion", _ID),
@@ -214,10 +238,11 @@ def _read_products(path: Path, document: DownloadFile, kind: str) -> ImportedFil
     }
     target = products_file()
     rows = document.table(target.imported_schema, columns)
-    findings = (*_check(document, target.path, "products", rows), *_future(document, target.path))
+    findings = [*_check(document, target.path, "products", rows), *_future(document, target.path)]
+    number = number_of(path) or number_of_categories(pc.unique(columns["category"]).to_pylist())
+    findings += _other_game(document, target.path, number, rows)
     list_name = "singles" if kind == "single" else "sealed products"
     imported = _imported(path, document, target, rows, f"{len(rows):,} {list_name}", findings)
-    number = imported.number or number_of_categories(pc.unique(columns["category"]).to_pylist())
     return imported._replace(is_sealed=kind == "sealed", number=number)
 
 
@@ -227,10 +252,12 @@ def _read_expansions(path: Path, document: DownloadFile) -> ImportedFile:
     ids = pc.coalesce(document.column("idExpansion", _ID), document.column("idProduct", _ID))
     if ids.null_count:
         raise document.refusal(pc.index(ids.is_null(), True).as_py(), "it has no idExpansion")
-    columns = {"id": ids, "name": document.column("enName", _TEXT)}
+    columns = {"id": ids, "name": document.names("enName")}
     target = expansions_file()
     table = document.table(target.imported_schema, columns)
-    named = pc.indices_nonzero(pc.and_kleene(table["name"].is_valid(), pc.not_equal(table["name"], "")))
+    named = pc.indices_nonzero(
+        pc.and_kleene(table["name"].is_valid(), pc.not_equal(pc.utf8_trim_whitespace(table["name"]), ""))
+    )
     rows = table.take(named)
     findings = (*_check(document, target.path, "expansions", rows, places=named), *_future(document, target.path))
     return _imported(
@@ -257,7 +284,8 @@ def _read_price_guide(path: Path, document: DownloadFile) -> ImportedFile:
 def _imported(
     path: Path, document: DownloadFile, target: TableFile, rows: pa.Table, what: str, findings: Iterable[ImportFinding]
 ) -> ImportedFile:
-    return ImportedFile(path, target, rows, document.created_at, what, tuple(findings), number=number_of(path))
+    data = encode_parquet(rows)
+    return ImportedFile(path, target, data, document.created_at, what, tuple(findings), number=number_of(path))
 
 
 def _check(
@@ -276,7 +304,8 @@ def _check(
     for broken in check_rows(table, rows, day):
         if not broken.is_repetition:
             place = first_broken(table, rows, broken, day)
-            problem = f"{broken}: no build would accept it"
+            said = f"{table}: {broken}" if broken.is_too_long else str(broken)
+            problem = f"{said}: no build would accept it"
             raise document.refusal(place if places is None else places[place].as_py(), problem)
         if table == "expansions":
             message = f"{broken.rows:,} rows give expansions several names, such as {broken.example}"
@@ -297,6 +326,19 @@ def _empty(document: DownloadFile, target: str) -> Iterator[ImportFinding]:
         yield ImportFinding(EMPTY_GUIDE, document.source, target, 1, "the price guide has no rows")
 
 
+def _other_game(document: DownloadFile, target: str, number: int | None, rows: pa.Table) -> Iterator[ImportFinding]:
+    """Yield the products whose category begins with another game than that of the list."""
+    game = GAMES.get(number or 0)
+    numbers = {category: number_of_categories([category]) for category in pc.unique(rows["category"]).to_pylist()}
+    others = [category for category, other in numbers.items() if game and other not in (None, number)]
+    if others:
+        is_other = pc.is_in(rows["category"], pa.array(others, pa.string()))
+        count, place = pc.sum(is_other).as_py(), pc.index(is_other, True).as_py()
+        example = f"{quoted_json(rows['category'][place].as_py())} of product {rows['id_product'][place].as_py()}"
+        have = f"{count:,} product{'s have' if count != 1 else ' has'} a category of another game than {game}"
+        yield ImportFinding(OTHER_GAME, document.source, target, count, f"{have}, such as {example}", is_refused=False)
+
+
 def _two_foil_prices(
     document: DownloadFile, target: str, figure: str, holo: pa.Array, foil: pa.Array
 ) -> Iterator[ImportFinding]:
@@ -311,7 +353,7 @@ def _columns_of(rows: list[dict[str, Any]]) -> GuideColumns:
     """Return the absent columns and the unknown keys of a guide's rows."""
     keys: set[str] = set().union(*rows)
     absent = [figure for figure in PRICE_FIGURES if figure not in keys]
-    absent += [f"{figure}_holo" for figure in PRICE_FIGURES if not keys & {figure + s for s in FOIL_SUFFIXES}]
+    absent += [f"{figure}_holo" for figure in PRICE_FIGURES if not keys & {figure + s for s in _FOIL_SUFFIXES}]
     return GuideColumns(tuple(absent), tuple(sorted(keys - _KNOWN_KEYS["priceGuides"])))
 
 

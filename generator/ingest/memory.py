@@ -5,13 +5,14 @@ other people. `cardpress lake show` prints it, `cardpress lake remember` and the
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import pyarrow as pa
 
 from generator.errors import IngestError
 from generator.ingest.findings import REFUSED
+from generator.ingest.pipeline import FileChange
 from generator.lake.writer import LakeWriter
 
 FILE = "imports.json"
@@ -74,9 +75,10 @@ def _parse(fields: dict[str, object]) -> GameImport:
     return GameImport(str(game) if game else None, str(pattern) if pattern else None, frozenset(accepted))
 
 
-def memory_file(lake: LakeWriter, memory: Memory) -> dict[str, pa.Buffer]:
-    """Return the file of what is remembered, by its path, if it changes."""
+def memory_file(lake: LakeWriter, memory: Memory) -> Iterator[FileChange]:
+    """Yield the file of what is remembered, if it changes."""
     kept = {str(number): one.as_json() for number, one in sorted(memory.items()) if one != GameImport()}
     data = (json.dumps({"games": kept}, ensure_ascii=False, indent=1) + "\n").encode()
     before = lake.read_bytes(FILE)
-    return {} if data == before or (before is None and not kept) else {FILE: pa.py_buffer(data)}
+    if data != before and (kept or before is not None):
+        yield FileChange(FILE, None, pa.py_buffer(data))

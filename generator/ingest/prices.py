@@ -1,8 +1,8 @@
 """Prices as text: which mark a file uses between euros and cents, and which between thousands.
 
-`0,02 €` shows that the comma is the decimal mark, `1.234.567` that the point stands between thousands, `0.700` and
-`12.50` that the point is the decimal mark. `1.234` alone allows two readings. So a file is read to its end first: each
-mark has one meaning in it, and what the file itself does not settle is refused.
+`0,02 €` shows that the comma is the decimal mark, `1.234.567` that the point stands between thousands, `0.700` that the
+point is the decimal mark, and that three digits may follow it. `1.234` alone allows two readings. So a file is read to
+its end first: each mark has one meaning in it, and what the file itself does not settle is refused.
 """
 
 import re
@@ -100,10 +100,17 @@ def check_price(value: float, name: str) -> float:
 
 @dataclass
 class PriceMarks:
-    """What the prices of one file show about its marks: for each, the first line and text that show it."""
+    """What the prices of one file show about its marks: for each, the first line and text that show it.
+
+    Attributes:
+        unsettled: Prices with two readings.
+        long: Decimal marks before three digits or more.
+    """
 
     decimal: dict[str, str] = field(default_factory=dict)
     thousands: dict[str, str] = field(default_factory=dict)
+    unsettled: dict[str, tuple[int, str]] = field(default_factory=dict)
+    long: set[str] = field(default_factory=set)
 
     def add(self, line: int, price: PriceText) -> None:
         """Take what a price shows.
@@ -111,6 +118,10 @@ class PriceMarks:
         Raises:
             ValueError: Two prices of the file use a mark in two ways.
         """
+        if price.mark:
+            self.unsettled.setdefault(price.mark, (line, price.text))
+        if price.decimal and re.search(rf"{re.escape(price.decimal)}[0-9]{{3}}", price.text):
+            self.long.add(price.decimal)
         for marks, mark in ((self.decimal, price.decimal), (self.thousands, price.thousands)):
             if mark and mark not in marks:
                 marks[mark] = f"{quoted_json(price.text)} of line {line}"
@@ -120,6 +131,20 @@ class PriceMarks:
                     f"line {line}: {quoted_json(price.text)}: the {_MARKS[mark]} is the decimal mark in "
                     f"{self.decimal[mark]}, and stands between thousands in {self.thousands[mark]}: "
                     "write all prices alike"
+                )
+
+    def check(self) -> None:
+        """Check the file, once all of its prices were added.
+
+        Raises:
+            ValueError: A mark stands before three digits, as between thousands, and is the decimal mark of cents.
+        """
+        for mark, (line, text) in self.unsettled.items():
+            other = "," if mark == "." else "."
+            if mark in self.decimal and not {mark} & self.long and not {other} & {*self.decimal, *self.thousands}:
+                raise ValueError(
+                    f"line {line}: {quoted_json(text)}: the {_MARKS[mark]} stands before three digits, as between "
+                    f"thousands, and is the decimal mark in {self.decimal[mark]}: write all prices alike"
                 )
 
     def value(self, price: PriceText, name: str) -> float:

@@ -7,6 +7,7 @@ Each function takes a JSON value and its name. A missing value (null, empty text
 import json
 import re
 import unicodedata
+from collections import Counter
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -30,15 +31,40 @@ _NOTHING = frozenset({
     "<na>", "#n/a", "#na", "#ref!", "#value!", "#name?", "#null!", "#num!", "#div/0!", "nat", "[null]",
     "n.a.",
 })  # fmt: skip
-# What spreadsheets and data frames make of a collector number: 12.0 of 12, 1E+05 of 1E5.
-_COMPUTED = re.compile(r"[0-9]+\.0|[0-9](?:[.,][0-9]+)?[eE]\+[0-9]+")
+# What spreadsheets and data frames make of a collector number: 12.0 of 12, 1E+05 of 1E5, and dates: 12-Mar of 12/3.
+_MONTH = "(?:Jan|Feb|Mar|Mrz|M\u00e4r|Apr|Ma[iy]|Jun|Jul|Aug|Sep|O[ck]t|Nov|De[cz])"
+_COMPUTED = re.compile(
+    r"[0-9]+\.0|[0-9](?:[.,][0-9]+)?[eE]\+[0-9]+"
+    rf"|[0-3]?[0-9](?:[-/ ]|\. ?){_MONTH}[a-z]*\.?(?:[-/ ][0-9]{{2,4}})?|{_MONTH}[-/ ][0-9]{{2}}(?:[0-9]{{2}})?"
+    r"|[0-3]?[0-9]([-./])[0-3]?[0-9]\1(?:[0-9]{2}){1,2}|[12][0-9]{3}([-./])[01]?[0-9]\2[0-3]?[0-9](?:[ T][0-9:.]+)?"
+)
 _LONGEST_NOTHING = max(map(len, _NOTHING))
 # Characters of category Cf (zero width, direction) and variation selectors.
 _ALSO_UNSEEN = frozenset("\u034f\u180b\u180c\u180d" + "".join(map(chr, range(0xFE00, 0xFE10))))
 
 
+# Signs that are not seen and mean nothing in a name: soft hyphen, zero width, marks of direction. Joiners (U+200C,
+# U+200D) stay, since scripts and emoji need them.
+UNSEEN = "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]"
+_UNSEEN = re.compile(UNSEEN)
+
+
 class InvalidValue(ValueError):
     """A value that cannot be parsed. The message is the reason why the line is refused."""
+
+
+def refuse_constant(name: str) -> None:
+    """Raise ValueError for NaN and the infinite numbers, which Python's decoder takes."""
+    raise ValueError(f"{name} is no JSON number")
+
+
+def unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of these keys and values. Raise ValueError if a key stands twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        [(key, _)] = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"{quoted_json(key)} stands twice in an object")
+    return found
 
 
 def visible(text: str) -> str:
@@ -56,7 +82,7 @@ def is_nothing(text: str) -> bool:
 
 
 def parse_text(value: Any, name: str) -> str | None:
-    """Parse text, without white space around it."""
+    """Parse text, without white space around it, and without signs that are not seen."""
     if value is None:
         return None
     if type(value) is not str:
@@ -66,6 +92,7 @@ def parse_text(value: Any, name: str) -> str | None:
             value.encode()
         except UnicodeEncodeError:
             raise InvalidValue(f"{name} holds half of a surrogate pair: {quoted_json(value)}") from None
+        value = _UNSEEN.sub("", value)
     return None if is_nothing(value) else value.strip()
 
 

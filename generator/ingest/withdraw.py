@@ -9,14 +9,15 @@ import pyarrow.compute as pc
 
 from edge_auth.text import fold
 from generator.errors import IngestError
+from generator.ingest.catalogue import list_pages_file
 from generator.ingest.formats import SCRAPED_FORMATS
-from generator.ingest.list_page_values import list_pages_file
-from generator.ingest.table_files import (
+from generator.ingest.tables import (
     TableFile,
     expansions_file,
     identifiers_file,
     price_guide_file,
     products_file,
+    read_all,
 )
 from generator.lake.writer import LakeWriter, encode_parquet
 
@@ -40,8 +41,8 @@ def withdraw(lake: LakeWriter, tables: Iterable[str], days: Iterable[date], game
     """
     with lake.locked():
         files = [_file(table, day) for day in sorted(set(days)) for table in tables]
-        products = _products_of(lake, _expansions_of(lake, game)) if game is not None else None
-        removed = {file.path: rows for file in files if (rows := _withdraw(lake, file, products))}
+        products = None if game is None else _products_of(lake, _expansions_of(lake, game))
+        removed = _write(lake, [_without(lake, file, products) for file in files])
     if not removed:
         raise IngestError(f"nothing to withdraw in lake {lake.location}: no import wrote such rows")
     return removed
@@ -59,16 +60,14 @@ def withdraw_game(lake: LakeWriter, game: str) -> dict[str, int]:
     with lake.locked():
         expansions = _expansions_of(lake, game)
         products = _products_of(lake, expansions)
+        days = (_file(table, day) for table in TABLES for day in lake.list_days(table))
         # The catalogue comes last, so that an interrupted withdrawal still finds the game when it is repeated.
-        changes = [_without(lake, file, products) for file in (*_day_files(lake), *_flat_files())]
-        changes = [change for change in (*changes, _without(lake, expansions_file(), expansions)) if change.removed]
-        for change in changes:
-            if not len(change.remaining):
-                lake.delete(change.path)
-        lake.write({change.path: encode_parquet(change.remaining) for change in changes if len(change.remaining)})
-    if not changes:
+        files = (*days, identifiers_file(), list_pages_file(), products_file())
+        changes = [_without(lake, file, products) for file in files]
+        removed = _write(lake, [*changes, _without(lake, expansions_file(), expansions)])
+    if not removed:
         raise IngestError(f'nothing to withdraw in lake {lake.location}: no import wrote rows of the game "{game}"')
-    return {change.path: change.removed for change in changes}
+    return removed
 
 
 class _Change(NamedTuple):
@@ -79,54 +78,40 @@ class _Change(NamedTuple):
     remaining: pa.Table
 
 
-def _without(lake: LakeWriter, file: TableFile, keys: pa.Array) -> _Change:
+def _without(lake: LakeWriter, file: TableFile, keys: pa.Array | None) -> _Change:
+    """Return a file without the rows of products or expansions; None: without any. A tracked product has no game."""
     before = file.read(lake)
-    remaining = before.filter(pc.invert(pc.is_in(before[file.key], keys)))
+    if keys is None:
+        remaining = before.slice(0, 0)
+    elif file.key == "slug":
+        remaining = before
+    else:
+        remaining = before.filter(pc.invert(pc.is_in(before[file.key], keys)))
     return _Change(file.path, before.num_rows - remaining.num_rows, remaining)
 
 
-def _day_files(lake: LakeWriter) -> list[TableFile]:
-    """Return the files of days that name products; a tracked product has no game of the catalogue."""
-    files = [_file(table, day) for table in TABLES for day in lake.list_days(table)]
-    return [file for file in files if file.key == "id_product"]
-
-
-def _flat_files() -> tuple[TableFile, ...]:
-    return identifiers_file(), list_pages_file(), products_file()
+def _write(lake: LakeWriter, changes: Iterable[_Change]) -> dict[str, int]:
+    """Write files without the rows that leave, and return how many these are. Requires the lock of the lake."""
+    changes = [change for change in changes if change.removed]
+    for change in changes:
+        if not len(change.remaining):
+            lake.delete(change.path)
+    lake.write({change.path: encode_parquet(change.remaining) for change in changes if len(change.remaining)})
+    return {change.path: change.removed for change in changes}
 
 
 def _file(table: str, day: date) -> TableFile:
     return price_guide_file(day) if table == "price_guide" else _DAILY[table].file(day)
 
 
-def _withdraw(lake: LakeWriter, file: TableFile, products: pa.Array | None) -> int:
-    before = file.read(lake)
-    if products is None:
-        remaining = before.slice(0, 0)
-    elif file.key == "id_product":
-        remaining = before.filter(pc.invert(pc.is_in(before[file.key], products)))
-    else:
-        remaining = before  # a tracked product has no game of the catalogue
-    if remaining.num_rows:
-        lake.write({} if remaining.num_rows == before.num_rows else {file.path: encode_parquet(remaining)})
-    else:
-        lake.delete(file.path)
-    return int(before.num_rows - remaining.num_rows)
-
-
 def _expansions_of(lake: LakeWriter, game: str) -> pa.Array:
     """Return the ids of the expansions that have this game, folded."""
-    expansions = _read_all(lake, "expansions", _EXPANSION)
+    expansions = read_all(lake, "expansions", _EXPANSION)
     folded = pa.array([fold(name or "") for name in expansions["game"].to_pylist()], pa.string())
     return expansions["id"].filter(pc.equal(folded, fold(game))).combine_chunks()
 
 
 def _products_of(lake: LakeWriter, expansions: pa.Array) -> pa.Array:
     """Return the ids of the products of these expansions."""
-    products = _read_all(lake, "products", _PRODUCT)
+    products = read_all(lake, "products", _PRODUCT)
     return products["id_product"].filter(pc.is_in(products["id_expansion"], expansions)).combine_chunks()
-
-
-def _read_all(lake: LakeWriter, prefix: str, schema: pa.Schema) -> pa.Table:
-    tables = [lake.read_table(path, schema).select(schema.names) for path in lake.list_tables(prefix)]
-    return pa.concat_tables([schema.empty_table(), *tables])

@@ -5,7 +5,9 @@ their meaning. The rows of a view are checked against the rules of their table i
 writers of lake tables share the largest price and the conditions.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple, cast
@@ -95,6 +97,11 @@ class BrokenRule(NamedTuple):
     def is_repetition(self) -> bool:
         """Whether the rule is that a key is unique."""
         return "unique" in self.rule
+
+    @property
+    def is_too_long(self) -> bool:
+        """Whether the rule is the bound of a text."""
+        return self.rule.startswith(("has more than", "holds a text")) and self.rule.endswith(" characters")
 
     def __str__(self) -> str:
         return f"column {self.column} {self.rule}: {self.rows} row{'s' * (self.rows != 1)}, such as {self.example}"
@@ -268,7 +275,17 @@ def _described(database: Database, table: str, path: str) -> _Types:
         ).fetchall()
     except duckdb.Error as error:
         raise query_fault(error, f"{table}: {path} cannot be read as Parquet", LakeError) from error
+    _refuse_repeated(table, path)
     return {name.lower(): database.connection.sqltype(type_) for name, type_ in described}
+
+
+def _refuse_repeated(table: str, path: str) -> None:
+    """Raise LakeError if a file has a declared column twice, in whatever case: DuckDB would take the first."""
+    with suppress(pa.ArrowException, OSError):
+        names = Counter(name.lower() for name in pq.read_schema(path).names)
+        for column in declared_tables()[table]:
+            if names[column.name] > 1:
+                raise LakeError(f"{table}: {path} has the column {column.name} {names[column.name]} times: leave one")
 
 
 def _expressions(database: Database, table: str, path: str, types: _Types) -> _Expressions:

@@ -49,7 +49,7 @@ _Ask = Callable[[str], _Json]
 
 # Of the moves of the week.
 _MOVES_EACH_WAY = 4
-_MOVE_CANDIDATES = 12  # of each direction: those with a picture come first
+_LEAST_PRICE = 5  # before a move that is shown: one sale moves a cheap card by much
 _HUES = 8  # of the style sheet
 # Of the indexes of games.
 _MOST_GAMES = 8
@@ -151,7 +151,7 @@ def live_examples(build: OpenBuild) -> LiveExamples:
 
 
 def week_moves(answer: _Ask) -> list[Move]:
-    """Return confirmed moves of 7 days, those up before those down.
+    """Return the largest confirmed moves of 7 days in percent, those up before those down.
 
     Args:
         answer: Returns the answer to a path of the API, or None.
@@ -190,12 +190,12 @@ def cut(text: str) -> str:
 
 
 def _moves(direction: str, answer: _Ask) -> list[Move]:
-    movers = answer(f"{API}movers?confirmed=true&direction={direction}&limit={_MOVE_CANDIDATES}")["data"]
+    floor = f"min_price={_LEAST_PRICE}&limit={_MOVES_EACH_WAY}"
+    movers = answer(f"{API}movers?confirmed=true&direction={direction}&{floor}")["data"]
     if not movers:
         return []
     cards = answer(f"{API}cards?ids=" + ",".join(str(mover["id_product"]) for mover in movers))["data"]
-    moves = [_move(mover, card) for mover, card in zip(movers, cards, strict=True)]
-    return sorted(moves, key=lambda move: move.image is None)[:_MOVES_EACH_WAY]
+    return [_move(mover, card) for mover, card in zip(movers, cards, strict=True)]
 
 
 def _move(mover: dict[str, Any], card: dict[str, Any]) -> Move:

@@ -132,9 +132,7 @@ def test_a_plain_host_of_an_exported_tree(
 ) -> None:
     tree = tmp_path / "tree"
     run("export", tree, "--gzip", "--store", fixed_store)
-    with Nginx(tmp_path / "nginx", "nginx-static.conf", {"/srv/cardpress/tree;": f"{tree};"}) as host:
-        answer = Client(host.port).get(LIVE)
-        assert (answer["Content-Type"], answer["Cache-Control"]) == ("application/octet-stream", "no-cache")
+    with Nginx.of_files(tmp_path / "nginx", tree) as host:
         found = attached("rows", f"http://127.0.0.1:{host.port}{BULK}")
     check_every_row(found, fixed_oracle, date.fromisoformat(live_build[:10]))
 

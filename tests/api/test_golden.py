@@ -17,6 +17,8 @@ PATHS = [endpoint.path.removeprefix(f"{API}/") for endpoint in ENDPOINTS if not 
 REQUESTS = {path.replace("/", "-"): path for path in PATHS if path not in OTHERS} | {
     "watchlist-page": "watchlist?limit=2&offset=1",
     "watchlist-item": "watchlist/CHARIZARD-base",
+    "watchlist-item-by-url": "watchlist/https%3A%2F%2Fmarket.example%2Fen%2FSingles%2FBase%2FCharizard-ex"
+    "%3FsellerCountry%3D23%26language%3D1",
     "watchlist-history-daily": "watchlist/charizard-base/history",
     "watchlist-history-weekly": "watchlist/charizard-base/history?view=weekly&range=90d",
     "watchlist-history-monthly": "watchlist/charizard-base/history?view=monthly",

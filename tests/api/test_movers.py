@@ -128,9 +128,9 @@ AROUND = {
     "then low": (None, 0.0, 4.01),
     "then avg7": (None, 0.0, 4.01),
     "then avg30": (None, 0.0, 1.99, 2.0, 8.0, 8.01, 4.01),
-    "now low": (None, 0.0, 4.19, 1.19, 1.2),
+    "now low": (None, 0.0, 4.19, 1.19, 1.2, 9.6, 9.61),
     "now avg7": (None, 0.0, 2.39, 2.4, 4.19, 9.6, 9.61),
-    "now avg30": (None, 0.0, 2.39, 2.4, 4.0, 9.6, 9.61),
+    "now avg30": (None, 0.0, 2.39, 2.4, 4.0, 4.2, 9.6, 9.61),
 }
 
 
@@ -144,13 +144,17 @@ def test_the_evidence_of_a_move_is_judged_to_the_cent(tmp_path: Path) -> None:
             row = {name: changed.get(f"{when} {name}", price) for name, price in usual.items()}
             suffix = "_holo" if number % 2 else ""
             rows.append({"id_product": number, **{f"{name}{suffix}": price for name, price in row.items()}})
-    products = [{"id_product": row["id_product"], "name": "P", "kind": "single"} for row in guide["2024-03-03"]]
+    ids = [row["id_product"] for row in guide["2024-03-03"]]
+    kinds = ("single", "sealed")  # a list ends after 500
+    products = [{"id_product": id_, "name": "P", "kind": kinds[id_ % 3 == 0]} for id_ in ids]
     lake = write(Rows(products=products, price_guide=guide), tmp_path / "lake", 1)
     store = FolderStore(str(tmp_path / "store"))
     made = open_build(store, build(lake, tmp_path / "store", "2024-03-03"))
-    found = {move["id_product"]: move["confirmed"] for move in map(json.loads, made.movers.list("7d/percent/up/all/1"))}
-    query = {"window": "7d", "by": "percent", "direction": "up", "kind": "all", "min_price": "1", "game": ""}
-    expected = movers.listed(Oracle(lake, "2024-03-03").lake, query | {"confirmed": "false"})
+    lines = [line for kind in kinds for line in made.movers.list(f"7d/percent/up/{kind}/1")]
+    found = {move["id_product"]: move["confirmed"] for move in map(json.loads, lines)}
+    query = {"window": "7d", "by": "percent", "direction": "up", "min_price": "1", "game": "", "confirmed": "false"}
+    lake_as_read = Oracle(lake, "2024-03-03").lake
+    expected = [move for kind in kinds for move in movers.listed(lake_as_read, query | {"kind": kind})]
     assert found == {move["id_product"]: move["confirmed"] for move in expected}
     assert len(found) == len(products) and 40 < sum(found.values()) < 400
 

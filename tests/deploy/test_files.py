@@ -170,7 +170,7 @@ def nginx_elsewhere(folder: Path, certificate: Path, key: Path) -> Path:
     """Write nginx's files with other places than by default. Return their folder."""
     run("deploy", "nginx", folder / "sites", "--name", "prices.example", "--shim", "127.0.0.1:9001",
         "--shim", "127.0.0.1:9002", "--shim", "[::1]:9003", "--listen", "127.0.0.1:9080", "--cache", folder / "cache",
-        "--certificate", certificate, "--certificate-key", key, "--tree", folder / "tree")  # fmt: skip
+        "--certificate", certificate, "--certificate-key", key)  # fmt: skip
     return folder / "sites"
 
 

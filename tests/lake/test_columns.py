@@ -14,10 +14,10 @@ from generator.compare.diff import compared_fields
 from generator.database import Database
 from generator.demo.lake import write_demo
 from generator.demo.words import CONDITION_CODES
+from generator.ingest.catalogue import list_pages_file
 from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, WATCHLIST, ScrapedFormat
-from generator.ingest.list_page_values import list_pages_file
 from generator.ingest.marketplace_files import Kind, read_marketplace_file
-from generator.ingest.table_files import TableFile, expansions_file, products_file
+from generator.ingest.tables import TableFile, expansions_file, products_file
 from generator.lake.files import PRICE_FIGURES
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES
 from generator.lake.tables import (

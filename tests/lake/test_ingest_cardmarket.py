@@ -174,7 +174,6 @@ def test_column_types_are_the_contracts(lake, write):
         'Crushing "Thorn"',
         "Guardians Rising: Solgaleo  Coin",
         "Genie Trio ",
-        "Apple of Enlightenment\u200e\u200e",
         "_____",
         "N",
         "Ratonhnhaké꞉ton ナッシー ♀ ☆",

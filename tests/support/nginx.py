@@ -56,9 +56,15 @@ class Nginx:
     @classmethod
     def of_files(cls, folder: Path, root: Path) -> "Nginx":
         """Return an nginx with its defaults that serves a folder of files."""
+        return cls.of_text(folder, f"server {{ listen 8080; root {root}; }}")
+
+    @classmethod
+    def of_text(cls, folder: Path, text: str) -> "Nginx":
+        """Return an nginx with a text as its file in conf.d, in which it listens on port 8080."""
         nginx = cls.__new__(cls)
         nginx.port = free_port()
-        nginx._prepare(folder, f"server {{ listen 127.0.0.1:{nginx.port}; root {root}; }}")
+        assert text.count("listen 8080;") == 1
+        nginx._prepare(folder, text.replace("listen 8080;", f"listen 127.0.0.1:{nginx.port};"))
         return nginx
 
     def _prepare(self, folder: Path, text: str) -> None:

@@ -409,6 +409,8 @@ class Targets:
             slug = self.rng.choice(("nothing-at-all", "language=1", "a", "charizard-ex", "Booster-Box", "\x00"))
         if self.rng.random() < 0.03:
             return self.rng.choice(NOT_UTF8)
+        if self.rng.random() < 0.2:
+            slug = self.rng.choice((slug, row["url"])) + self.rng.choice(("?sellerCountry=23&language=1", "?", "#a?b"))
         return quote(self._twist(slug), safe=self.rng.choice(("", "/", "/:=+@,")))
 
     def _piece(self, text: str) -> str:

@@ -4,11 +4,11 @@ import re
 from datetime import timedelta
 
 import pytest
-from playwright.sync_api import Page, Request, expect
+from playwright.sync_api import Page, Request, Route, expect
 
 from tests.site.test_accessibility import assert_accessible, overflow
 from tests.site.value.conftest import choose, paste
-from tests.support.list_files import COLLECTION, FORMATS, Owned, stock
+from tests.support.list_files import COLLECTION, FORMATS, Owned, deck, stock
 from tests.support.list_worth import WEEKS, Worth, euros
 from tests.support.service import Service
 from tests.support.value_lake import AS_OF, FILLERS, OLD, SHINY, YOUNG
@@ -20,7 +20,7 @@ def test_every_format_is_valued(page: Page, worth: Worth, name: str) -> None:
     said = name.partition(" of ")[0]
     expect(choose(page, FORMATS[name](lines))).to_contain_text(f"Read as {said}: {len(lines)} lines")
     expect(page.locator("#status")).to_contain_text(f"{len(lines)} matched, 0 to choose, 0 not found.")
-    expect(page.locator("#worth-total")).to_have_text(euros(worth.total(lines)))
+    expect(page.locator("#trend-total")).to_have_text(euros(worth.total(lines)))
     expect(page.locator("#worth")).to_contain_text(euros(worth.total(lines, "low")))
 
 
@@ -67,10 +67,12 @@ def test_earlier_worth_says_for_how_many_cards_of_the_list_it_speaks(page: Page,
 
 def test_dearest_cards_changes_and_copies(page: Page, worth: Worth) -> None:
     choose(page, stock(COLLECTION))
-    dearest = max((one for one in COLLECTION if worth.price(one)), key=lambda one: worth.price(one) or 0)
+    dearest = max(
+        (one for one in COLLECTION if worth.price(one, "trend")), key=lambda one: worth.price(one, "trend") or 0
+    )
     first = page.get_by_role("table", name="Dearest cards").locator("tbody tr").first
     expect(first).to_contain_text(dearest.name)
-    expect(first).to_contain_text(euros(worth.price(dearest) or 0))
+    expect(first).to_contain_text(euros(worth.price(dearest, "trend") or 0))
     moves = {}
     for one in COLLECTION:
         then, now = worth.moved([one], 52 - 5)  # 30 days before a Saturday: five weeks back
@@ -108,14 +110,15 @@ def test_every_line_ends_and_several_are_chosen_from(page: Page, worth: Worth) -
     several = page.get_by_role("table", name="To choose").locator("tbody tr")
     expect(several.nth(2)).to_contain_text("not known in “No Such Set”")
     known = [Owned(5, 1), Owned(6, 2)]
-    expect(page.locator("#worth-total")).to_have_text(euros(worth.total(known)))
+    expect(page.locator("#trend-total")).to_have_text(euros(worth.total(known)))
     expect(page.locator("#speaks-for")).to_have_text("for 3 of 14 cards")
+    expect(page.locator("#worth .tile dd").first).to_have_text(re.compile(r"^€[\d.,]+ for 3 of 14 cards$"))
     page.get_by_label("Which Lightning Bolt?").select_option("4")
     expect(status).to_have_text("3 matched, 2 to choose, 2 not found.")
-    expect(page.locator("#worth-total")).to_have_text(euros(worth.total([*known, Owned(4, 4)])))
+    expect(page.locator("#trend-total")).to_have_text(euros(worth.total([*known, Owned(4, 4)])))
     page.get_by_role("button", name="Take the cheapest of each").click()
     cheapest = min((Owned(1, 2), Owned(2, 2)), key=lambda one: worth.total([one]))
-    expect(page.locator("#worth-total")).to_have_text(
+    expect(page.locator("#trend-total")).to_have_text(
         euros(worth.total([*known, Owned(4, 4), cheapest, Owned(SHINY, 1)]))
     )
     expect(page.get_by_label("Which Pikachu?")).to_have_value(str(cheapest.id))
@@ -126,14 +129,25 @@ def test_what_a_set_lacks(page: Page, worth: Worth) -> None:
     page.get_by_role("combobox", name="Set").select_option("Fillers")
     missing = [Owned(id_product, 1) for id_product in FILLERS[:5]]
     expect(page.locator("#result")).to_contain_text(f"You have {len(FILLERS) - 5} of {len(FILLERS)} singles.")
-    priced = f"The others cost {euros(worth.total(missing))} together"
+    priced = f"The others cost {euros(worth.total(missing, 'low'))} together"
     expect(page.locator("#result")).to_contain_text(priced)
     rows = page.get_by_role("table", name="Missing cards").locator("tbody tr")
-    cheapest = min(missing, key=lambda one: (worth.price(one) or 0, one.id))
+    cheapest = min(missing, key=lambda one: (worth.price(one, "low") or 0, one.id))
     expect(rows).to_have_count(5)
     expect(rows.first).to_contain_text(cheapest.name)
     page.get_by_role("combobox", name="Set").select_option("Apocalypse")
-    expect(page.locator("#result")).to_contain_text("without 1 that have no price")
+    expect(page.locator("#result")).to_contain_text("without 1 that have no such price")
+
+
+def test_a_build_without_series_and_names_is_valued(page: Page, worth: Worth) -> None:
+    def refuse(route: Route) -> None:
+        route.fulfill(status=404, json={"error": {"code": "not_found", "message": "an older version made it"}})
+
+    for old in ("series*", "cards/named*"):
+        page.route(f"**/api/v1/{old}", refuse)
+    choose(page, deck(COLLECTION[:3]))
+    expect(page.locator("#trend-total")).to_have_text(euros(worth.total(COLLECTION[:3])))
+    expect(page.locator("#worth")).to_contain_text("There are no prices of earlier weeks.")
 
 
 @pytest.mark.thorough

@@ -72,11 +72,13 @@ def is_confirmed(lake: OracleLake, move: Row) -> bool:
 
     if not (_is_near(move["now"], avg7) and _is_near(move["now"], avg30) and _is_near(move["then"], avg30_then)):
         return False
-    if low and move["now"] > 4 * low:
+    if low and not low / 2 <= move["now"] <= 4 * low:
         return False
     by_low, by_avg7, by_avg30 = moved(low_then, low), moved(avg7_then, avg7), moved(avg30_then, avg30)
     if by_low is not None and by_low >= size / 4:
         return True
+    if avg7 == avg30:  # the same few sales, counted twice
+        return False
     return by_avg7 is not None and by_avg7 >= size / 4 and by_avg30 is not None and by_avg30 > 0
 
 

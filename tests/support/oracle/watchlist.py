@@ -19,11 +19,12 @@ class SeveralSlugs(Exception):
 
 
 def find(lake: OracleLake, asked: str) -> str:
-    """The product's own slug: by slug first, else as a part of exactly one product's URL."""
+    """The product's own slug: by slug first, else by a part of exactly one product's URL, whatever query follows."""
     wanted = fold(asked)
     for slug in lake.watchlist:
         if fold(slug) == wanted:
             return slug
+    wanted = fold(bare_url(asked) or asked)
     urls = {slug: market_url(row["url"]) for slug, row in lake.watchlist.items()}
     found = [slug for slug, url in urls.items() if url is not None and wanted in fold(bare_url(url))]
     if not found:

@@ -9,12 +9,12 @@ const CHOICES = [
   ["window", "Within", "7d", [["1d", "1 day"], ["7d", "7 days"], ["30d", "30 days"]]],
   ["by", "By", "percent", [["percent", "Percent"], ["euros", "Euros"]]],
   ["kind", "Kind", "all", [["all", "All"], ["single", "Singles"], ["sealed", "Sealed"]]],
-  ["min_price", "Price then from", "1", [["0", "€0"], ["1", "€1"], ["5", "€5"], ["20", "€20"], ["100", "€100"]]],
+  ["min_price", "Price then from", "5", [["0", "€0"], ["1", "€1"], ["5", "€5"], ["20", "€20"], ["100", "€100"]]],
   ["confirmed", "Show", "true", [["true", "Confirmed moves"], ["", "All moves"]]],
 ];
 const CONFIRMED =
-  "A confirmed move is backed by the lowest offers or by two averages, which moved the same way; and neither price is far from " +
-  "the averages. Other moves are often a single odd offer.";
+  "A confirmed move is backed by the lowest offers or by two different averages, which moved the same way; and neither price is " +
+  "far from the averages and the lowest offer. Other moves are often a single odd offer.";
 const COLUMNS = [["Product", ""], ["Then", "number"], ["Now", "number"], ["Change", "number"], ["A year", "number"]];
 
 export function moversView({api, route, announce}) {

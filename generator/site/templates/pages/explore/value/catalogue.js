@@ -5,9 +5,9 @@ const HUNDRED = 100;
 const MOST_SETS = 1000; // of an answer
 
 export class Catalogue {
-  products = new Map(); // by id: {id_product, name, set, number, price, low}, and its `card` once that is loaded
+  cards = new Map(); // by id
   series = new Map(); // by id: a price or null for each week
-  weeks = []; // Mondays
+  weeks = []; // Mondays; none if the build is older than /series
   #unknown = new Set();
   #named = new Map();
   #kept = new Map(); // other answers, by what was asked
@@ -17,23 +17,10 @@ export class Catalogue {
     this.api = api;
   }
 
-  /** The day that the prices speak for. */
-  get asOf() {
-    return this.#build.slice(0, 10);
-  }
-
-  /** Load what a list needs of these products. `done(number)` is called with the number of products of each answer. */
-  loadProducts(ids, signal, done) {
-    return this.#load(ids.filter((id) => !this.products.has(id)), signal, done);
-  }
-
-  /** Load their Cards, which have more: the whole name, prices of foils, and offers by condition. */
-  loadCards(ids, signal, done) {
-    return this.#load(ids.filter((id) => !this.products.get(id)?.card), signal, done);
-  }
-
-  async #load(ids, signal, done = () => {}) {
-    for (const part of hundreds(ids.filter((id) => !this.#unknown.has(id)))) {
+  /** Load the Cards of these products. `done(number)` is called with the number of products of each answer. */
+  async loadCards(ids, signal, done = () => {}) {
+    const missing = ids.filter((id) => !this.cards.has(id) && !this.#unknown.has(id));
+    for (const part of hundreds(missing)) {
       const [{data, not_found: unknown}] = await this.#get("cards", {ids: part.join()}, signal);
       this.#keep(data);
       for (const id of unknown) this.#unknown.add(id);
@@ -41,13 +28,19 @@ export class Catalogue {
     }
   }
 
-  /** Load the prices of a year. */
-  async loadSeries(ids, signal) {
-    for (const part of hundreds(ids.filter((id) => !this.series.has(id) && !this.#unknown.has(id)))) {
-      const [{weeks, data, not_found: unknown}] = await this.#get("series", {ids: part.join()}, signal);
-      this.weeks = weeks;
-      for (const {id_product: id, trend} of data) this.series.set(id, trend);
-      for (const id of unknown) this.#unknown.add(id);
+  /** Load the prices of a year, likewise. A build that is older than they has none. */
+  async loadSeries(ids, signal, done = () => {}) {
+    const missing = ids.filter((id) => !this.series.has(id) && !this.#unknown.has(id));
+    try {
+      for (const part of hundreds(missing)) {
+        const [{weeks, data, not_found: unknown}] = await this.#get("series", {ids: part.join()}, signal);
+        this.weeks = weeks;
+        for (const {id_product: id, trend} of data) this.series.set(id, trend);
+        for (const id of unknown) this.#unknown.add(id);
+        done(part.length);
+      }
+    } catch (error) {
+      if (error.status !== 404) throw error;
     }
   }
 
@@ -59,23 +52,17 @@ export class Catalogue {
     });
   }
 
-  /** The ids of sets by the codes that other catalogues give them. */
+  /** The ids of sets by the codes that other catalogues give them. A build that is older has none. */
   codes(signal) {
     return this.#once("codes", async () => {
       const answer = await fetch("/explore/value/codes.json", {signal, credentials: "omit", referrerPolicy: "no-referrer"});
-      return new Map(Object.entries(await answer.json()));
+      return new Map(answer.ok ? Object.entries(await answer.json()) : []);
     });
   }
 
-  /** Whether the build has been asked for codes, and has none. */
-  get lacksCodes() {
-    return this.#kept.get("codes")?.size === 0;
-  }
-
-  /** All singles of a set. */
+  /** All products of a set. */
   ofSet(set, signal) {
-    const asked = {set, kind: "single", limit: HUNDRED};
-    return this.#once(`set ${set}`, async () => this.#keep(await this.#all("cards", asked, signal)).map(productOf));
+    return this.#once(`set ${set}`, async () => this.#keep(await this.#all("cards", {set, limit: HUNDRED}, signal)));
   }
 
   sets(signal) {
@@ -87,24 +74,20 @@ export class Catalogue {
     return this.#once("names", async () => (await this.#get("names", {}, signal))[0].names);
   }
 
-  /**
-   * What names mean, by name: an entry of /cards/named whose `printings` are products of that name; undefined for none.
-   * `done(entries)` is called after each answer.
-   */
+  /** The products of names, as in /cards/named, by name; null if the build is older than that. `done(number)` counts names. */
   async named(names, signal, done = () => {}) {
-    for (const part of hundreds(names.filter((name) => !this.#named.has(name)))) {
-      const [{data, not_found: unknown}] = await this.#get("cards/named", {names: part.join("\n"), printings: true}, signal);
-      for (const name of unknown) this.#named.set(name, undefined);
-      for (const entry of data) this.#named.set(entry.name, {...entry, printings: this.#keepPrintings(entry)});
-      done(this.#named);
+    try {
+      for (const part of hundreds(names.filter((name) => !this.#named.has(name)))) {
+        const [{data, not_found: unknown}] = await this.#get("cards/named", {names: part.join("\n")}, signal);
+        for (const name of unknown) this.#named.set(name, undefined);
+        for (const entry of data) this.#named.set(entry.name, entry);
+        done(this.#named.size);
+      }
+      return this.#named;
+    } catch (error) {
+      if (error.status !== 404) throw error;
+      return null;
     }
-    return this.#named;
-  }
-
-  #keepPrintings({name, printings}) {
-    const products = printings.map((one) => ({...one, name}));
-    for (const one of products) if (!this.products.has(one.id_product)) this.products.set(one.id_product, one);
-    return products;
   }
 
   /** The ids of products by their values in the scheme of another catalogue. A service without it knows none. */
@@ -126,9 +109,8 @@ export class Catalogue {
     return this.#kept.get(name);
   }
 
-  /** Keep Cards. A product that is known already stays the same object. */
   #keep(cards) {
-    for (const card of cards) this.products.set(card.id_product, Object.assign(this.products.get(card.id_product) ?? {}, productOf(card)));
+    for (const card of cards) this.cards.set(card.id_product, card);
     return cards;
   }
 
@@ -154,13 +136,6 @@ export class Catalogue {
       return this.#get(path, params, signal);
     }
   }
-}
-
-/** What a list needs of a Card. */
-export function productOf(card) {
-  const {id_product, name, set, number, price_guide: guide, filtered_price: filtered} = card;
-  const price = [guide?.trend, guide?.holo.trend].find((one) => one > 0) ?? null; // the market price
-  return {id_product, name, set, number, price, low: filtered?.lowest ?? null, card};
 }
 
 function* hundreds(ids) {

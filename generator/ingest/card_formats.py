@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from generator.ingest.json_stream import JsonStream
 from generator.ingest.values import InvalidValue, is_nothing, parse_id, quoted_json
+from generator.lake.tables import LONGEST_TEXTS
 
 SET_NUMBER = "set_number"  # `2xm/141`: the set's code in lower case, and the number as the catalogue has it
 _MTGJSON_SCHEMES = {
@@ -31,10 +32,11 @@ Card = dict[str, Any]
 
 
 class Identified(NamedTuple):
-    """The products of a card or line, and its ids: pairs of a scheme and a value."""
+    """The products of a card or line, its ids (pairs of a scheme and a value), and the name of a card."""
 
     products: list[int]
     ids: list[tuple[str, str]]
+    name: str | None = None
 
 
 class SetCodes(NamedTuple):
@@ -164,7 +166,7 @@ def _scryfall(card: Card) -> Identified:
     ids = [("scryfall", own), *(("scryfall_oracle", oracle) for oracle in oracles)]
     ids += [("tcgplayer", _text(card.get(key), key)) for key in _SCRYFALL_TCGPLAYER]
     ids += set_number(card.get("set"), card.get("collector_number"))
-    return _identified([card.get("cardmarket_id")], ids)
+    return _identified(card, [card.get("cardmarket_id")], ids)
 
 
 def _mtgjson(card: Card) -> Identified:
@@ -173,7 +175,7 @@ def _mtgjson(card: Card) -> Identified:
         raise InvalidValue("no card of MTGJSON: it needs uuid and identifiers")
     ids = [("mtgjson", own), *((scheme, _text(others.get(key), key)) for key, scheme in _MTGJSON_SCHEMES.items())]
     ids += set_number(card.get("setCode"), card.get("number"))
-    return _identified([others.get("mcmId")], ids)
+    return _identified(card, [others.get("mcmId")], ids)
 
 
 def _tcgdex(card: Card) -> Identified:
@@ -186,7 +188,7 @@ def _tcgdex(card: Card) -> Identified:
     products = [_member(one, *place) for one in printings for place in places]
     number = card.get("localId")
     set_code = _member(card, "set", "id")
-    return _identified(products, [("tcgdex", own), *set_number(set_code, number)])
+    return _identified(card, products, [("tcgdex", own), *set_number(set_code, number)])
 
 
 def _tcgdex_codes(set_: Card) -> SetCodes | None:
@@ -223,13 +225,15 @@ CARD_FORMATS: Mapping[str, CardFormat] = {
 }
 
 
-def _identified(products: Iterable[Any], ids: Iterable[tuple[str, str | None]]) -> Identified:
-    """Return the different products, and the ids that are there."""
+def _identified(card: Card, products: Iterable[Any], ids: Iterable[tuple[str, str | None]]) -> Identified:
+    """Return the different products, the ids that are there, and the name of the card."""
+    name = card.get("name")
     values = (one for value in products for one in (value if isinstance(value, list) else [value]))
     found = [_product(value, "the id of the marketplace") for value in values]
     return Identified(
         list(dict.fromkeys(product for product in found if product is not None)),
         [(scheme, value) for scheme, value in ids if value is not None],
+        name[: LONGEST_TEXTS["name"]].encode("utf-8", "replace").decode() if isinstance(name, str) else None,
     )
 
 

@@ -1,0 +1,190 @@
+"""Products and expansions: the marketplace's rows, the values of list pages, and the games.
+
+The marketplace's own files have no number, rarity, URL or image. `list_pages.parquet` stores the values of pages: one
+row per product and distinct set of values, with the newest time at which a page had them. Every import copies the
+values from there, so a page may be imported before the product list. The names of the marketplace's files and the
+categories of products say the game of an expansion.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from edge_auth.text import fold
+from generator.ingest.formats import ABOUT_PRODUCT, LIST_PAGES
+from generator.ingest.pipeline import FileChange
+from generator.ingest.tables import TableFile, TableUpdate, expansions_file, open_update, products_file, select
+from generator.lake.writer import LakeWriter, encode_parquet
+
+# The marketplace's own numbers of games, as in `price_guide_6.json`. One name for each, whatever else spells it.
+GAMES = {
+    1: "Magic", 2: "World of Warcraft", 3: "Yu-Gi-Oh!", 5: "The Spoils", 6: "Pokémon", 7: "Force of Will",
+    8: "Cardfight!! Vanguard", 9: "Final Fantasy", 10: "Weiß Schwarz", 11: "Dragoborne", 12: "My Little Pony",
+    13: "Dragon Ball Super", 15: "Star Wars: Destiny", 16: "Flesh and Blood", 17: "Digimon", 18: "One Piece",
+    19: "Lorcana", 20: "Battle Spirits Saga", 21: "Star Wars: Unlimited", 22: "Riftbound",
+    23: "Cyberpunk", 24: "Gundam",
+}  # fmt: skip
+# Other texts that categories and addresses of the marketplace have for them.
+_ALIASES = {"WoW": 2, "World of Warcraft TCG": 2, "Spoils": 5, "FoW": 7, "Vanguard": 8, "Weiβ Schwarz": 10, "MLP": 12}
+# Letters that look like Latin ones: Greek, Cyrillic.
+_LOOK_ALIKE = str.maketrans(
+    "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαβεικνορτυχАВЕЅІЈКМНОРСТУХаеѕіјкморсту х".replace(" ", ""),
+    "ABEZHIKMNOPTYXaßeikvoptuxABESIJKMHOPCTYXaesijkmopctyx",
+)
+_NUMBER = re.compile(r"_([0-9]{1,3})(?=[_.])")
+UNNAMED = "Expansion"  # how a lake names an expansion that no import has named yet: `Expansion 5423`
+_OF_PRODUCTS = tuple(ABOUT_PRODUCT)
+_OF_PAGES = ("id_expansion", *_OF_PRODUCTS, "expansion", "expansion_url")
+
+
+class GameOfFile(NamedTuple):
+    """The ids of expansions in a file, and their game. A firm one counts more than what categories say."""
+
+    ids: pa.ChunkedArray
+    game: str
+    is_firm: bool = False
+
+
+@cache
+def list_pages_file() -> TableFile:
+    """Return the file that stores the values of list pages."""
+    schema = pa.schema([LIST_PAGES.schema.field(name) for name in ("id_product", *_OF_PAGES, "scraped_at")])
+    return TableFile("list_pages.parquet", "list_pages", "id_product", schema, tuple(schema.names))
+
+
+class CatalogueUpdate:
+    """Products and expansions before and after an import.
+
+    Args:
+        products, expansions: Imported rows of them, each buffer one Parquet file.
+    """
+
+    def __init__(
+        self, lake: LakeWriter, products: Iterable[pa.Buffer] = (), expansions: Iterable[pa.Buffer] = ()
+    ) -> None:
+        self.products = open_update(lake, products_file(), products)
+        self.expansions = open_update(lake, expansions_file(), expansions)
+        self._stored = list_pages_file().read(lake)
+        self._pages = self._stored
+
+    def add_pages(self, rows: pa.Table) -> None:
+        """Add values to those that the lake stores of list pages. Columns that the rows lack are null."""
+        schema = list_pages_file().schema
+        given = {f.name: rows[f.name] if f.name in rows.schema.names else pa.nulls(len(rows), f.type) for f in schema}
+        incoming = pa.table(given, schema)
+        values = {"values": _OF_PAGES}
+        self._pages = select("merge_pages", values, existing=self._stored, incoming=incoming).cast(schema)
+        self.products.incoming = incoming.select(["id_product"])  # to count the products that other files have
+
+    def complete(self, of_files: Iterable[GameOfFile] = ()) -> None:
+        """Add the values of list pages to both tables, and to the expansions those without a name, and their games.
+
+        Args:
+            of_files: The games that the numbers of files tell.
+        """
+        products, expansions = self.products, self.expansions
+        other_files = pa.table({"key": expansions.other_keys})
+        if len(self._pages):
+            latest = select("latest_pages", {"values": _OF_PAGES}, pages=self._pages)
+            values = {"values": _OF_PRODUCTS}
+            products.after = _like(
+                products, select("products_of_pages", values, products=products.after, latest=latest)
+            )
+            tables = {"expansions": expansions.after, "products": products.after, "latest": latest}
+            columns = {"columns": tuple(expansions.after.schema.names)}
+            named = select("expansions_of_pages", columns, **tables, other_files=other_files)
+            expansions.after = _like(expansions, named)
+        tables = {"expansions": expansions.after, "products": products.after, "other_files": other_files}
+        expansions.after = _like(expansions, select("with_unnamed", **tables))
+        if len(expansions.after):
+            expansions.after = _like(expansions, _fill_games(expansions.after, products.after, of_files))
+
+    def pages_change(self) -> FileChange:
+        """Return the file of stored values."""
+        is_same = self._pages.equals(self._stored)
+        return FileChange(list_pages_file().path, None, None if is_same else encode_parquet(self._pages))
+
+
+def if_changed(*updates: TableUpdate) -> Iterator[FileChange]:
+    """Yield the files that an import changes."""
+    yield from (update.change() for update in updates if update.is_changed)
+
+
+def _like(update: TableUpdate, rows: pa.Table) -> pa.Table:
+    return rows.cast(update.after.schema)
+
+
+def number_of(path: Path) -> int | None:
+    """Return the marketplace's number of a game in the name of a file."""
+    found = _NUMBER.search(path.name)
+    return int(found[1]) if found else None
+
+
+def number_of_categories(categories: Iterable[str | None]) -> int | None:
+    """Return the number of the game with whose name most of these categories begin."""
+    names = {_letters(name): number for number, name in (*GAMES.items(), *((n, a) for a, n in _ALIASES.items()))}
+    found = Counter(
+        number for category in categories for name, number in names.items() if _letters(category or "").startswith(name)
+    )
+    return max(found, key=lambda number: (found[number], -number)) if found else None
+
+
+def known_games() -> pa.Table:
+    """Return the names of games with which the categories of the marketplace begin."""
+    return pa.table({"told": [*GAMES.values(), *_ALIASES]})
+
+
+def _fill_games(expansions: pa.Table, products: pa.Table, of_files: Iterable[GameOfFile]) -> pa.Table:
+    """Give each expansion without a game the one that the categories of its products say, or else its file.
+
+    A game of the marketplace that is spelled in another way gets its usual name.
+    """
+    files = {id_: file for file in of_files for id_ in pc.unique(file.ids).to_pylist() if id_ is not None}
+    by_file = pa.table(
+        {
+            "id": pa.array(files, pa.int64()),
+            "game": pa.array([file.game for file in files.values()], pa.string()),
+            "is_firm": pa.array([file.is_firm for file in files.values()], pa.bool_()),
+        }
+    )
+    games = known_games()
+    told = sorted(set(select("told_games", products=products, games=games)["told"].to_pylist()))
+    given = {name for game in expansions["game"].to_pylist() if (name := (game or "").strip())}
+    usual = _usual_names(told) | {game: usual_name(game) for game in given}
+    names = pa.table({"told": pa.array(usual, pa.string()), "usual": pa.array(usual.values(), pa.string())})
+    tables = {"expansions": expansions, "products": products, "files": by_file}
+    return select("fill_games", **tables, games=games, names=names)
+
+
+def _usual_names(told: list[str]) -> dict[str, str]:
+    """Return the usual name of each game. Spellings with the same letters are one game, named by the first."""
+    first: dict[str, str] = {}
+    for game in told:
+        first.setdefault(_letters(game), game)
+    return {game: usual_name(first[_letters(game)]) for game in told}
+
+
+def known_game(texts: Iterable[str]) -> str | None:
+    """Return the game of the marketplace that one of these texts spells, such as a part of an address."""
+    return next((game for text in texts if (game := _by_letters().get(_letters(text)))), None)
+
+
+def usual_name(game: str) -> str:
+    """Return the name of a game that a category spells in its own way: `Yu-Gi-Oh!` for `Yugioh`."""
+    return _by_letters().get(_letters(game), game)
+
+
+@cache
+def _by_letters() -> dict[str, str]:
+    aliases = {_letters(alias): GAMES[number] for alias, number in _ALIASES.items()}
+    return aliases | {_letters(name): name for name in GAMES.values()}
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, fold(text.translate(_LOOK_ALIKE))))

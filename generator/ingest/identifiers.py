@@ -1,0 +1,319 @@
+"""Imports ids that other catalogues have for products, from tables and from the catalogues' own files of cards.
+
+A card or line becomes rows, or is refused with its number and the reason. A link that names another card than its
+product is left out.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from edge_auth import text
+from generator.database import run_file, sql_text
+from generator.errors import IngestError
+from generator.ingest.bounded_file import BoundedFile, FileLimits, open_bounded
+from generator.ingest.card_formats import Card, CardFormat, Identified, identify_line
+from generator.ingest.csv_tables import TableKeys
+from generator.ingest.findings import NAMES_NOT_COMPARED, OTHER_NAMES, ImportFinding
+from generator.ingest.json_stream import JsonStream
+from generator.ingest.lines import given_lines
+from generator.ingest.pipeline import FileChange, IdCounts, ImportSource, OnRead
+from generator.ingest.tables import identifiers_file, read_all
+from generator.ingest.values import InvalidValue, quoted_json
+from generator.lake.tables import LONGEST_TEXTS, arrow_schema
+from generator.lake.writer import LakeWriter, encode_parquet
+
+FILE = identifiers_file().path
+_TABLE = "identifiers"
+_COLUMNS = ("id_product", "scheme", "value")
+_KEYS = TableKeys([(name,) for name in _COLUMNS], [(name,) for name in _COLUMNS], integers=frozenset({"id_product"}))
+_MAX_BATCH_ROWS = 50_000  # rows held as Python objects before they become an Arrow batch
+_ROWS = pa.schema(
+    {
+        "file": pa.int32(),
+        "number": pa.int64(),
+        "name": pa.string(),
+        "id_product": pa.int64(),
+        "scheme": pa.string(),
+        "value": pa.string(),
+    }
+)
+_PRODUCTS = pa.schema([("id_product", pa.int64()), ("name", pa.string())])
+_CODES = pa.schema([("own", pa.string()), ("printed", pa.string())])
+_SCHEME = re.compile("[a-z0-9_]{1,32}")
+_SCHEME_RULE = "write 1 to 32 letters a-z, digits and _"
+_BRACKETS = re.compile(r"\[[^\]]*\]|\([^)]*\)")
+_SPELT = str.maketrans({"æ": "ae", "Æ": "ae", "œ": "oe", "Œ": "oe", "ø": "o", "Ø": "o", "đ": "d", "ł": "l"})
+_VALUE_RULE = "write 1 to 200 characters without commas and blanks"
+
+
+@dataclass
+class Cases:
+    """How many cards or lines are of a kind, and the first of them."""
+
+    count: int = 0
+    example: str = ""
+
+    def add(self, example: str, count: int = 1) -> None:
+        """Count some more."""
+        self.example = self.example or example
+        self.count += count
+
+    def said(self, what: str) -> str:
+        """Return the count and the example as a part of a sentence."""
+        return f"{self.count:,} {what}" + (f" (such as {self.example})" if self.example else "")
+
+
+@dataclass
+class IdentifierFiles(ImportSource):
+    """Ids of other catalogues.
+
+    Attributes:
+        format: The format of files of cards. None for CSV and JSON Lines.
+        replace: Make the files the whole truth of each scheme of the format, or of each scheme in the lines.
+        cards: How many cards or lines the files have.
+        matched: How many have a product of the catalogue.
+        without: Cards without an id of the marketplace.
+        unknown: Those of which the catalogue has no product. Builds leave them out until it has.
+        refused: Those with a wrong value.
+        cards_of, refused_of: The same for each file, by its place.
+        codes: The codes that are printed on the cards of sets, by the catalogue's own. A set does not count as read.
+    """
+
+    format: CardFormat | None
+    paths: Sequence[Path]
+    limits: FileLimits
+    replace: bool = False
+    cards: int = field(default=0, init=False)
+    matched: int = field(default=0, init=False)
+    without: Cases = field(default_factory=Cases, init=False)
+    unknown: Cases = field(default_factory=Cases, init=False)
+    refused: Cases = field(default_factory=Cases, init=False)
+    cards_of: Counter[int] = field(default_factory=Counter, init=False)
+    refused_of: dict[int, Cases] = field(default_factory=dict, init=False)
+    codes: dict[str, list[str]] = field(default_factory=dict, init=False)
+    _batches: list[pa.RecordBatch] = field(default_factory=list, init=False)
+    _rows: list[tuple[Any, ...]] = field(default_factory=list, init=False)
+
+    @property
+    def unit(self) -> str:
+        """What the files consist of."""
+        return "card" if self.format else "line"
+
+    @property
+    def summary(self) -> str:
+        """What was read."""
+        counts = [
+            f"{self.matched:,} matched",
+            self.without.said("without an id of the marketplace"),
+            self.unknown.said("unknown to the catalogue"),
+            self.refused.said("refused"),
+        ]
+        return f"{self.cards:,} {self.unit}{'s' * (self.cards != 1)} read: {', '.join(counts)}"
+
+    @property
+    def counts(self) -> dict[str, object]:
+        """How many cards or lines are of which kind."""
+        counts: dict[str, object] = {"unit": self.unit, "read": self.cards, "matched": self.matched}
+        return counts | {kind: vars(getattr(self, kind)) for kind in ("without", "unknown", "refused")}
+
+    def read(self, on_read: OnRead) -> None:
+        """Read the cards or lines of files, plain or compressed. `-` is standard input."""
+        for place, path in enumerate(self.paths):
+            with open_bounded(path, self.limits) as file:
+                try:
+                    if self.format:
+                        self._read_cards(place, file, self.format)
+                    else:
+                        self._read_lines(place, file)
+                except ValueError as error:
+                    what = f"file of {self.format.name}" if self.format else "table of identifiers"
+                    raise IngestError(f"{path}: no {what}: {error}") from error
+            self._end_batch()
+            on_read(path)
+
+    def _read_cards(self, place: int, file: BoundedFile, format_: CardFormat) -> None:
+        """Raise ValueError if the file has no card of the format."""
+        fine, problem = False, "it has no cards"
+        for number, card in enumerate(format_.cards(JsonStream(file.some)), 1):
+            try:
+                if codes := format_.codes(_object(card)):
+                    self.codes[codes.own] = codes.printed
+                else:
+                    self._add(place, number, format_.identify(card))
+                fine = True
+            except InvalidValue as error:
+                problem = f"none of its cards is one, such as card {number:,}: {error}"
+                self._count(place)
+                self._refuse(place, number, str(error))
+        if not fine:
+            raise ValueError(problem)
+
+    def _read_lines(self, place: int, file: BoundedFile) -> None:
+        """Raise ValueError if the file lacks a column, or has a line that is no JSON: a file that was cut off."""
+        complete = False
+        for line in given_lines(file.lines(), _KEYS):
+            if line.problem.startswith("not JSON"):
+                raise ValueError(f"line {line.number:,} is no JSON, or cut off: {line.problem}: write it again")
+            complete = complete or all(name in line.values for name in _COLUMNS)
+            try:
+                if line.problem:
+                    raise InvalidValue(line.problem)
+                self._add(place, line.number, identify_line(line.values))
+            except InvalidValue as error:
+                self._count(place)
+                self._refuse(place, line.number, str(error))
+        if not complete:
+            raise ValueError(f"no line has the columns {', '.join(_COLUMNS)}")
+
+    def _add(self, file: int, number: int, found: Identified) -> None:
+        self._count(file)
+        if not found.products:
+            self.without.add(self._name(file, number))
+        self._rows += [(file, number, found.name, product, *id_) for product in found.products for id_ in found.ids]
+        if len(self._rows) >= _MAX_BATCH_ROWS:
+            self._end_batch()
+
+    def _count(self, file: int) -> None:
+        self.cards += 1
+        self.cards_of[file] += 1
+
+    def _refuse(self, file: int, number: int, problem: str) -> None:
+        """Count a card or line that was read as one that is refused."""
+        for cases in (self.refused, self.refused_of.setdefault(file, Cases())):
+            cases.add(f"{self._name(file, number)}: {problem}")
+
+    def _name(self, file: int, number: int) -> str:
+        return f"{self.paths[file]}: {self.unit} {number:,}"
+
+    def _end_batch(self) -> None:
+        columns = zip(*self._rows, strict=True) if self._rows else [()] * len(_ROWS)
+        arrays = [pa.array(column, type_) for column, type_ in zip(columns, _ROWS.types, strict=True)]
+        self._batches.append(pa.record_batch(arrays, _ROWS))
+        self._rows.clear()
+
+    def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
+        """Yield the files of the table: that of imports, and those that lose rows."""
+        with closing(duckdb.connect()) as db:
+            run_file(db, "macros")
+            db.create_function("name_words", _name_words, ["VARCHAR"], "VARCHAR[]")
+            db.register("incoming", pa.Table.from_batches(self._batches, _ROWS))
+            db.register("products", read_all(lake, "products", _PRODUCTS))
+            self._refuse_broken(db)
+            if self.format:
+                self._leave_other_names(db, self.format.schemes[0])
+            run_file(db, "imports/identifiers/matches")
+            counts = {known: (count, example) for known, count, example in db.fetchall()}
+            self.matched, _ = counts.get(True, (0, None))
+            unknown, example = counts.get(False, (0, None))
+            self.unknown = Cases(unknown, f"id_product {example}" if unknown else "")
+            if self.codes and self.format:
+                self._add_printed(db, [] if self.replace else [read_all(lake, _TABLE)])
+            yield from merge_ids(db, lake, self.format, self._replaced(db) if self.replace else [])
+
+    def _refuse_broken(self, db: duckdb.DuckDBPyConnection) -> None:
+        """Leave out what breaks a rule. Raise IngestError if that is all of a file."""
+        for file, number, scheme, value in run_file(db, "imports/identifiers/broken").fetchall():
+            wrong = f"value {quoted_json(value)} of scheme {quoted_json(scheme)}: {_VALUE_RULE}"
+            if not _SCHEME.fullmatch(scheme):
+                wrong = f"scheme {quoted_json(scheme)}: {_SCHEME_RULE}"
+            self._refuse(file, number, wrong)
+        for file, cases in sorted(self.refused_of.items()):
+            if cases.count == self.cards_of[file]:
+                all_of_them = f"all {cases.count:,} {self.unit}s were refused"
+                raise IngestError(f"{cases.example}; {all_of_them}, and nothing was imported")
+        db.execute("create table kept as from incoming anti join broken using (file, number)")
+
+    def _leave_other_names(self, db: duckdb.DuckDBPyConnection, catalogue: str) -> None:
+        """Leave out the links of cards to products of other names."""
+        db.execute("set variable catalogue = $1", [catalogue])
+        run_file(db, "imports/identifiers/other_names")
+        [(compared, differ)] = db.execute(
+            "select coalesce(sum(links), 0), coalesce(sum(differ), 0) from skipped"
+        ).fetchall()
+        if compared:
+            said = f"{differ:,} of {compared:,} cards have other names than their products: a file in another language"
+            message = f"{said}: its links are taken, and names were not compared"
+            self._find(NAMES_NOT_COMPARED, int(compared), message)
+        examples = (
+            "select count(*) over (), value, card, id_product, product from other_names order by id_product, value"
+        )
+        found = db.execute(f"{examples} limit 1").fetchall()
+        if found:
+            count, value, name, product, named = found[0]
+            example = f"such as {value} {quoted_json(name)} of id_product {product} {quoted_json(named)}"
+            is_taken = OTHER_NAMES in self.accepted
+            fate = "taken" if is_taken else f"left out; --accept {OTHER_NAMES} takes them"
+            self._find(
+                OTHER_NAMES,
+                count,
+                f"{count:,} link{'s name' if count != 1 else ' names'} another card, {example}: {fate}",
+            )
+            if not is_taken:
+                left = "select file, number, id_product from other_names"
+                db.execute(f"delete from kept where (file, number, id_product) in ({left})")
+
+    def _find(self, case: str, count: int, message: str) -> None:
+        self.findings.append(ImportFinding(case, "names", FILE, count, message, is_refused=False))
+
+    def _add_printed(self, db: duckdb.DuckDBPyConnection, stored: list[pa.Table]) -> None:
+        """Add the ids with printed codes, for the cards of a catalogue that were read and those that the lake has."""
+        pairs = [(own, printed) for own, of_set in self.codes.items() for printed in of_set if printed != own.lower()]
+        db.register(
+            "codes", pa.Table.from_pylist([dict(zip(_CODES.names, pair, strict=True)) for pair in pairs], _CODES)
+        )
+        db.register("stored", pa.concat_tables([arrow_schema(_TABLE).empty_table(), *stored]))
+        run_file(db, "imports/identifiers/printed")
+
+    def _replaced(self, db: duckdb.DuckDBPyConnection) -> list[str]:
+        """Return the schemes of which the imported files are the whole truth."""
+        if self.format:
+            return list(self.format.schemes)
+        return [scheme for (scheme,) in db.sql("select distinct scheme from kept").fetchall()]
+
+
+def merge_ids(
+    db: duckdb.DuckDBPyConnection, lake: LakeWriter, format_: CardFormat | None = None, replaced: Iterable[str] = ()
+) -> Iterator[FileChange]:
+    """Add the rows of `kept` to those of the lake, and yield the file of imports and the other files that change."""
+    schema = arrow_schema(_TABLE)
+    db.register("replaced", pa.table({"scheme": pa.array(replaced, pa.string())}))
+    stored = {path: lake.read_table(path, schema) for path in lake.list_tables(_TABLE)}
+    rows = pa.concat_tables([schema.empty_table(), *(table.select(schema.names) for table in stored.values())])
+    ours = rows.filter(pc.equal(rows["scheme"], format_.schemes[0])) if format_ else rows
+    db.register("ours", ours.select(["id_product"]))
+    after = {}
+    for path, table in stored.items():
+        db.register("stored", table)
+        after[path] = db.sql(sql_text("imports/identifiers/staying")).to_arrow_table().cast(table.schema)
+    others = [table.select(schema.names) for path, table in after.items() if path != FILE]
+    db.register("others", pa.concat_tables([schema.empty_table(), *others]))
+    db.register("own", after.get(FILE, schema.empty_table()))
+    after[FILE] = db.sql(sql_text("imports/identifiers/merged")).to_arrow_table().cast(schema)
+    for path in dict.fromkeys([FILE, *sorted(after)]):
+        db.register("before", stored.get(path, schema.empty_table()))
+        db.register("after", after[path])
+        [(new, removed)] = run_file(db, "imports/identifiers/counts").fetchall()
+        if new or removed or path == FILE:
+            data = encode_parquet(after[path]) if new or removed else None
+            yield FileChange(path, IdCounts(len(after[path]), new, removed), data)
+
+
+def _name_words(name: str) -> list[str]:
+    """Return the words of a card's name outside brackets, which hold its attacks or version, or else all."""
+    bounded = name[: LONGEST_TEXTS["name"]].translate(_SPELT)
+    return text.words(_BRACKETS.sub(" ", bounded)) or text.words(bounded)
+
+
+def _object(value: Any) -> Card:
+    if not isinstance(value, dict):
+        raise InvalidValue(f"no JSON object, but {quoted_json(value)}")
+    return value

@@ -1,0 +1,331 @@
+"""Imports lines: of scrapers into daily tables, and of the tables that operators keep.
+
+Refused lines stop the import, or go into the file that --bad-lines names. A line of a kept table says when it was
+written, or counts as written when its file was changed last. So a corrected file wins over the one before it, and
+importing a file again changes nothing.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from edge_auth.text import fold
+from generator import settings
+from generator.clock import timestamp, utc_now
+from generator.errors import IngestError
+from generator.ingest.bounded_file import LINES_LIMITS, STDIN, FileLimits
+from generator.ingest.catalogue import CatalogueUpdate, if_changed
+from generator.ingest.findings import (
+    CONTRADICTION,
+    FAR_DAY,
+    FUTURE,
+    IGNORED_COLUMNS,
+    INCOMPLETE_OFFERS,
+    NAMED_TWICE,
+    UNKNOWN_CONDITIONS,
+    UNKNOWN_PRODUCTS,
+    UNKNOWN_SLUGS,
+    UNNAMED,
+    ImportFinding,
+)
+from generator.ingest.formats import ATTRIBUTES, LIST_PAGES, OFFERS, WATCH_CHECKS, LineFormat, ScrapedFormat
+from generator.ingest.lake_rules import check_rows, first_broken
+from generator.ingest.lines import FileLines, LineReader, store_refused
+from generator.ingest.pipeline import FileChange, ImportSource, OnRead, RowCounts
+from generator.ingest.tables import (
+    TableUpdate,
+    expansions_file,
+    merge_checks,
+    products_file,
+    select,
+)
+from generator.ingest.values import quoted_json
+from generator.lake.tables import CONDITIONS
+from generator.lake.writer import LakeWriter, encode_parquet
+
+
+@dataclass
+class Lines(ImportSource):
+    """Files of lines.
+
+    Attributes:
+        bad_lines: The file for refused lines. Without one, a refused line stops the import.
+    """
+
+    format: LineFormat
+    paths: Sequence[Path]
+    bad_lines: Path | None = None
+    limits: FileLimits = LINES_LIMITS
+    reader: LineReader = field(init=False)
+    rows: pa.Table = field(init=False)
+    incomplete_offers: int = field(default=0, init=False)
+
+    def read(self, on_read: OnRead) -> None:
+        """Read all lines."""
+        self.reader = LineReader(self.format, self.limits)
+        for path in self.paths:
+            self.add(self.reader.read(path))
+            on_read(path)
+        self._refuse_lines()
+        self.rows = self.reader.table()
+
+    def add(self, file: FileLines) -> None:
+        """Take a file that was read."""
+
+    def _refuse_lines(self) -> None:
+        """Raise IngestError if lines are refused and have no place, or all lines of a file."""
+        refused = self.reader.refused
+        if refused and not self.bad_lines:
+            first, others = refused[0], len(refused) - 1
+            more = f" (and {others:,} more refused line{'s' * (others > 1)})" if others else ""
+            advice = "--bad-lines FILE keeps bad lines and imports the rest"
+            raise IngestError(f"{first}{more}; nothing was imported: {advice}")
+        for file in self.reader.files:
+            if file.refused and file.refused == file.lines and self.bad_lines:
+                store_refused(self.bad_lines, refused)
+                first = next(line for line in refused if line.file == str(file.path))
+                raise IngestError(
+                    f"{first}; all {file.lines:,} lines were refused, nothing was imported: see {self.bad_lines}"
+                )
+
+    def check(self, table: str, rows: pa.Table, *, texts: bool = False) -> None:
+        """Raise IngestError if no build would accept rows of a lake table, which stand in the order of the lines.
+
+        Args:
+            texts: Check the length of texts alone: the rows are not yet those of the table.
+        """
+        for broken in check_rows(table, rows):
+            if broken.is_too_long or not (texts or broken.is_repetition):
+                place = self.reader.place(first_broken(table, rows, broken))
+                said = f"{table}: {broken}" if broken.is_too_long else str(broken)
+                raise IngestError(f"{place}: {said}: no build would accept it: correct the line")
+
+    def find(self, case: str, target: str, count: int, message: str, source: str = "lines") -> None:
+        """Add a finding that does not stop the import."""
+        self.findings.append(ImportFinding(case, source, target, count, message, is_refused=False))
+
+    def before_writing(self) -> None:
+        """Keep refused lines, before the lake is written, so that none is ever lost."""
+        if self.bad_lines and self.reader.refused:
+            store_refused(self.bad_lines, self.reader.refused)
+            self.remarks.append(f"{len(self.reader.refused):,} lines refused, stored in {self.bad_lines}")
+        if self.incomplete_offers:
+            self.remarks.append(f"{self.incomplete_offers:,} offers lack a price, a seller or a condition: not shown")
+
+    @property
+    def summary(self) -> str:
+        """What was read."""
+        lines = self.reader.lines
+        return f"{lines:,} line{'s' * (lines != 1)}, {len(self.reader.refused):,} refused"
+
+    @property
+    def counts(self) -> dict[str, object]:
+        """How many lines were read and refused."""
+        refused = len(self.reader.refused)
+        return {"lines": self.reader.lines, "refused": refused, "incomplete_offers": self.incomplete_offers}
+
+
+@dataclass
+class ScrapedLines(Lines):
+    """Lines of a scraper, which become rows of a daily table. Those of list pages also change the catalogue."""
+
+    format: ScrapedFormat
+
+    def judge(self, lake: LakeWriter) -> None:
+        """Find rows that no build would accept, times that cannot be, offers that contradict their count."""
+        table = self.format.table
+        self.check(table.name, self.rows.select(table.schema.names))
+        if self.format is LIST_PAGES:
+            self.check("products", self.rows, texts=True)
+            names = {"id_expansion": "id", "expansion": "name", "expansion_url": "url"}
+            self.check("expansions", self.rows.select([*names]).rename_columns(names), texts=True)
+        for file in self.reader.files:
+            if self.format.counts:
+                self._judge_offers(self.format, file)
+            self._judge_times(file)
+        if self.format is WATCH_CHECKS:
+            self._judge_slugs(lake)
+
+    def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
+        """Yield the files of the days, then those of the catalogue."""
+        table = self.format.table
+        yield from merge_checks(lake, table, self.rows.select(table.schema.names))
+        if self.format is LIST_PAGES:
+            catalogue = CatalogueUpdate(lake)
+            catalogue.add_pages(self.rows)
+            catalogue.complete()
+            yield catalogue.pages_change()
+            changes = [catalogue.products.change(), catalogue.expansions.change()]
+            yield from (change for change in changes if _concerns(change))
+
+    def _judge_offers(self, line_format: ScrapedFormat, file: FileLines) -> None:
+        """Find what is doubtful about the checks of a file."""
+        source, target = str(file.path), line_format.table.name
+        lines = file.rows.append_column("place", pa.array(range(len(file.rows)), pa.int64()))
+        names = {"counts": line_format.counts, "lowest": line_format.lowest}
+        if contradictions := select("contradictions", names, lines=lines).to_pylist():
+            first, count = contradictions[0], len(contradictions)
+            more = f" (and {count - 1:,} more lines)" if count > 1 else ""
+            said = f"line {file.numbers[first['place']]}: {line_format.contradiction(**first)}"
+            message = f"{said}{more}: did the page change?"
+            self.findings.append(ImportFinding(CONTRADICTION, source, target, count, message))
+        needed = {"needed": line_format.needed, "known": tuple(CONDITIONS)}
+        offers = select("doubtful_offers", needed, lines=lines).to_pylist()
+        unknown = [(one["condition"], one["offers"]) for one in offers if one["condition"] is not None]
+        total, incomplete = (sum(one[name] for one in offers) for name in ("offers", "incomplete"))
+        if unknown:
+            count = sum(count for _, count in unknown)
+            named = ", ".join(f"{quoted_json(text)} ({count:,})" for text, count in unknown[:5])
+            message = f"{count:,} offers have a condition that is none of the seven: {named}"
+            self.find(UNKNOWN_CONDITIONS, target, count, message, source)
+        if total and total == incomplete:
+            message = f"each of its {total:,} offers lacks one of {', '.join(line_format.needed)}"
+            self.findings.append(ImportFinding(INCOMPLETE_OFFERS, source, target, total, message))
+        self.incomplete_offers += incomplete if line_format is OFFERS else 0
+
+    def _judge_times(self, file: FileLines) -> None:
+        table = self.format.table
+        times = file.rows[table.time]
+        latest = (utc_now() + settings.MAX_LINES_AHEAD_OF_CLOCK).replace(tzinfo=None)
+        first = datetime(settings.FIRST_GUIDE_YEAR, 1, 1)
+        for case, is_far, why in (
+            (FUTURE, pc.greater(times, pa.scalar(latest, times.type)), "which the clock has not reached"),
+            (FAR_DAY, pc.less(times, pa.scalar(first, times.type)), "but no check is that old"),
+        ):
+            if count := pc.sum(is_far).as_py():
+                place = pc.index(is_far, True).as_py()
+                time = timestamp(times[place].as_py().replace(tzinfo=UTC))
+                more = f" (and {count - 1:,} more lines)" if count > 1 else ""
+                message = f"line {file.numbers[place]}: {table.time} is {time}, {why}{more}"
+                self.findings.append(ImportFinding(case, str(file.path), table.name, count, message))
+
+    def _judge_slugs(self, lake: LakeWriter) -> None:
+        """Name the slugs of checks that no tracked product has."""
+        schema = pa.schema([("slug", pa.string())])
+        tracked = [lake.read_columns(path, schema)["slug"].to_pylist() for path in lake.list_tables("watchlist")]
+        known = {fold(slug) for slugs in tracked for slug in slugs if slug}
+        unknown = sorted(slug for slug in pc.unique(self.rows["slug"]).to_pylist() if fold(slug) not in known)
+        if unknown:
+            example = f"such as {quoted_json(unknown[0])}: builds leave them out"
+            message = f"{len(unknown):,} slugs are those of no tracked product, {example}"
+            self.find(UNKNOWN_SLUGS, self.format.table.name, len(unknown), message)
+
+
+def _concerns(change: FileChange) -> bool:
+    """Return whether an import has rows of a file, or of other files of the same table."""
+    counts = change.counts
+    return isinstance(counts, RowCounts) and bool(counts.rows or counts.in_other_files)
+
+
+@dataclass
+class KeptTable(Lines):
+    """Tables of what the marketplace's files lack."""
+
+    def add(self, file: FileLines) -> None:
+        """Give lines without a time that of their file."""
+        if self.reader.keys and not self.reader.keys & self.format.value_keys:
+            known_columns = ", ".join(sorted(self.format.value_keys))
+            raise IngestError(f"{file.path}: no column of {self.format.name}: name at least one of {known_columns}")
+        place = file.rows.schema.get_field_index("updated_at")
+        written = pa.scalar(_written_at(file.path), file.rows.schema.field(place).type)
+        file.rows = file.rows.set_column(place, "updated_at", pc.fill_null(file.rows["updated_at"], written))
+
+    def judge(self, lake: LakeWriter) -> None:
+        """Find files without values, columns that are not known, and values that contradict each other."""
+        for file in self.reader.files:
+            _refuse_empty(file)
+        self.check("products" if self.format is ATTRIBUTES else "expansions", self.rows, texts=True)
+        ignored = sorted(self.reader.keys - self.format.keys - self.format.remarks)
+        if ignored:
+            message = f"ignored: {', '.join(ignored)}; known columns: {', '.join(sorted(self.format.keys))}"
+            self.find(IGNORED_COLUMNS, self.format.name, len(ignored), message, "columns")
+        key, *columns = (name for name in self.rows.schema.names if name != "updated_at")
+        if found := select("said_twice", {"key": key, "columns": tuple(columns)}, lines=self.rows).to_pylist():
+            ways = ", ".join(map(quoted_json, found[0]["said"]))
+            example = f"such as {found[0]['column']} of {found[0]['id']}: {ways}"
+            message = f"{len(found):,} values are given in several ways, {example}"
+            self.find(NAMED_TWICE, self._target, len(found), message)
+
+    @property
+    def _target(self) -> str:
+        return (products_file() if self.format is ATTRIBUTES else expansions_file()).path
+
+    def find_unknown(self, ids: pa.ChunkedArray, update: TableUpdate, case: str, fate: str) -> int:
+        """Name the ids of lines that the table does not have after the import, and return how many there are."""
+        file = update.file
+        known = pa.chunked_array([*update.after[file.key].chunks, *update.other_keys.chunks], pa.int64())
+        unknown = pc.unique(ids.filter(pc.invert(pc.is_in(ids, known))))
+        if len(unknown):
+            message = f"{len(unknown):,} unknown ids {fate}, such as {unknown[0].as_py()}"
+            self.find(case, file.path, len(unknown), message)
+        return len(unknown)
+
+
+@dataclass
+class AttributeLines(KeptTable):
+    """Numbers, rarities, URLs and images of products, as if list pages had shown them."""
+
+    def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
+        """Yield the values, then the catalogue."""
+        catalogue = CatalogueUpdate(lake)
+        catalogue.add_pages(self.rows.rename_columns({"updated_at": "scraped_at"}))
+        catalogue.complete()
+        self.find_unknown(self.rows["id_product"], catalogue.products, UNKNOWN_PRODUCTS, "kept until a list has them")
+        yield catalogue.pages_change()
+        yield catalogue.products.change()
+        yield from if_changed(catalogue.expansions)
+
+
+@dataclass
+class ExpansionLines(KeptTable):
+    """Names, games and URLs of expansions.
+
+    Attributes:
+        game: The game of the lines that have none.
+    """
+
+    game: str | None = None
+
+    def read(self, on_read: OnRead) -> None:
+        """Read all lines."""
+        super().read(on_read)
+        if self.game:
+            games = pc.fill_null(self.rows["game"], self.game)
+            self.rows = self.rows.set_column(self.rows.schema.get_field_index("game"), "game", games)
+
+    def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
+        """Yield the catalogue."""
+        named = self.rows.filter(self.rows["name"].is_valid()).select(["id", "name", "updated_at"])
+        incoming = named.rename_columns(["id", "name", "created_at"]).cast(expansions_file().imported_schema)
+        catalogue = CatalogueUpdate(lake, expansions=[encode_parquet(incoming)])
+        expansions = catalogue.expansions
+        given = select("expansion_columns", expansions=expansions.after, lines=self.rows)
+        expansions.after = given.cast(expansions.after.schema)
+        catalogue.complete()
+        unknown = self.find_unknown(self.rows["id"], expansions, UNNAMED, "skipped, because they have no name")
+        if unknown and unknown == len(pc.unique(self.rows["id"])):
+            raise IngestError(f"{self.paths[0]}: {self.findings[-1].message}: write their names into the table")
+        yield expansions.change()
+        yield from if_changed(catalogue.products)
+
+
+def _refuse_empty(file: FileLines) -> None:
+    """Raise IngestError if no line of a file says anything."""
+    values = [name for name in file.rows.schema.names[1:] if name != "updated_at"]
+    if all(file.rows[name].null_count == len(file.rows) for name in values):
+        none = f"none of its {file.lines:,} line{'s' * (file.lines != 1)} has a value"
+        lines = none if file.lines else "it has no lines"
+        raise IngestError(f"{file.path}: {lines} for {', '.join(values)}: nothing was imported")
+
+
+def _written_at(path: Path) -> datetime:
+    if path == STDIN:
+        return utc_now().replace(tzinfo=None, microsecond=0)
+    try:
+        return datetime.fromtimestamp(int(path.stat().st_mtime), UTC).replace(tzinfo=None)
+    except OSError as error:
+        raise IngestError(f"{path}: {error.strerror}") from error

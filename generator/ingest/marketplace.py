@@ -1,0 +1,243 @@
+"""Imports the marketplace's own files: lists of products, names of expansions, price guides."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from edge_auth.text import fold
+from generator.errors import IngestError
+from generator.ingest.bounded_file import DOWNLOAD_LIMITS, FileLimits
+from generator.ingest.catalogue import GAMES, CatalogueUpdate, GameOfFile, usual_name
+from generator.ingest.findings import IN_BOTH_LISTS, OF_ONE_FILE, ImportFinding
+from generator.ingest.guide_doubts import doubtful_guides
+from generator.ingest.marketplace_documents import NotTheMarketplaces
+from generator.ingest.marketplace_files import ImportedFile, Kind, read_marketplace_file
+from generator.ingest.memory import DEFAULT_PATTERN, GameImport, memory_file, remembered
+from generator.ingest.pipeline import FileChange, ImportSource, OnRead, RowCounts
+from generator.ingest.tables import TableFile, TableUpdate, expansions_file, open_update, products_file, select
+from generator.lake.writer import LakeWriter
+
+
+@dataclass
+class MarketplaceFiles(ImportSource):
+    """Files of the marketplace.
+
+    Attributes:
+        named: Files that options name, by what they are said to be.
+        places: Folders in which files are found by their content, and single files.
+        on_left: Called with each file in a folder that is none of the marketplace's, and the reason.
+        wanted: Whether a list is imported.
+        game: The game of the expansions in the files. None: that of the number in the name of the file.
+        numbers_from_names: Whether collector numbers are taken from names. None: as the lake remembers.
+        number_pattern: How they stand in names: a regular expression with one group.
+        is_remembered: Whether the lake remembers these options.
+        files: What was read, products first: they are written first, so that a build in between knows the products of
+            the guide.
+        memory: What the lake remembers of games, by their number.
+    """
+
+    named: tuple[tuple[Kind, Path], ...] = ()
+    places: tuple[Path, ...] = ()
+    limits: FileLimits = DOWNLOAD_LIMITS
+    on_left: Callable[[Path, str], None] = lambda path, reason: None
+    wanted: Callable[[ImportedFile], bool] = lambda file: True
+    game: str | None = None
+    numbers_from_names: bool | None = None
+    number_pattern: str = DEFAULT_PATTERN
+    is_remembered: bool = True
+    files: list[ImportedFile] = field(default_factory=list, init=False)
+    memory: dict[int, GameImport] = field(default_factory=dict, init=False)
+
+    @property
+    def summary(self) -> str:
+        """Nothing: each file was told when it was read."""
+        return ""
+
+    @property
+    def counts(self) -> dict[str, object]:
+        """The files, and what was read from them."""
+        return {"files": [{"path": str(file.path), "what": file.what} for file in self.files]}
+
+    def paths(self) -> list[tuple[Path, Kind | None]]:
+        """Return each file once, and what an option says of it.
+
+        Raises:
+            IngestError: A place does not exist.
+        """
+        found = dict.fromkeys(path for place in self.places for path in _files(place))
+        return [*((path, kind) for kind, path in self.named), *((path, None) for path in found)]
+
+    def read(self, on_read: OnRead) -> None:
+        """Read all files."""
+        for path, kind in self.paths():
+            try:
+                read = read_marketplace_file(path, self.limits, kind)
+            except NotTheMarketplaces as reason:
+                self.on_left(path, str(reason))
+                continue
+            for file in filter(self.wanted, read):
+                on_read(f"{path}: {file.what}")
+                self.files.append(file)
+        self.files.sort(key=lambda file: file.order)
+
+    def judge(self, lake: LakeWriter) -> None:
+        """Find what is doubtful about the files."""
+        self.memory = remembered(lake)
+        self.findings += [found for file in self.files for found in file.findings]
+        self.findings += [*_in_both_lists(self._of(products_file())), *doubtful_guides(lake, self.files)]
+
+    def accepts(self, finding: ImportFinding) -> bool:
+        """Return whether an option, or what the lake remembers of the game, accepts a finding."""
+        numbers = {file.number for file in self.files if str(file.path) == finding.source and file.number is not None}
+        known = (self.memory[number].accepted for number in numbers if number in self.memory)
+        return super().accepts(finding) or any(finding.case in accepted for accepted in known)
+
+    def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
+        """Yield the catalogue, the guides, and what the lake remembers."""
+        changes, games = self._update_catalogue(lake)
+        yield from changes
+        guides: dict[TableFile, list[pa.Buffer]] = {}
+        for file in self.files:
+            if file.columns:
+                guides.setdefault(file.target, []).append(file.data)
+        yield from (open_update(lake, target, rows).change() for target, rows in guides.items())
+        if self.is_remembered:
+            self._learn(games)
+        yield from memory_file(lake, self.memory)
+
+    def kept(self) -> dict[int, GameImport]:
+        """Return what the lake remembers of the games of these files, by number."""
+        numbers = {file.number for file in self.files}
+        return {number: self.memory[number] for number in sorted(self.memory) if number in numbers}
+
+    def _of(self, target: TableFile) -> list[ImportedFile]:
+        return [file for file in self.files if file.target == target]
+
+    def _update_catalogue(self, lake: LakeWriter) -> tuple[list[FileChange], dict[int, str]]:
+        """Update products and expansions, with the values of list pages. Return also the games of unknown numbers."""
+        lists, names = self._of(products_file()), self._of(expansions_file())
+        if not lists and not names and not self.numbers_from_names:
+            return [], {}
+        catalogue = CatalogueUpdate(lake, [file.data for file in lists], [file.data for file in names])
+        products, expansions = catalogue.products, catalogue.expansions
+        for file in names:
+            if game := usual_name(self.game) if self.game else self._game_of(file.number):
+                expansions.after = _with_game(expansions.after, file.rows["id"], game)
+        catalogue.complete(self._games_of_products(lists))
+        games = _games_of_unknown_numbers(lists, expansions.after)
+        for file in names:
+            if game := games.get(file.number or -1) or GAMES.get(file.number or -1):
+                expansions.after = _with_game(expansions.after, file.rows["id"], game, is_firm=False)
+        self._take_numbers(products, lists)
+        doubtful = _products_of_two_games(products, expansions)
+        changes = []
+        for update, is_read in ((products, bool(lists)), (expansions, bool(names))):
+            if is_read or update.is_changed:
+                change = update.change()
+                if update is products and isinstance(change.counts, RowCounts):
+                    change = change._replace(counts=replace(change.counts, **doubtful))
+                changes.append(change)
+        return changes, games
+
+    def _take_numbers(self, products: TableUpdate, lists: list[ImportedFile]) -> None:
+        """Take collector numbers from names: of all products if an option says so, else of remembered games."""
+        if self.numbers_from_names:
+            products.after = _fill_numbers(products.after, self.number_pattern, products.after["id_product"])
+        for file in lists if self.numbers_from_names is None else ():
+            if pattern := self.memory.get(file.number or -1, GameImport()).number_pattern:
+                products.after = _fill_numbers(products.after, pattern, file.rows["id_product"])
+
+    def _game_of(self, number: int | None) -> str | None:
+        """Return the game that the number of a file means: as it is remembered, else the marketplace's."""
+        return None if number is None else self.memory.get(number, GameImport()).game or GAMES.get(number)
+
+    def _games_of_products(self, lists: list[ImportedFile]) -> Iterator[GameOfFile]:
+        """Yield the ids of the expansions in a list of products, and the game that the number of its file tells."""
+        for file in lists:
+            if game := self._game_of(file.number):
+                yield GameOfFile(file.rows["id_expansion"], game, is_firm=game != GAMES.get(file.number or 0))
+
+    def _learn(self, games: dict[int, str]) -> None:
+        """Remember the options of this import. `games` are those of unknown numbers."""
+        for file in self.files:
+            number = file.number
+            if number is None:
+                continue
+            known = self.memory.get(number, GameImport(games.get(number)))
+            stopped = {found.case for found in self.findings if found.source == str(file.path) and found.is_refused}
+            known = known._replace(accepted=known.accepted | (stopped & {*self.accepted} - OF_ONE_FILE))
+            if file.target == products_file() and self.numbers_from_names is not None:
+                known = known._replace(number_pattern=self.number_pattern if self.numbers_from_names else None)
+            if file.target == expansions_file() and self.game:
+                known = known._replace(game=usual_name(self.game))
+            self.memory[number] = known._replace(game=None if known.game == GAMES.get(number) else known.game)
+
+
+def _files(place: Path) -> Iterator[Path]:
+    if place.is_dir():
+        yield from sorted(path for path in place.rglob("*") if path.is_file() and not path.name.startswith("."))
+    elif place.exists():
+        yield place
+    else:
+        raise IngestError(f"{place}: no such file or folder")
+
+
+def _in_both_lists(lists: list[ImportedFile]) -> Iterator[ImportFinding]:
+    """Yield the products that stand in both lists of one time."""
+    target = products_file()
+    incoming = pa.concat_tables([target.imported_schema.empty_table(), *(file.rows for file in lists)])
+    both = select("in_both_lists", incoming=incoming)["id_product"]
+    if len(both):
+        message = f"{len(both):,} products stand in both lists, such as {both[0].as_py()}: taken as sealed"
+        yield ImportFinding(IN_BOTH_LISTS, "lists", target.path, len(both), message, is_refused=False)
+
+
+def _games_of_unknown_numbers(lists: list[ImportedFile], expansions: pa.Table) -> dict[int, str]:
+    """Return the games of numbers that are not in our list: those of most expansions in their lists of products."""
+    games: dict[int, Counter[str]] = {}
+    by_id = dict(zip(expansions["id"].to_pylist(), expansions["game"].to_pylist(), strict=True))
+    for file in lists:
+        if file.number is not None and file.number not in GAMES:
+            ids = pc.unique(file.rows["id_expansion"]).to_pylist()
+            games.setdefault(file.number, Counter()).update(game for id_ in ids if (game := by_id.get(id_)))
+    return {number: min(found, key=lambda game: (-found[game], game)) for number, found in games.items() if found}
+
+
+def _with_game(expansions: pa.Table, ids: pa.ChunkedArray, game: str, *, is_firm: bool = True) -> pa.Table:
+    """Set the game of these expansions; unless it is firm, of those that have none."""
+    place = expansions.schema.get_field_index("game")
+    chosen = pc.is_in(expansions["id"], ids)
+    if not is_firm:
+        chosen = pc.and_(chosen, pc.is_null(expansions["game"]))
+    return expansions.set_column(place, "game", pc.if_else(chosen, game, expansions["game"]))
+
+
+def _fill_numbers(products: pa.Table, pattern: str, ids: pa.ChunkedArray) -> pa.Table:
+    """Return the products with numbers for those of these singles that have none.
+
+    Args:
+        pattern: A regular expression with one group, the number.
+
+    Raises:
+        IngestError: The pattern is no regular expression with a group.
+    """
+    chosen, values = pa.table({"id_product": ids}), {"params": {"pattern": pattern}}
+    try:
+        return select("numbers_from_names", values, products=products, chosen=chosen).cast(products.schema)
+    except duckdb.Error as error:
+        reason = str(error).splitlines()[0]
+        raise IngestError(f"--number-pattern {pattern}: {reason}: it must be a pattern with one group") from error
+
+
+def _products_of_two_games(products: TableUpdate, expansions: TableUpdate) -> dict[str, int]:
+    """Count the products whose rows, before and in the import, name expansions of different games."""
+    games = [fold(game or "") or None for game in expansions.after["game"].to_pylist()]
+    named = pa.table({"id": expansions.after["id"], "game": pa.array(games, pa.string())})
+    tables = {"existing": products.before, "incoming": products.incoming}
+    [found] = select("in_two_games", **tables, games=named).to_pylist()
+    return {"in_two_games": found["products"], "example_in_two_games": found["example"]}

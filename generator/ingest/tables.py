@@ -1,0 +1,242 @@
+"""The files that imports write into the lake: their paths, columns and keys, and how rows are merged into them.
+
+A file with one row per key takes the newest row; of rows with the same time those of the later import, so that a
+corrected file replaces the first as a whole. Checks of scrapers have one row per product and time: of several the
+greatest by all columns, null least. So the tables depend neither on the order nor on the number of imports.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from typing import Any, NamedTuple
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from generator.database import quoted, sql_text
+from generator.ingest.pipeline import FileChange, RowCounts
+from generator.lake.tables import TIMESTAMP, arrow_schema
+from generator.lake.writer import LakeWriter, decode_parquet, encode_parquet
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A file of a lake table that imports keep up to date. It has one row per key.
+
+    Attributes:
+        path: Path within the lake.
+        prefix: How the names of all files of the table begin, in the same folder.
+        key: The column that identifies a row.
+        schema: The columns of the file. The file may have others.
+        imported: The columns that an import replaces. It leaves all others as they are.
+    """
+
+    path: str
+    prefix: str
+    key: str
+    schema: pa.Schema
+    imported: tuple[str, ...]
+
+    @property
+    def imported_schema(self) -> pa.Schema:
+        """The columns that an import replaces."""
+        return pa.schema([self.schema.field(name) for name in self.imported])
+
+    def read(self, lake: LakeWriter) -> pa.Table:
+        """Return the file with the columns of the schema first. It is empty if the lake does not have it."""
+        return lake.read_table(self.path, self.schema)
+
+    def read_other_files(self, lake: LakeWriter, schema: pa.Schema) -> pa.Table:
+        """Return required columns of the other files of the same table, without rows that have a null there."""
+        folder, _, _ = self.path.rpartition("/")
+        others = [path for path in lake.list_tables(self.prefix, folder) if path != self.path]
+        tables = [lake.read_columns(path, schema).drop_null() for path in others]
+        return pa.concat_tables([schema.empty_table(), *tables])
+
+    def keys_in_other_files(self, lake: LakeWriter) -> pa.ChunkedArray:
+        """Return the keys that other files of the same table have. An import leaves these rows to them."""
+        return self.read_other_files(lake, pa.schema([self.schema.field(self.key)]))[self.key]
+
+
+class DailyTable(NamedTuple):
+    """A daily table as imports write it: `monitor.parquet` in the partition of each day of its `time` column.
+
+    Attributes:
+        name: Its name in `build/lake.sql`.
+        product, time: The columns that identify a row.
+    """
+
+    name: str
+    product: str
+    time: str
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of `build/lake.sql`."""
+        return arrow_schema(self.name)
+
+    def file(self, day: date) -> TableFile:
+        """Return the file of a day."""
+        path = f"{self.name}/day={day.isoformat()}/monitor.parquet"
+        return TableFile(path, "", self.product, self.schema, tuple(self.schema.names))
+
+
+@cache
+def products_file() -> TableFile:
+    """Return the file of all products that imports write."""
+    imported = ("id_product", "name", "kind", "category", "id_expansion", "date_added", "created_at")
+    schema = _with_created_at("products")
+    return TableFile("products-cardmarket.parquet", "products", "id_product", schema, imported)
+
+
+@cache
+def expansions_file() -> TableFile:
+    """Return the file of all expansions that imports write."""
+    schema = _with_created_at("expansions")
+    return TableFile("expansions-cardmarket.parquet", "expansions", "id", schema, ("id", "name", "created_at"))
+
+
+@cache
+def identifiers_file() -> TableFile:
+    """Return the file of all ids of other catalogues that imports write. A product may have several rows."""
+    schema = arrow_schema("identifiers")
+    return TableFile("identifiers-imported.parquet", "identifiers", "id_product", schema, tuple(schema.names))
+
+
+@cache
+def watchlist_file() -> TableFile:
+    """Return the file of all tracked products that imports write."""
+    schema = arrow_schema("watchlist")
+    return TableFile("watchlist-imported.parquet", "watchlist", "slug", schema, tuple(schema.names))
+
+
+def price_guide_file(day: date) -> TableFile:
+    """Return the file of one day of the price guide, with all games."""
+    path = f"price_guide/day={day.isoformat()}/cardmarket.parquet"
+    schema = _with_created_at("price_guide")
+    return TableFile(path, "", "id_product", schema, tuple(schema.names))
+
+
+def _with_created_at(table: str) -> pa.Schema:
+    """Return the columns of a lake table, and the time of the newest file that a row was in."""
+    return arrow_schema(table).append(pa.field("created_at", TIMESTAMP))
+
+
+def read_all(lake: LakeWriter, table: str, schema: pa.Schema | None = None) -> pa.Table:
+    """Return the rows of all files of a table that is not daily: the columns of the schema, or all that it has."""
+    schema = schema or arrow_schema(table)
+    tables = [lake.read_table(path, schema).select(schema.names) for path in lake.list_tables(table)]
+    return pa.concat_tables([schema.empty_table(), *tables])
+
+
+@dataclass
+class TableUpdate:
+    """A file with one row per key, before and after an import.
+
+    Attributes:
+        incoming: The imported rows.
+        other_keys: Keys that other files of the same table have.
+    """
+
+    file: TableFile
+    before: pa.Table
+    incoming: pa.Table
+    other_keys: pa.ChunkedArray
+    after: pa.Table
+
+    def merge(self, rows: pa.Table) -> None:
+        """Merge imported rows. Keys may repeat."""
+        if len(rows):
+            self.incoming = pa.concat_tables([self.incoming, rows])
+            names = {"key": self.file.key, "imported": self.file.imported, "columns": tuple(self.before.schema.names)}
+            other_files = pa.table({"key": self.other_keys})
+            self.after = select("merge_rows", names, existing=self.after, incoming=rows, other_files=other_files)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the import changes the file."""
+        return not self.after.equals(self.before)
+
+    def change(self) -> FileChange:
+        """Return the new content of the file, if it changed, and the counts."""
+        compared = tuple(name for name in self.file.schema.names if name != "created_at")
+        imported = (name for name in self.file.imported if name not in (self.file.key, "created_at"))
+        has_time = "created_at" in self.incoming.schema.names
+        names = {"key": self.file.key, "compared": compared, "imported": tuple(imported) if has_time else ()}
+        tables = {"existing": self.before, "incoming": self.incoming, "merged": self.after}
+        [found] = select("count_rows", names, **tables, other_files=pa.table({"key": self.other_keys})).to_pylist()
+        rows, new, changed = len(self.after), found["new"], found["changed"]
+        counts = RowCounts(rows, new, changed, rows - new - changed, found["skipped"], older=found["older"])
+        return FileChange(self.file.path, counts, encode_parquet(self.after) if self.is_changed else None)
+
+
+def open_update(lake: LakeWriter, file: TableFile, imported: Iterable[pa.Buffer] = ()) -> TableUpdate:
+    """Return a file of the lake with imported rows, each buffer one Parquet file, merged one after the other."""
+    before = file.read(lake)
+    update = TableUpdate(file, before, file.imported_schema.empty_table(), file.keys_in_other_files(lake), before)
+    for rows in imported:
+        update.merge(decode_parquet(rows))
+    return update
+
+
+def merge_checks(lake: LakeWriter, table: DailyTable, incoming: pa.Table) -> Iterator[FileChange]:
+    """Merge rows into the files of their days, and yield the files in the order of days."""
+    days = pc.unique(incoming[table.time].cast(pa.date32())).sort().to_pylist()
+    if not days:
+        return
+    schema = table.schema
+    files = {day: table.file(day) for day in days}
+    before = {day: file.read(lake).select(schema.names) for day, file in files.items()}
+    key = pa.schema([schema.field(table.product), schema.field(table.time)])
+    other_files = pa.concat_tables(file.read_other_files(lake, key) for file in files.values())
+    tables = {"existing": pa.concat_tables(before.values()), "incoming": incoming, "other_files": other_files}
+    names = {"product": table.product, "time": table.time, "columns": tuple(schema.names)}
+    merged = select("merge_checks", names | {"compared": tuple(map(_comparable, schema))}, **tables).cast(schema)
+    counts = {found["day"]: found for found in select("count_checks", names, **tables, merged=merged).to_pylist()}
+    start = 0
+    for day, file in files.items():
+        rows, new, changed, skipped, outranked = (
+            counts[day][name] for name in ("rows", "new", "changed", "skipped", "outranked")
+        )
+        after = merged.slice(start, rows)
+        start += rows
+        said = RowCounts(rows, new, changed, rows - new - changed, skipped, outranked)
+        yield FileChange(file.path, said, None if after.equals(before[day]) else encode_parquet(after))
+
+
+def _comparable(field: pa.Field) -> str:
+    """Return SQL by which a column compares with null least, also within the offers of a list."""
+    if not pa.types.is_list(field.type):
+        return quoted(field.name)
+    members = [
+        f"has_{member.name}: offer.{member.name} IS NOT NULL, "
+        f"{member.name}: coalesce(offer.{member.name}, {_zero(member.type)})"
+        for member in field.type.value_type
+    ]
+    return f"list_transform({quoted(field.name)}, lambda offer: {{{', '.join(members)}}})"
+
+
+def _zero(type_: pa.DataType) -> str:
+    return "''" if pa.types.is_string(type_) else "0"
+
+
+def select(name: str, values: Mapping[str, Any] | None = None, /, **tables: pa.Table) -> pa.Table:
+    """Return what a file of `build/imports/` selects from tables.
+
+    Args:
+        values: What goes into its template, such as names of columns. `params` are values of parameters instead.
+    """
+    names = dict(values or {})
+    params = names.pop("params", None)
+    with _memory().cursor() as database:
+        for table, rows in tables.items():
+            database.register(table, rows)
+        return database.sql(sql_text(f"imports/{name}", **names), params=params).to_arrow_table()
+
+
+@cache
+def _memory() -> duckdb.DuckDBPyConnection:
+    """Open the database of this process: that takes 20 ms, one more connection to it half a millisecond."""
+    return duckdb.connect()
