@@ -21,9 +21,9 @@ from pathlib import Path
 from edge_auth.store.folder import FolderStore
 from generator.lake.lake import open_lake
 from generator.making.context import BuildContext
+from generator.making.layer import Task
 from generator.making.make import BuildRun
 from generator.making.runners import ThreadRunner
-from generator.making.tasks import Task
 from generator.threads import ONE_THREAD
 
 _STATUS = Path("/proc/self/status")
@@ -85,7 +85,7 @@ def tasks(location: str) -> Iterator[str]:
             begun = time.process_time()
             plan = BuildRun(context).plan()
             runner = MeasuringRunner(context)
-            runner.begin(plan)
+            runner.begin(plan.tasks)
             yield f"plan: {len(plan.tasks)} tasks, {time.process_time() - begun:.2f} CPU-s"
             runner.results(plan.tasks, lambda objects: None)
     yield f"{'KIND':<14}{'TASKS':>7}{'CPU-S':>9}{'MB':>9}{'PUTS':>7}{'PEAK MB':>9}"

@@ -17,9 +17,9 @@ from generator.commands.options import (
 )
 from generator.lake.lake import absolute, open_lake
 from generator.lake.quarantine import skipped_by_builds, waiting_files, waiting_in_short
+from generator.making.layer import Plan
 from generator.making.make import BuildResult, make_build
 from generator.making.make import plan_only as make_plan
-from generator.making.runners import BuildPlan
 from generator.reading.explain import Explanation, explain_build
 from generator.releases.publish import publish
 from generator.releases.reserve import keep_reserve
@@ -103,7 +103,7 @@ def _explain(result: Explanation, as_json: bool) -> None:
     say(result.build)
 
 
-def _plan(plan: BuildPlan, as_json: bool) -> None:
+def _plan(plan: Plan, as_json: bool) -> None:
     if as_json:
         say_json(plan.to_dict())
         return

@@ -24,7 +24,7 @@ from generator.database import Database
 from generator.lake.lake import Lake
 from generator.making.lake_tables import LakeTables
 from generator.pack.verify import checked_file
-from generator.pack.writer import Inputs, IntermediateStore, Uploads
+from generator.pack.writer import IntermediateStore, Uploads
 from generator.threads import Resources, in_order
 
 _Input = TypeVar("_Input")
@@ -118,7 +118,7 @@ class StoredLayers:
     def __init__(self, store: Store):
         self._store = store
         self._opened: dict[str, Layer] = {}  # by digest
-        self._checked: set[tuple[str, str]] = set()  # files, by the digest of their layer and stem
+        self._checked: set[tuple[str, str]] = set()  # files, by the folder of their layer and stem
 
     def open(self, name: str, digest: str) -> Layer:
         """Return a layer."""
@@ -126,25 +126,20 @@ class StoredLayers:
 
     def forget(self, digest: str) -> None:
         """Read a layer again when it is next needed: it was made anew."""
-        self._opened.pop(digest, None)
-        self._checked = {file for file in self._checked if file[0] != digest}
+        if layer := self._opened.pop(digest, None):
+            self._checked = {file for file in self._checked if file[0] != layer.folder}
 
-    def file(self, inputs: Inputs, name: str, digest: str, stem: str) -> Path:
-        """Return a local copy of a file of a layer, which one of a task's inputs has just written or the store has.
+    def checked_file(self, layer: Layer, stem: str) -> Path:
+        """Return a local copy of a file of a layer of the store.
 
         Raises:
-            BuildError: The file in the store is damaged.
+            BuildError: The file is damaged.
             StoreError: It cannot be read.
         """
-        layer = self.open(name, digest)
-        for output in inputs.values():
-            for file in output.files if output.layer == name else ():
-                if file.name.startswith(f"{stem}-"):
-                    return layer.local(file.name, file.sha256)
-        if (digest, stem) in self._checked:
+        if (layer.folder, stem) in self._checked:
             return layer.file(stem)
         path = checked_file(layer, stem)
-        self._checked.add((digest, stem))
+        self._checked.add((layer.folder, stem))
         return path
 
 
@@ -160,6 +155,7 @@ class BuildContext:
 
     Attributes:
         layers: The layers of the store.
+        digests: The digest of each layer of the build, by name.
         tick: Called with the number of new objects.
     """
 
@@ -178,6 +174,7 @@ class BuildContext:
         self.store = store
         self.resources = resources
         self.layers = StoredLayers(store)
+        self.digests: dict[str, str] = {}
         self.uploads = Uploads(store, resend)
         self.clock = clock or StepClock()
         self.tick: Callable[[int], object] = lambda objects: None
@@ -196,7 +193,7 @@ class BuildContext:
         part = Resources(all_threads // count, self.db.part_of_memory(count))
         self.resources = replace(part, threads=all_threads - part.cores * (count - 1))
         self.db.limit(self.resources)
-        return [
+        contexts = [
             BuildContext(
                 self.lake,
                 self.store,
@@ -208,6 +205,9 @@ class BuildContext:
             )
             for _ in range(count - 1)
         ]
+        for context in contexts:
+            context.digests = self.digests
+        return contexts
 
     def interrupt(self) -> None:
         """End the query that runs now in another thread."""
@@ -238,11 +238,6 @@ class BuildContext:
     def intermediates(self) -> IntermediateStore:
         """The place of intermediate files."""
         return self._intermediates or IntermediateStore(FolderStore(str(self.db.scratch)), "intermediates/")
-
-    def intermediate_files(self, inputs: Inputs, name: str) -> list[Path]:
-        """Return the local intermediate files of that name, in the order of the inputs."""
-        files = (output.intermediates.get(name) for output in inputs.values())
-        return [self.intermediates.path(file) for file in files if file is not None]
 
     def in_order(
         self, work: Callable[[_Input], _Result], inputs: Iterable[_Input], ahead: int | None = None

@@ -25,10 +25,9 @@ from generator.database import Database, sql_literal
 from generator.lake.files import PRICE_TABLES, LakeFile
 from generator.lake.lake import Lake
 from generator.lake.tables import OFFER_SUMMARIES, check_rules, open_table, summarise_offers
-from generator.making.layers.spec import digest_of
+from generator.making.layer import ProductRange, digest_of
 from generator.making.periods import Period, open_month
 from generator.making.provenance import code_sha256
-from generator.making.tasks import ProductRange
 
 _TABLE = "watch_checks"
 MIN_FILES = 32  # fewer files are read at once

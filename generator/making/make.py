@@ -32,13 +32,12 @@ from generator.errors import BuildError, GeneratorError, LakeError, SpaceError, 
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext, StepTime
 from generator.making.game_coverage import games_for_record
+from generator.making.layer import BuildLayer, Plan, Task, pattern_of
 from generator.making.layers.all import define_layers
 from generator.making.layers.records import LAYERS_WITH_FACTS, facts
 from generator.making.layers.site import make_site
-from generator.making.layers.spec import LayerSpec
 from generator.making.provenance import provenance
-from generator.making.runners import BuildPlan, Runner, ThreadRunner, plan_build
-from generator.making.tasks import Task
+from generator.making.runners import Runner, ThreadRunner
 from generator.pack.verify import Rotation, damage, visible_damage
 from generator.pack.writer import TaskOutput, join_index
 from generator.releases.locks import declare_intent
@@ -48,7 +47,7 @@ from generator.threads import ONE_THREAD, USUAL, Resources
 MISSING = "it is not in the store"
 
 
-def make_record(context: BuildContext, build_id: str, specs: Sequence[LayerSpec]) -> BuildRecord:
+def make_record(context: BuildContext, build_id: str, specs: Sequence[BuildLayer]) -> BuildRecord:
     """Return the record of a build as JSON values.
 
     Args:
@@ -168,7 +167,7 @@ def make_build(
             return run.write_record()
 
 
-def plan_only(lake: Lake, store: Store, *, repair: bool = False) -> BuildPlan:
+def plan_only(lake: Lake, store: Store, *, repair: bool = False) -> Plan:
     """Return the plan that `make_build` would carry out.
 
     Raises:
@@ -200,8 +199,8 @@ class BuildRun:
         self._rotation = rotation
         with context.clock.step("define layers"):
             self.layers = define_layers(context)
-        digests = {layer.name: layer.digest for layer in self.layers}
-        self.id = layout.build_id(context.lake.as_of.isoformat(), digests)
+        context.digests = {layer.name: layer.digest for layer in self.layers}
+        self.id = layout.build_id(context.lake.as_of.isoformat(), context.digests)
         self._seconds: dict[str, float] = {}
         self._other_bytes: dict[str, str] = {}
 
@@ -220,17 +219,26 @@ class BuildRun:
         return {name: reason for name, reason in (found | unreadable).items() if reason}
 
     @property
-    def missing(self) -> list[LayerSpec]:
+    def missing(self) -> list[BuildLayer]:
         """The layers that have to be made."""
         return [layer for layer in self.layers if layer.name in self.reasons]
 
-    def plan(self) -> BuildPlan:
+    def plan(self) -> Plan:
         """Return the plan that makes the missing layers.
 
         Raises:
             LakeError: The products break a rule.
         """
-        return plan_build(self.id, self._context.lake, self.layers, self.reasons, self._context, self._repair)
+        context = self._context
+        return Plan(
+            self.id,
+            context.lake,
+            self.layers,
+            self.reasons,
+            product_ids=lambda: context.tables.product_ids(),  # opens the lake's tables
+            priced_ids=lambda period: context.tables.priced_ids(period),
+            is_stored=lambda layer: not self._repair and visible_damage(self._stored(layer)) is None,
+        )
 
     def make_missing(self, scheduler: str | None, progress: Progress) -> None:
         """Make the missing layers; see `make_build` for the errors.
@@ -271,32 +279,32 @@ class BuildRun:
             except StoreError:
                 store.swap(name, data, found.etag)
 
-    def _stored(self, layer: LayerSpec) -> Layer:
+    def _stored(self, layer: BuildLayer) -> Layer:
         return self._context.layers.open(layer.name, layer.digest)
 
-    def _reason(self, layer: LayerSpec) -> str | None:
+    def _reason(self, layer: BuildLayer) -> str | None:
         """Return why a layer has to be made, or None if the store has it."""
         if not any(True for _ in self._context.store.entries(layer.folder)):
             return MISSING
         return damage(self._stored(layer)) if self._repair else visible_damage(self._stored(layer))
 
-    def _make(self, layer: LayerSpec, tasks: list[Task], runner: Runner, progress: Progress) -> None:
+    def _make(self, layer: BuildLayer, tasks: list[Task], runner: Runner, progress: Progress) -> None:
         context = self._context
         with progress.bar(layer.name, sum(task.objects for task in tasks)) as bar:
             outputs = runner.results(tasks, bar.update) if tasks else [self._make_site()]
         progress.add_stored_bytes(sum(pack.size for output in outputs for pack in output.packs))
         context.lake.backend.check_unchanged()  # if the lake changed, the layer's content is not what its digest says
-        context.store.put(layer.folder + INDEX_NAME, join_index(layer.pattern, outputs))
+        context.store.put(layer.folder + INDEX_NAME, join_index(pattern_of(layer.name), outputs))
         context.layers.forget(layer.digest)
 
-    def _note_other_bytes(self, layer: LayerSpec, progress: Progress) -> None:
+    def _note_other_bytes(self, layer: BuildLayer, progress: Progress) -> None:
         if other := _file_of_an_earlier_run(self._stored(layer)):
             self._other_bytes[layer.name] = other
             progress.say(f"{other} is of an earlier run: the same inputs gave other bytes then; please report it")
 
     def _make_site(self) -> TaskOutput:
         with self._context.clock.step("site"):
-            return make_site(self._context, self.id, self.layers)
+            return make_site(self._context, self.id)
 
 
 def _file_of_an_earlier_run(layer: Layer) -> str | None:
@@ -307,7 +315,7 @@ def _file_of_an_earlier_run(layer: Layer) -> str | None:
 
 
 @contextmanager
-def _runner(scheduler: str | None, context: BuildContext, plan: BuildPlan) -> Iterator[Runner]:
+def _runner(scheduler: str | None, context: BuildContext, plan: Plan) -> Iterator[Runner]:
     """Yield the runner of a plan: threads, unless there is a scheduler and something to do."""
     runner: Runner
     if scheduler is None or not plan.tasks:
@@ -320,7 +328,7 @@ def _runner(scheduler: str | None, context: BuildContext, plan: BuildPlan) -> It
         runner = DaskRunner(scheduler, context, plan.build)
     clear = False  # a run that failed for another reason leaves its intermediate files to the next run
     try:
-        runner.begin(plan)
+        runner.begin(plan.tasks)
         yield runner
         clear = True
     except LakeError:
@@ -331,7 +339,7 @@ def _runner(scheduler: str | None, context: BuildContext, plan: BuildPlan) -> It
 
 
 @contextmanager
-def disk_space(store: Store, missing: list[LayerSpec]) -> Iterator[None]:
+def disk_space(store: Store, missing: list[BuildLayer]) -> Iterator[None]:
     """Check that there is room for layers. If a disk gets full in the `with` block, delete what was written of them.
 
     Raises:
@@ -349,7 +357,7 @@ def disk_space(store: Store, missing: list[LayerSpec]) -> Iterator[None]:
         raise SpaceError(_full_message(store, error)) from error
 
 
-def needed_bytes(store: Store, missing: list[LayerSpec]) -> int:
+def needed_bytes(store: Store, missing: list[BuildLayer]) -> int:
     """Return about how many bytes the layers need beyond what the store has of them, from the size of the last build.
 
     Raises:
@@ -360,7 +368,7 @@ def needed_bytes(store: Store, missing: list[LayerSpec]) -> int:
     return max(0, int(sum(sizes.get(spec.name, 0) for spec in missing) * settings.GROWTH_OF_A_BUILD) - present)
 
 
-def _check_room(store: Store, missing: list[LayerSpec]) -> None:
+def _check_room(store: Store, missing: list[BuildLayer]) -> None:
     folder = store.local_path("")
     if folder is None or not missing or not folder.is_dir():
         return
@@ -384,7 +392,7 @@ def _last_sizes(store: Store) -> dict[str, int]:
     return {}
 
 
-def _discard_unfinished(store: Store, specs: list[LayerSpec]) -> None:
+def _discard_unfinished(store: Store, specs: list[BuildLayer]) -> None:
     """Delete the files of layers that have no index yet. No reader sees them, and they fill the disk."""
     for spec in specs:
         names = [entry.name for entry in store.entries(spec.folder)]

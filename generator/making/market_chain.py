@@ -6,7 +6,7 @@ finish on both days cost now, divided by what they cost then.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from generator.errors import LakeError
 from generator.making.context import BuildContext
-from generator.pack.writer import Inputs
+from generator.making.work import Work
 
 NO_GAME = -1
 
@@ -312,24 +312,18 @@ KEPT = "kept"  # of these and of earlier periods, the rows that later periods ne
 LAST = ("last_groups", "last_prices")  # what `MarketChain.last` returns
 
 
-def days_of(context: BuildContext, inputs: Inputs, layers: dict[str, str]) -> Iterator[pa.Table]:
-    """Yield the days of layers of the market, given by their names with their digests."""
-    for name, digest in layers.items():
-        yield pq.read_table(context.layers.file(inputs, name, digest, DAYS), use_threads=False)
+def days_of(work: Work, layers: Iterable[str]) -> Iterator[pa.Table]:
+    """Yield the days of layers of the market."""
+    for name in layers:
+        yield pq.read_table(work.file(name, DAYS), use_threads=False)
 
 
-def with_kept(context: BuildContext, inputs: Inputs, before: dict[str, str], days: pa.Table) -> pa.Table:
+def with_kept(work: Work, before: Sequence[str], days: pa.Table) -> pa.Table:
     """Return the days of a period after those that the layers of the years before keep."""
-    if not before:
-        return days
-    name, digest = list(before.items())[-1]
-    return pa.concat_tables([pq.read_table(context.layers.file(inputs, name, digest, KEPT)), days])
+    return pa.concat_tables([*(pq.read_table(work.file(name, KEPT)) for name in before[-1:]), days])
 
 
-def open_chain(context: BuildContext, inputs: Inputs, before: dict[str, str]) -> MarketChain:
+def open_chain(work: Work, before: Sequence[str]) -> MarketChain:
     """Return the chain that goes on from the last of the layers of the years before, or begins."""
-    groups = market_groups(context)
-    if not before:
-        return MarketChain(groups)
-    name, digest = list(before.items())[-1]
-    return MarketChain(groups, *(pq.read_table(context.layers.file(inputs, name, digest, stem)) for stem in LAST))
+    last = (pq.read_table(work.file(name, stem)) for name in before[-1:] for stem in LAST)
+    return MarketChain(market_groups(work.context), *last)

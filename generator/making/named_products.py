@@ -21,7 +21,7 @@ from edge_auth.builds.pointer import read_pointer
 from edge_auth.errors import EdgeError
 from generator.errors import BuildError
 from generator.making.context import BuildContext
-from generator.making.layers.spec import digest_of
+from generator.making.layer import digest_of
 from generator.making.periods import Period
 from generator.pack.verify import checked_file
 

@@ -6,8 +6,7 @@ hold, sorted by product and day. The Cards are read by the layers `catalogue` an
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
 
@@ -18,13 +17,13 @@ from numpy.typing import NDArray
 from edge_auth.builds import layer_names
 from edge_auth.builds.bodies import HISTORY_ARRAYS
 from edge_auth.builds.index import map_table, to_bytes
-from generator.database import sql_literal
+from generator.database import Database, sql_literal
 from generator.lake.files import PRICE_TABLES
-from generator.making.context import BuildContext, Intermediate
+from generator.making.context import Intermediate
+from generator.making.layer import Plan, ProductRange, Task
 from generator.making.month_rows import GUIDE, SORTED_BY, NewestRows, write_sorted_rows
 from generator.making.periods import Period, open_month
-from generator.making.tasks import BuildScope, ProductRange, Task
-from generator.pack.writer import Inputs, Writer
+from generator.making.work import Work
 
 MAX_ROWS_PER_TASK = 40_000_000  # of price tables: some minutes of one thread
 # About 1,500 products of a month: a range of products reads little beyond its own rows.
@@ -32,10 +31,10 @@ _ROWS_PER_GROUP = 40_960
 SIZE = "line_bytes"  # a column: the bytes of a Card and its line break
 
 
-def month_tasks(scope: BuildScope, month: Period) -> list[Task]:
+def month_tasks(plan: Plan, month: Period) -> list[Task]:
     """Return the tasks of a month, or of the days of it that a period has. A large month is cut into several tasks."""
-    spans = month.split(-(-month.estimated_rows(scope.lake) // MAX_ROWS_PER_TASK))
-    return [_month_task(scope, days, whole=len(spans) == 1) for days in spans]
+    spans = month.split(-(-month.estimated_rows(plan.lake) // MAX_ROWS_PER_TASK))
+    return [_month_task(plan, days, whole=len(spans) == 1) for days in spans]
 
 
 def task_names(tasks: Iterable[Task]) -> tuple[str, ...]:
@@ -43,73 +42,66 @@ def task_names(tasks: Iterable[Task]) -> tuple[str, ...]:
     return tuple(task.name for task in tasks)
 
 
-def known_rows(context: BuildContext, inputs: Inputs, array: str, span: Period) -> list[Path]:
+def known_rows(work: Work, array: str, span: Period) -> list[Path]:
     """Return the files with the rows of known products: of a day one, of a month one per task.
 
     The month, or the day, must have bulk files that the build makes.
     """
     rows_of_day = Intermediate.ROWS_OF_DAY.of(array, span.first)
     name = rows_of_day if span.is_day else Intermediate.KNOWN_ROWS.of(array)
-    return context.intermediate_files(inputs, name)
+    return work.intermediate_files(name)
 
 
-def unknown_rows(context: BuildContext, inputs: Inputs, array: str) -> list[Path]:
+def unknown_rows(work: Work, array: str) -> list[Path]:
     """Return the files with the rows of products that the catalogue does not know, one per task of a month."""
-    return context.intermediate_files(inputs, Intermediate.UNKNOWN_ROWS.of(array))
+    return work.intermediate_files(Intermediate.UNKNOWN_ROWS.of(array))
 
 
-def guide_files(context: BuildContext, inputs: Inputs, ranges: int) -> list[Path]:
+def guide_files(work: Work, ranges: int) -> list[Path]:
     """Return the files with the price guide of the months among the inputs, each sorted by product and day.
 
     Args:
         ranges: The number of ranges of products.
     """
     in_ranges = [Intermediate.ROWS_OF_RANGE.of(GUIDE, number) for number in range(ranges)]
-    files = [file for kind in in_ranges for file in context.intermediate_files(inputs, kind)]
-    return files or context.intermediate_files(inputs, Intermediate.KNOWN_ROWS.of(GUIDE))
+    files = [file for kind in in_ranges for file in work.intermediate_files(kind)]
+    return files or work.intermediate_files(Intermediate.KNOWN_ROWS.of(GUIDE))
 
 
-def open_history(context: BuildContext, inputs: Inputs, ids: ProductRange) -> None:
+def open_history(work: Work, ids: ProductRange) -> None:
     """Make the views history_<array> over the months among the inputs, for at least a range of products."""
     for array in HISTORY_ARRAYS:
-        of_range = context.intermediate_files(inputs, Intermediate.ROWS_OF_RANGE.of(array, ids.number))
+        of_range = work.intermediate_files(Intermediate.ROWS_OF_RANGE.of(array, ids.number))
         kinds = (Intermediate.KNOWN_ROWS, Intermediate.UNKNOWN_ROWS)
-        files = of_range or [file for kind in kinds for file in context.intermediate_files(inputs, kind.of(array))]
-        context.tables.open_files(f"sorted_{array}", files)
-    context.tables.open_history_views()
+        files = of_range or [file for kind in kinds for file in work.intermediate_files(kind.of(array))]
+        work.tables.open_files(f"sorted_{array}", files)
+    work.tables.open_history_views()
 
 
-def open_newest(context: BuildContext, inputs: Inputs, closed: dict[str, str], ids: ProductRange | None = None) -> None:
+def open_newest(work: Work, closed: Iterable[str], ids: ProductRange | None = None) -> None:
     """Make the views all_<table> and newest_<table> over the open month and all closed periods.
 
     Args:
-        inputs: The outputs of the open month and of the closed periods that this build makes.
-        closed: The digests of the layers of closed periods, by name.
+        closed: The layers of closed periods.
         ids: The range of products, None for all.
     """
     for table in PRICE_TABLES:
-        month = context.intermediate_files(inputs, Intermediate.NEWEST_ROWS.of(table))
-        periods = [context.layers.file(inputs, layer, digest, table) for layer, digest in closed.items()]
-        context.tables.open_files(f"all_{table}", [*month, *periods], ids)
-    context.tables.open_newest_views()
+        month = work.intermediate_files(Intermediate.NEWEST_ROWS.of(table))
+        periods = [work.file(layer, table) for layer in closed]
+        work.tables.open_files(f"all_{table}", [*month, *periods], ids)
+    work.tables.open_newest_views()
 
 
-def _month_task(scope: BuildScope, days: Period, whole: bool) -> Task:
+def _month_task(plan: Plan, days: Period, whole: bool) -> Task:
     name = f"month {days.first:%Y-%m}" + ("" if whole else f" days {days.first.day}-{days.last.day}")
-    has_bulk_file = layer_names.bulk_layer(f"{days.first:%Y-%m}") in scope.missing
-    bulk_days = tuple(day.first for day in days.days() if layer_names.bulk_layer(day.span) in scope.missing)
-    arguments = (days, scope.history_ranges(days.first), has_bulk_file, bulk_days)
-    return Task(name, "", _month, arguments, rows=days.estimated_rows(scope.lake))
+    has_bulk_file = layer_names.bulk_layer(f"{days.first:%Y-%m}") in plan.missing
+    bulk_days = tuple(day.first for day in days.days() if layer_names.bulk_layer(day.span) in plan.missing)
+    arguments = (days, plan.history_ranges(days.first), has_bulk_file, bulk_days)
+    return Task(name, "", _month, arguments, rows=days.estimated_rows(plan.lake))
 
 
 def _month(
-    context: BuildContext,
-    writer: Writer,
-    inputs: Inputs,
-    days: Period,
-    ranges: tuple[ProductRange, ...],
-    has_bulk_file: bool,
-    bulk_days: tuple[date, ...],
+    work: Work, days: Period, ranges: tuple[ProductRange, ...], has_bulk_file: bool, bulk_days: tuple[date, ...]
 ) -> None:
     """Write the rows of a month.
 
@@ -117,49 +109,47 @@ def _month(
         has_bulk_file: The rows of known products are a bulk file too, with columns that no history shows.
         bulk_days: Days that have bulk files of their own.
     """
-    in_place = writer.intermediates.in_place
-    with context.tables.month(days) as month:
-        newest_prices = NewestRows(context.db.table("from month_all_prices limit 0").schema)
+    in_place = work.intermediates.in_place
+    with work.tables.month(days) as month:
+        newest_prices = NewestRows(work.db.table("from month_all_prices limit 0").schema)
         for array in HISTORY_ARRAYS:
             newest = newest_prices if array == GUIDE else None
-            known, unknown, *of_days = write_sorted_rows(context, month, array, has_bulk_file, bulk_days, newest)
+            known, unknown, *of_days = write_sorted_rows(work.context, month, array, has_bulk_file, bulk_days, newest)
             if not in_place:  # another machine fetches a range, not the month
-                _add_ranges(context, writer, array, [known, unknown], ranges)
+                _add_ranges(work, array, [known, unknown], ranges)
             if in_place or has_bulk_file:
-                writer.add_intermediate(Intermediate.KNOWN_ROWS.of(array), known)
-            writer.add_intermediate(Intermediate.UNKNOWN_ROWS.of(array), unknown)
+                work.add_intermediate(Intermediate.KNOWN_ROWS.of(array), known)
+            work.add_intermediate(Intermediate.UNKNOWN_ROWS.of(array), unknown)
             for day, path in zip(bulk_days, of_days, strict=True):
-                writer.add_intermediate(Intermediate.ROWS_OF_DAY.of(array, day), path)
+                work.add_intermediate(Intermediate.ROWS_OF_DAY.of(array, day), path)
         month.open_newest()
-        _add_newest(context, writer, newest_prices.table())
+        _add_newest(work, newest_prices.table())
 
 
-def _add_ranges(
-    context: BuildContext, writer: Writer, array: str, files: list[Path], ranges: tuple[ProductRange, ...]
-) -> None:
+def _add_ranges(work: Work, array: str, files: list[Path], ranges: tuple[ProductRange, ...]) -> None:
     """Write the sorted rows of some files as one file per range of products."""
-    context.tables.open_files("rows_of_month", files)
+    work.tables.open_files("rows_of_month", files)
     for ids in ranges:
         query = f"from rows_of_month where {ids.condition} order by {', '.join(SORTED_BY)}"
-        writer.add_intermediate(Intermediate.ROWS_OF_RANGE.of(array, ids.number), _parquet(context, query))
+        work.add_intermediate(Intermediate.ROWS_OF_RANGE.of(array, ids.number), _parquet(work.db, query))
 
 
-def _add_newest(context: BuildContext, writer: Writer, prices: pa.Table) -> None:
+def _add_newest(work: Work, prices: pa.Table) -> None:
     """Write the newest row of each product per table.
 
     Args:
         prices: Those of the price guide.
     """
-    with context.db.registered(newest_in_month_price_guide=prices):
+    with work.registered(newest_in_month_price_guide=prices):
         for table in PRICE_TABLES:
-            rows = _parquet(context, f"from newest_in_month_{table} order by id_product")
-            writer.add_intermediate(Intermediate.NEWEST_ROWS.of(table), rows)
+            rows = _parquet(work.db, f"from newest_in_month_{table} order by id_product")
+            work.add_intermediate(Intermediate.NEWEST_ROWS.of(table), rows)
 
 
-def _parquet(context: BuildContext, query: str) -> Path:
+def _parquet(db: Database, query: str) -> Path:
     """Write the result of a query as a Parquet file in the database's own folder."""
-    path = context.db.scratch / "result.parquet"
-    context.db.connection.execute(f"copy ({query}) to {sql_literal(path)} (row_group_size {_ROWS_PER_GROUP})")
+    path = db.scratch / "result.parquet"
+    db.connection.execute(f"copy ({query}) to {sql_literal(path)} (row_group_size {_ROWS_PER_GROUP})")
     return path
 
 
@@ -201,33 +191,22 @@ class CardTexts:
         return memoryview(text), np.append(0, np.cumsum(ends - starts)).tolist()
 
 
-@dataclass(frozen=True)
-class CardTasks:
-    """The tasks of the open month, and the tasks that make the Cards of each range of products."""
-
-    month: list[Task]
-    products: list[Task]
-
-    def __iter__(self) -> Iterator[Task]:
-        return iter((*self.month, *self.products))
+def card_tasks(plan: Plan) -> tuple[list[Task], list[Task]]:
+    """Return the tasks that every layer with Cards begins with: of the open month, and of each range of products."""
+    month = month_tasks(plan, open_month(plan.lake.as_of))
+    needs = (*task_names(month), *map(newest_task_name, plan.made_of(plan.closed_layers)))
+    return month, [_products_task(plan, ids, needs) for ids in plan.ranges]
 
 
-def card_tasks(scope: BuildScope) -> CardTasks:
-    """Return the tasks that every layer with Cards begins with."""
-    month, closed = month_tasks(scope, open_month(scope.lake.as_of)), closed_layers(scope)
-    needs = (*task_names(month), *(newest_task_name(name) for name in closed if name in scope.missing))
-    return CardTasks(month, [_products_task(scope, ids, needs, closed) for ids in scope.ranges])
-
-
-def card_rows(context: BuildContext, inputs: Inputs) -> pa.Table:
+def card_rows(work: Work) -> pa.Table:
     """Return the sort keys and sizes of the Cards among the inputs, by id, mapped into memory."""
-    return pa.concat_tables(map_table(path) for path in context.intermediate_files(inputs, Intermediate.CARDS))
+    return pa.concat_tables(map_table(path) for path in work.intermediate_files(Intermediate.CARDS))
 
 
-def card_texts(context: BuildContext, inputs: Inputs) -> CardTexts:
+def card_texts(work: Work) -> CardTexts:
     """Open the texts of the Cards among the inputs, which have the order of `card_rows`."""
-    sizes = [map_table(path)[SIZE].to_numpy() for path in context.intermediate_files(inputs, Intermediate.CARDS)]
-    return CardTexts(context.intermediate_files(inputs, Intermediate.CARD_TEXTS), sizes)
+    sizes = [map_table(path)[SIZE].to_numpy() for path in work.intermediate_files(Intermediate.CARDS)]
+    return CardTexts(work.intermediate_files(Intermediate.CARD_TEXTS), sizes)
 
 
 def newest_task_name(layer: str) -> str:
@@ -235,32 +214,18 @@ def newest_task_name(layer: str) -> str:
     return f"{layer} newest rows"
 
 
-def closed_layers(scope: BuildScope) -> dict[str, str]:
-    """Return the digests of the layers of closed periods by name, oldest first."""
-    digests, years = {**scope.present, **scope.missing}, layer_names.history_layer("")
-    closed = {name for name in digests if name.startswith(years)} - {layer_names.history_layer(layer_names.OPEN_MONTH)}
-    return {name: digests[name] for name in sorted(closed)}
+def _products_task(plan: Plan, ids: ProductRange, needs: tuple[str, ...]) -> Task:
+    return Task(f"products {ids}", "", _products, (ids, plan.closed_layers), needs, rows=ids.count)
 
 
-def _products_task(scope: BuildScope, ids: ProductRange, needs: tuple[str, ...], closed: dict[str, str]) -> Task:
-    return Task(
-        f"products {ids}",
-        "",
-        _products,
-        (ids, closed),
-        needs,
-        rows=ids.count,
-    )
-
-
-def _products(context: BuildContext, writer: Writer, inputs: Inputs, ids: ProductRange, closed: dict[str, str]) -> None:
-    context.tables.open_products(ids)
-    open_newest(context, inputs, closed, ids)
-    context.db.run("views/market_price", "views/cards")
-    cards, texts = split_texts(context.db.table("from cards order by id_product"))
-    writer.add_intermediate(Intermediate.CARDS, to_bytes(cards))
-    writer.add_intermediate(Intermediate.CARD_TEXTS, texts)
-    context.db.connection.execute("drop table cards")
+def _products(work: Work, ids: ProductRange, closed: tuple[str, ...]) -> None:
+    work.tables.open_products(ids)
+    open_newest(work, closed, ids)
+    work.db.run("views/market_price", "views/cards")
+    cards, texts = split_texts(work.db.table("from cards order by id_product"))
+    work.add_intermediate(Intermediate.CARDS, to_bytes(cards))
+    work.add_intermediate(Intermediate.CARD_TEXTS, texts)
+    work.db.connection.execute("drop table cards")
 
 
 def text_buffer(texts: pa.ChunkedArray) -> tuple[memoryview, NDArray[np.int64]]:

@@ -9,7 +9,7 @@ from edge_auth.builds.pointer import read_pointer
 from edge_auth.store.interface import Store
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext
-from generator.making.layers.spec import LayerSpec
+from generator.making.layer import BuildLayer
 from generator.making.make import MISSING, BuildRun
 from generator.threads import ONE_THREAD
 
@@ -55,7 +55,7 @@ def _base(store: Store) -> str | None:
     return max(layout.build_ids(store.list(layout.BUILDS)), default=None)
 
 
-def _reason(spec: LayerSpec, base_layer: LayerRecord | None, base: str | None, defect: str | None) -> LayerReason:
+def _reason(spec: BuildLayer, base_layer: LayerRecord | None, base: str | None, defect: str | None) -> LayerReason:
     difference = _difference(spec, base_layer, base)
     if defect is None:
         why = f"unchanged since {base}" if difference is None else f"already in the store; {difference}"
@@ -66,7 +66,7 @@ def _reason(spec: LayerSpec, base_layer: LayerRecord | None, base: str | None, d
     return LayerReason(spec.name, spec.digest, defect is not None, why)
 
 
-def _difference(spec: LayerSpec, base_layer: LayerRecord | None, base: str | None) -> str | None:
+def _difference(spec: BuildLayer, base_layer: LayerRecord | None, base: str | None) -> str | None:
     """Return how a layer's inputs differ from those of the same layer of another build, None if they are the same."""
     if base is None:
         return "this is the first build"

@@ -15,8 +15,9 @@ from generator import database
 from generator.errors import BuildError, LakeError, SqlError
 from generator.lake.lake import open_lake
 from generator.making.context import BuildContext
+from generator.making.layer import Task
 from generator.making.runners import run_task
-from generator.making.tasks import Task
+from generator.making.work import Work
 from generator.threads import ONE_THREAD
 from tests.support.commands import run
 
@@ -70,9 +71,9 @@ def test_wrong_sql_is_named(lake: Path, edit: Edit, tmp_path: Path, file: str, o
 
 def test_a_wrong_query_of_a_task_is_no_fault_of_the_lake(lake: Path, tmp_path: Path) -> None:
     with closing(BuildContext(open_lake(str(lake)), FolderStore(str(tmp_path)), ONE_THREAD)) as context:
-        task = Task("task", "", lambda context, *_: context.db.rows("select no_such_column from (select 1)"))
+        task = Task("task", "", lambda work: work.db.rows("select no_such_column from (select 1)"))
         with pytest.raises(SqlError, match="no_such_column"):
-            run_task(context, task, "", "", {})
+            run_task(context, task, {})
 
 
 def test_a_file_that_loses_a_column_is_a_fault_of_the_lake(lake: Path, tmp_path: Path) -> None:
@@ -80,13 +81,13 @@ def test_a_file_that_loses_a_column_is_a_fault_of_the_lake(lake: Path, tmp_path:
     copy = shutil.copytree(lake, tmp_path / "lake")
     with closing(BuildContext(open_lake(str(copy)), FolderStore(str(tmp_path / "store")), ONE_THREAD)) as context:
 
-        def work(context: BuildContext, *_: object) -> None:
-            context.tables.open_catalogue()
+        def lose_column(work: Work) -> None:
+            work.tables.open_catalogue()
             pq.write_table(pa.table({"other": [1]}), copy / "expansions.parquet")
-            context.db.rows("from expansions")
+            work.db.rows("from expansions")
 
         with pytest.raises(LakeError, match=r"expansions\.parquet changed"):
-            run_task(context, Task("task", "", work), "", "", {})
+            run_task(context, Task("task", "", lose_column), {})
 
 
 def test_a_fault_of_the_data_is_none_of_the_sql() -> None:

@@ -16,9 +16,10 @@ from edge_auth.store.folder import FolderStore
 from generator.errors import BuildError, DamageError
 from generator.lake.files import PRICE_TABLES
 from generator.lake.lake import open_lake
-from generator.making import runners, shared_tasks, tasks
+from generator.making import layer, runners, shared_tasks
 from generator.making.cluster.worker import Job, run_on_worker
 from generator.making.context import BuildContext
+from generator.making.layer import Plan
 from generator.making.make import make_build, plan_only
 from generator.making.periods import open_month
 from generator.pack.writer import TaskOutput
@@ -39,7 +40,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut the work into very small tasks, and execute them in two threads."""
     monkeypatch.setattr(runners, "_MIN_ROWS_PER_THREAD", 1)
-    monkeypatch.setattr(tasks, "PRODUCTS_PER_TASK", 16)
+    monkeypatch.setattr(layer, "PRODUCTS_PER_TASK", 16)
     monkeypatch.setattr(shared_tasks, "MAX_ROWS_PER_TASK", 3000)
 
 
@@ -79,8 +80,8 @@ def test_the_catalogue_does_not_cut_the_history(lake: Path, tmp_path: Path, smal
     store, larger = FolderStore(str(tmp_path / "store")), grown(lake, tmp_path / "larger")
     before, after = (plan_only(open_lake(str(folder)), store) for folder in (lake, larger))
     assert len(before.of("history-open")) > 3
-    for layer in ("history-2025", "history-open"):
-        ranges = [[task.arguments for task in plan.of(layer)] for plan in (before, after)]
+    for name in ("history-2025", "history-open"):
+        ranges = [[task.arguments for task in plan.of(name)] for plan in (before, after)]
         assert ranges[0] == ranges[1]
 
 
@@ -161,10 +162,9 @@ def test_plan_is_printed_and_makes_nothing(lake: Path, tmp_path: Path) -> None:
     assert json.loads(run("build", "--lake", lake, "--store", store, "--plan", "--json").stdout)["tasks"] == []
 
 
-def job(lake: Path, store: FolderStore, **more) -> Job:
-    return Job(
-        "run", "2026-01-03-0123456789ab", open_lake(str(lake)), store.location, Resources(1, "1GB"), False, **more
-    )
+def job(store: FolderStore, plan: Plan, **more) -> Job:
+    digests = {layer.name: layer.digest for layer in plan.layers}
+    return Job("run", "2026-01-03-0123456789ab", plan.lake, store.location, Resources(1, "1GB"), False, digests, **more)
 
 
 def test_a_worker_that_is_not_like_the_client_refuses(lake: Path, tmp_path: Path) -> None:
@@ -172,26 +172,26 @@ def test_a_worker_that_is_not_like_the_client_refuses(lake: Path, tmp_path: Path
     plan = plan_only(open_lake(str(lake)), store)
     [task] = plan.of("sets")
     unseen, other = (
-        run_on_worker(job(lake, store), task, "", ""),
-        run_on_worker(job(lake, store, versions={"duckdb": "1"}), task, "", ""),
+        run_on_worker(job(store, plan), task),
+        run_on_worker(job(store, plan, versions={"duckdb": "1"}), task),
     )
     assert isinstance(unseen, BuildError) and "does not see store" in str(unseen)
     assert isinstance(other, BuildError) and "duckdb" in str(other) and "install the same on both" in str(other)
-    assert run_on_worker(job(lake, store), task, "", "", other) is other, "what needs a failed task fails alike"
+    assert run_on_worker(job(store, plan), task, other) is other, "what needs a failed task fails alike"
 
 
 @pytest.mark.thorough
 def test_every_task_stands_alone(lake: Path, tmp_path: Path) -> None:
     """Run each task in a new worker."""
     store = FolderStore(str(tmp_path / "store"))
-    work, plan = job(lake, store), plan_only(open_lake(str(lake)), store)
+    plan = plan_only(open_lake(str(lake)), store)
+    work = job(store, plan)
     store.put(f"{work.prefix}job", b"")
-    layers = {layer.name: (layer.folder, layer.pattern) for layer in plan.layers}
     given: dict = {}
     for number, task in enumerate(plan.tasks):
         alone = replace(work, run=str(number))
         needed = (given[name] for name in task.needs)
-        given[task.name] = run_on_worker(alone, task, *layers.get(task.layer, ("", "")), *needed)
+        given[task.name] = run_on_worker(alone, task, *needed)
         assert isinstance(given[task.name], TaskOutput), (task.name, given[task.name])
 
 
@@ -208,17 +208,17 @@ def test_a_month_leaves_no_table(lake: Path, tmp_path: Path) -> None:
 def test_a_task_is_done_once(lake: Path, tmp_path: Path) -> None:
     """A recorded task does not run again while all its files exist."""
     store = FolderStore(str(tmp_path / "store"))
-    work = job(lake, store)
-    store.put(f"{work.prefix}job", b"")
     plan = plan_only(open_lake(str(lake)), store)
+    work = job(store, plan)
+    store.put(f"{work.prefix}job", b"")
     [folder] = [layer.folder for layer in plan.layers if layer.name == "sets"]
     [task] = plan.of("sets")
-    made = run_on_worker(work, task, folder, "")
+    made = run_on_worker(work, task)
     before = {name: (store.root / name).stat().st_mtime_ns for name in files_of(store)}
-    assert run_on_worker(work, task, folder, "") == made
+    assert run_on_worker(work, task) == made
     assert {name: (store.root / name).stat().st_mtime_ns for name in files_of(store)} == before
     store.delete([folder + made.packs[0].name])
-    assert run_on_worker(work, task, folder, "") == made
+    assert run_on_worker(work, task) == made
     assert store.stat(folder + made.packs[0].name) == made.packs[0].size
 
 

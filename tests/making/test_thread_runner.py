@@ -16,10 +16,10 @@ from generator.errors import LakeError
 from generator.lake.lake import open_lake
 from generator.making import runners
 from generator.making.context import BuildContext
+from generator.making.layer import Task
 from generator.making.make import make_build
-from generator.making.runners import BuildPlan, ThreadRunner
-from generator.making.tasks import Task
-from generator.pack.writer import Inputs, Writer
+from generator.making.runners import ThreadRunner
+from generator.making.work import Work
 from generator.threads import ONE_THREAD, Resources
 from tests.support.nights import DAYS, QUIET, demo_lake
 
@@ -40,7 +40,7 @@ def context(lake: Path, tmp_path: Path) -> Iterator[BuildContext]:
 
 def begun(context: BuildContext, *tasks: Task) -> ThreadRunner:
     runner = ThreadRunner(context)
-    runner.begin(BuildPlan("", [], list(tasks)))
+    runner.begin(list(tasks))
     return runner
 
 
@@ -52,16 +52,16 @@ def test_each_thread_takes_what_is_ready(context: BuildContext) -> None:
     """The second thread waits inside its task until the first one has executed another."""
     met, threads = threading.Event(), {}
 
-    def work(context: BuildContext, writer: Writer, inputs: Inputs, name: str) -> None:
+    def run(work: Work, name: str) -> None:
         threads[name] = threading.current_thread()
-        writer.add_intermediate(name, " ".join(sorted(inputs)).encode())
+        work.add_intermediate(name, " ".join(sorted(work.inputs)).encode())
         if name == "in main":
             met.set()
         assert met.wait(30)
 
-    apart = Task("apart", "", work, ("apart",), rows=ENOUGH_ROWS)
-    main = Task("in main", "", work, ("in main",), main_thread=True)
-    both = Task("both", "", work, ("both",), needs=("apart", "in main"), main_thread=True)
+    apart = Task("apart", "", run, ("apart",), rows=ENOUGH_ROWS)
+    main = Task("in main", "", run, ("in main",), main_thread=True)
+    both = Task("both", "", run, ("both",), needs=("apart", "in main"), main_thread=True)
     runner = begun(context, apart, main, both)
     [found] = results(runner, both)
     assert found["both"].size == len("apart in main")
@@ -72,10 +72,10 @@ def test_each_thread_takes_what_is_ready(context: BuildContext) -> None:
 def test_a_small_plan_has_one_thread(context: BuildContext) -> None:
     threads = []
 
-    def work(*_: object) -> None:
+    def run(work: Work) -> None:
         threads.append(threading.current_thread())
 
-    tasks = [Task(str(number), "", work, rows=ENOUGH_ROWS // 10) for number in range(5)]
+    tasks = [Task(str(number), "", run, rows=ENOUGH_ROWS // 10) for number in range(5)]
     runner = begun(context, *tasks)
     results(runner, *tasks)
     assert threads == [threading.main_thread()] * 5
@@ -87,14 +87,14 @@ def test_the_first_error_of_the_plan_is_raised(context: BuildContext, slow: str)
     """Both tasks have begun before either fails. The slow one fails after the other."""
     begin, failed = threading.Barrier(2, timeout=30), threading.Event()
 
-    def work(context: BuildContext, writer: Writer, inputs: Inputs, name: str) -> None:
+    def run(work: Work, name: str) -> None:
         begin.wait()
         if name == slow:
             assert failed.wait(30)
         failed.set()
         raise LakeError(name)
 
-    tasks = [Task(name, "", work, (name,), rows=ENOUGH_ROWS) for name in ("first", "second")]
+    tasks = [Task(name, "", run, (name,), rows=ENOUGH_ROWS) for name in ("first", "second")]
     runner = begun(context, *tasks)
     with pytest.raises(LakeError, match="first"):
         results(runner, *reversed(tasks))
@@ -104,11 +104,11 @@ def test_the_first_error_of_the_plan_is_raised(context: BuildContext, slow: str)
 def test_close_ends_a_query_of_another_thread(context: BuildContext) -> None:
     running = threading.Event()
 
-    def work(context: BuildContext, *_: object) -> None:
+    def run(work: Work) -> None:
         running.set()
-        context.db.rows(ENDLESS)
+        work.db.rows(ENDLESS)
 
-    runner = begun(context, Task("query", "", work, rows=ENOUGH_ROWS * 2))
+    runner = begun(context, Task("query", "", run, rows=ENOUGH_ROWS * 2))
     assert running.wait(30)
     started = time.monotonic()
     runner.close(clear=True)
@@ -133,13 +133,13 @@ def test_a_damaged_lake_fails_alike_in_threads(lake: Path, tmp_path: Path, monke
 def test_ctrl_c_inside_a_query_ends_the_build_at_once(lake: Path, tmp_path: Path) -> None:
     """A database of one thread, as the threads of a build have it, looks for signals during a query."""
 
-    def work(context: BuildContext, *_: object) -> None:
-        database = context.db  # opened before the clock runs: a signal meanwhile ends no query
+    def run(work: Work) -> None:
+        database = work.db  # opened before the clock runs: a signal meanwhile ends no query
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
         database.rows(ENDLESS)
 
     context = BuildContext(open_lake(str(lake)), FolderStore(str(tmp_path)), ONE_THREAD)
-    query = Task("query", "", work, main_thread=True)
+    query = Task("query", "", run, main_thread=True)
     runner = begun(context, query)
     with pytest.raises(RuntimeError, match="Query interrupted"):
         results(runner, query)

@@ -22,8 +22,8 @@ from generator.clock import timestamp, utc_now
 from generator.errors import BuildError, GeneratorError
 from generator.making.cluster.worker import Job, identity, other_version, run_on_worker, versions
 from generator.making.context import BuildContext
-from generator.making.runners import BuildPlan, Tick
-from generator.making.tasks import Task
+from generator.making.layer import Task
+from generator.making.runners import Tick
 from generator.pack.writer import IntermediateStore, TaskOutput
 from generator.terminal import say
 
@@ -56,6 +56,7 @@ class DaskRunner:
             context.store.location,
             context.resources,
             context.uploads.resend,
+            context.digests,
         )
         self._intermediates = IntermediateStore(context.store, self._job.prefix)
         self._scheduler = scheduler
@@ -70,17 +71,15 @@ class DaskRunner:
             self.close(clear=False)
             raise
 
-    def begin(self, plan: BuildPlan) -> None:
+    def begin(self, tasks: list[Task]) -> None:
         """Submit all tasks of a plan."""
         self._intermediates.store.put(f"{self._job.prefix}job", f"{timestamp(utc_now())}\n".encode())
-        layers = {layer.name: (layer.folder, layer.pattern) for layer in plan.layers}
         job = self._client.submit(identity, self._job, key=f"job ({self._job.run})", pure=False)
-        for number, task in enumerate(plan.tasks):
+        for number, task in enumerate(tasks):
             self._futures[task.name] = self._client.submit(
                 run_on_worker,
                 job,
                 task,
-                *layers.get(task.layer, ("", "")),
                 *(self._futures[name] for name in task.needs),
                 key=f"{task.name} ({self._job.run})",
                 priority=-number,

@@ -28,9 +28,9 @@ from edge_auth.text import UNICODE_VERSION
 from generator.errors import BuildError, GeneratorError
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext
+from generator.making.layer import Task
 from generator.making.provenance import code_sha256
 from generator.making.runners import run_task
-from generator.making.tasks import Task
 from generator.pack.writer import Inputs, IntermediateStore, TaskOutput
 from generator.threads import Resources
 
@@ -62,6 +62,7 @@ class Job:
         run: Random text, another one for each run.
         resources: What each task may use.
         resend: Execute tasks and upload files again, even if the store has their output.
+        digests: The digest of each layer of the build, by name.
     """
 
     run: str
@@ -70,6 +71,7 @@ class Job:
     store: str
     resources: Resources
     resend: bool
+    digests: dict[str, str]
     versions: dict[str, str] = field(default_factory=versions)
 
     @property
@@ -88,9 +90,7 @@ _contexts: dict[str, BuildContext] = {}  # by run; at most that of the current r
 _begun: set[str] = set()  # the names of the tasks that this worker has begun in the current run
 
 
-def run_on_worker(
-    job: Job, task: Task, folder: str, pattern: str, *inputs: TaskOutput | GeneratorError
-) -> TaskOutput | GeneratorError:
+def run_on_worker(job: Job, task: Task, *inputs: TaskOutput | GeneratorError) -> TaskOutput | GeneratorError:
     """Execute a task, unless its output is noted in the store.
 
     Returns:
@@ -107,7 +107,7 @@ def run_on_worker(
     with _one_task_at_a_time:
         try:
             named = dict(zip(task.needs, outputs, strict=True))
-            return _output(_context(job, task), job, task, folder, pattern, named)
+            return _output(_context(job, task), job, task, named)
         except GeneratorError as failed:
             _close()
             return failed
@@ -116,12 +116,13 @@ def run_on_worker(
             raise
 
 
-def _output(context: BuildContext, job: Job, task: Task, folder: str, pattern: str, inputs: Inputs) -> TaskOutput:
+def _output(context: BuildContext, job: Job, task: Task, inputs: Inputs) -> TaskOutput:
     note = job.prefix + _note_name(task)
+    folder = layout.layer_folder(task.layer, job.digests[task.layer]) if task.layer else ""
     noted = None if job.resend else _noted_output(context.store, note, job.prefix, folder)
     if noted:
         return noted
-    output = run_task(context, task, folder, pattern, inputs)
+    output = run_task(context, task, inputs)
     context.store.put(note, _to_bytes(output))
     return output
 
@@ -136,6 +137,7 @@ def _context(job: Job, task: Task) -> BuildContext:
         _contexts[job.run] = BuildContext(
             job.lake, store, job.resources, resend=job.resend, intermediates=intermediates
         )
+        _contexts[job.run].digests = job.digests
     _begun.add(task.name)
     return _contexts[job.run]
 

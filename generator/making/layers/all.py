@@ -2,6 +2,7 @@
 
 from edge_auth.builds import layer_names
 from generator.making.context import BuildContext
+from generator.making.layer import BuildLayer
 from generator.making.layers.bulk import bulk_cards_layer, bulk_layers, bulk_market_layer, bulk_price_layers
 from generator.making.layers.catalogue import catalogue_layer
 from generator.making.layers.history import extremes_layers, history_layer, open_month_layer, series_layers
@@ -10,13 +11,12 @@ from generator.making.layers.market import market_layers, movers_layer
 from generator.making.layers.records import day_files_layers, status_layer
 from generator.making.layers.rows import row_layers
 from generator.making.layers.site import drawings_layer, site_layer
-from generator.making.layers.spec import LayerSpec
 from generator.making.layers.watchlist import watchlist_layer
 from generator.making.named_products import NamedProducts, UnknownProducts
 from generator.making.periods import closed_periods
 
 
-def define_layers(context: BuildContext) -> list[LayerSpec]:
+def define_layers(context: BuildContext) -> list[BuildLayer]:
     """Return the layers of a build of the context's lake, in the order in which they are made.
 
     Raises:

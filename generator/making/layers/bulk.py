@@ -33,7 +33,7 @@ from edge_auth.builds import bodies, layer_names, object_keys
 from edge_auth.builds.bulk import CATALOGUE, FILES, PART_OF_TABLE
 from edge_auth.builds.catalogue import CARD_LINES
 from edge_auth.store.codec import compress_chunks
-from generator.database import run_file, sql_literal
+from generator.database import Database, run_file, sql_literal
 from generator.lake.lake import Lake
 from generator.making.bulk_files import (
     CONSTANTS,
@@ -46,9 +46,8 @@ from generator.making.bulk_files import (
     write_rows,
     write_table,
 )
-from generator.making.context import BuildContext
 from generator.making.lake_tables import PRICE_SQL
-from generator.making.layers.spec import LayerSpec, define_layer, one_task
+from generator.making.layer import BuildLayer, Plan, Task, define_layer, one_task, slices
 from generator.making.market_chain import days_of
 from generator.making.month_rows import SORTED_BY
 from generator.making.named_products import IDS, PRICES, UNKNOWN, UnknownProducts
@@ -63,8 +62,7 @@ from generator.making.shared_tasks import (
     unknown_rows,
 )
 from generator.making.sorted_parquet import to_parquet
-from generator.making.tasks import BuildScope, Task, slices
-from generator.pack.writer import Inputs, Writer, compress_objects
+from generator.making.work import Work
 
 RECIPE = 1
 _PRICES_RECIPE = 1
@@ -97,7 +95,7 @@ _ENTRIES = pa.schema(
 )
 
 
-def bulk_price_layers(lake: Lake, unknown: UnknownProducts) -> Iterator[LayerSpec]:
+def bulk_price_layers(lake: Lake, unknown: UnknownProducts) -> Iterator[BuildLayer]:
     """Define the layers of the days with prices: each closed month, then each day of the as-of day's month."""
     months = [month for period in closed_periods(lake) for month in period.months()]
     month = open_month(lake.as_of)
@@ -114,75 +112,75 @@ def bulk_price_layers(lake: Lake, unknown: UnknownProducts) -> Iterator[LayerSpe
         )
 
 
-def _price_tasks(scope: BuildScope, month: Period, span: Period) -> Iterable[Task]:
+def _price_tasks(plan: Plan, month: Period, span: Period) -> Iterable[Task]:
     """Return the tasks of a span of a month. Its history needs the same rows."""
-    tasks = month_tasks(scope, month)
+    tasks = month_tasks(plan, month)
     yield from tasks
     layer = layer_names.bulk_layer(span.span)
-    yield Task(layer, layer, _bulk_files, (span,), task_names(tasks), rows=span.estimated_rows(scope.lake))
+    yield Task(layer, layer, _bulk_files, (span,), task_names(tasks), rows=span.estimated_rows(plan.lake))
 
 
-def _bulk_files(context: BuildContext, writer: Writer, inputs: Inputs, span: Period) -> None:
+def _bulk_files(work: Work, span: Period) -> None:
     entries = []
     for table, array in _ARRAYS.items():
-        known = known_rows(context, inputs, array, span)
-        context.tables.open_files(f"bulk_{table}", known)
-        context.tables.open_files(f"unknown_{table}", unknown_rows(context, inputs, array))
+        known = known_rows(work, array, span)
+        work.tables.open_files(f"bulk_{table}", known)
+        work.tables.open_files(f"unknown_{table}", unknown_rows(work, array))
         ready = known[0] if len(known) == 1 else None
-        entries.append(write_table(context.db, writer, table, f"{table}-{span.span}", SORTED_BY, ready))
-    write_entries(writer, [entry for entry in entries if entry["records"]])
-    context.db.set(first_day=str(span.first), last_day=str(span.last))
-    context.db.run("views/bulk_ids")
-    writer.add_file(f"{IDS}.parquet", to_parquet(context.db.table("from bulk_ids order by id_product")))
+        entries.append(write_table(work.db, work, table, f"{table}-{span.span}", SORTED_BY, ready))
+    write_entries(work, [entry for entry in entries if entry["records"]])
+    work.db.set(first_day=str(span.first), last_day=str(span.last))
+    work.db.run("views/bulk_ids")
+    work.add_file(f"{IDS}.parquet", to_parquet(work.db.table("from bulk_ids order by id_product")))
 
 
-def bulk_cards_layer(catalogue: LayerSpec) -> LayerSpec:
+def bulk_cards_layer(catalogue: BuildLayer) -> BuildLayer:
     """Define the layer of the Cards as lines, which changes when the catalogue does."""
-    return define_layer(_CARDS_LAYER, _card_tasks, recipe=RECIPE, sql=(), content={"layers": [catalogue.digest]})
+    return define_layer(_CARDS_LAYER, _card_tasks, recipe=RECIPE, content={"layers": [catalogue.digest]})
 
 
-def _card_tasks(scope: BuildScope) -> Iterator[Task]:
-    cards = card_tasks(scope)
-    yield from cards
-    yield Task(_CARDS_LAYER, _CARDS_LAYER, _bulk_cards, (), task_names(cards.products), rows=scope.products)
+def _card_tasks(plan: Plan) -> Iterator[Task]:
+    month, products = card_tasks(plan)
+    yield from (*month, *products)
+    yield Task(_CARDS_LAYER, _CARDS_LAYER, _bulk_cards, (), task_names(products), rows=plan.products)
 
 
-def _bulk_cards(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
-    cards = len(card_rows(context, inputs))
+def _bulk_cards(work: Work) -> None:
+    cards = len(card_rows(work))
     cuts = slices(cards, _LINES_PER_CHUNK) if cards else ()
-    with closing(card_texts(context, inputs)) as texts:
+    with closing(card_texts(work)) as texts:
         data = compress_chunks(bytes(texts.read(np.arange(*cut))[0]) for cut in cuts)
-    write_entries(writer, [write_lines(writer, CARD_LINES, data, cards, "id_product")])
+    write_entries(work, [write_lines(work, CARD_LINES, data, cards, "id_product")])
 
 
-def bulk_market_layer(market: list[LayerSpec]) -> LayerSpec:
+def bulk_market_layer(market: list[BuildLayer]) -> BuildLayer:
     """Define the layer of the bulk file of the market."""
-    digests = {layer.name: layer.digest for layer in market}
+    names = tuple(layer.name for layer in market)
     return define_layer(
         _MARKET_LAYER,
-        one_task(_MARKET_LAYER, _bulk_market, digests, after=digests),
+        one_task(_MARKET_LAYER, _bulk_market, names, after=names),
         recipe=_MARKET_RECIPE,
         sql=("sources/products", "sources/expansions", "views/game_names", "views/bulk_market"),
-        content={"layers": list(digests.values())},
+        content={"layers": [layer.digest for layer in market]},
         constants=CONSTANTS,
     )
 
 
-def _bulk_market(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict[str, str]) -> None:
-    context.tables.open_game_names()
-    days = pa.concat_tables(days_of(context, inputs, digests)).combine_chunks()
-    write_entries(writer, [write_rows(writer, "market", _MARKET_SORTED_BY, _market_in_order(context, days))])
+def _bulk_market(work: Work, market: tuple[str, ...]) -> None:
+    work.tables.open_game_names()
+    days = pa.concat_tables(days_of(work, market)).combine_chunks()
+    write_entries(work, [write_rows(work, "market", _MARKET_SORTED_BY, _market_in_order(work.db, days))])
 
 
-def _market_in_order(context: BuildContext, days: pa.Table) -> pa.Table:
+def _market_in_order(db: Database, days: pa.Table) -> pa.Table:
     """Return the rows of the bulk file.
 
     The days of a group in a layer lie side by side and ascend, so only these runs are sorted, which are few.
     """
     firsts = _firsts(days)
     numbered = days.select(_MARKET_GROUP).take(pa.array(firsts)).append_column("run", pa.array(np.arange(len(firsts))))
-    with context.db.registered(market_runs=numbered):
-        runs = context.db.answer("views/bulk_market")
+    with db.registered(market_runs=numbered):
+        runs = db.answer("views/bulk_market")
     run, sizes = runs["run"].to_numpy(), np.diff(firsts, append=len(days))
     sizes = sizes[run]
     starts = firsts[run] - np.cumsum(sizes) + sizes
@@ -202,46 +200,45 @@ def _firsts(days: pa.Table) -> NDArray[np.int64]:
     return np.flatnonzero(changes)
 
 
-def bulk_layers(parts: Sequence[LayerSpec]) -> tuple[LayerSpec, LayerSpec]:
+def bulk_layers(parts: Sequence[BuildLayer]) -> tuple[BuildLayer, BuildLayer]:
     """Define the layers of the catalogue and of the manifest, which change when a layer with bulk files does."""
-    digests = {part.name: part.digest for part in parts}
+    names = tuple(part.name for part in parts)
     catalogue = define_layer(
         _DUCKLAKE_LAYER,
-        one_task(_DUCKLAKE_LAYER, _catalogue, digests, after=digests),
+        one_task(_DUCKLAKE_LAYER, _catalogue, names, after=names),
         recipe=RECIPE,
         sql=_DUCKLAKE_SQL,
-        content={"layers": sorted(digests.values())},
+        content={"layers": sorted(part.digest for part in parts)},
         constants=(*CONSTANTS, *_DUCKLAKE_CONSTANTS),
     )
-    digests = {**digests, _DUCKLAKE_LAYER: catalogue.digest}
+    parts, names = (*parts, catalogue), (*names, _DUCKLAKE_LAYER)
     return catalogue, define_layer(
         layer_names.BULK,
-        one_task(layer_names.BULK, _manifest, digests, after=digests),
+        one_task(layer_names.BULK, _manifest, names, after=names),
         recipe=RECIPE,
-        sql=(),
-        content={"layers": sorted(digests.values())},
+        content={"layers": sorted(part.digest for part in parts)},
     )
 
 
-def _catalogue(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict[str, str]) -> None:
-    entries = [entry for entry in _entries(context, inputs, digests) if entry["format"] == "parquet"]
+def _catalogue(work: Work, parts: tuple[str, ...]) -> None:
+    entries = [entry for entry in _entries(work, parts) if entry["format"] == "parquet"]
     data = catalogue_file(entries)
-    write_entries(writer, [write_catalogue(writer, data, sum(entry["records"] for entry in entries))])
+    write_entries(work, [write_catalogue(work, data, sum(entry["records"] for entry in entries))])
 
 
-def _manifest(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict[str, str]) -> None:
-    entries = _entries(context, inputs, digests)
+def _manifest(work: Work, parts: tuple[str, ...]) -> None:
+    entries = _entries(work, parts)
     shown = [{name: value for name, value in entry.items() if name != FOOTER} for entry in entries]
     lines = [json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode() for entry in shown]
     body = b'{"%b":[\n' % FILES.encode() + bodies.BETWEEN.join(lines) + b"\n]}\n"
-    writer.add(compress_objects([(object_keys.BULK_KEY, body)]))
+    work.objects([(object_keys.BULK_KEY, body)])
 
 
-def _entries(context: BuildContext, inputs: Inputs, digests: dict[str, str]) -> list[Entry]:
+def _entries(work: Work, layers: tuple[str, ...]) -> list[Entry]:
     """Return the entries of the files in some layers, by name."""
     entries: list[Entry] = []
-    for layer, digest in digests.items():
-        entries += json.loads(context.layers.file(inputs, layer, digest, ENTRIES).read_bytes())
+    for layer in layers:
+        entries += json.loads(work.file(layer, ENTRIES).read_bytes())
     return sorted(entries, key=lambda entry: str(entry["name"]))
 
 

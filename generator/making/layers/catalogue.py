@@ -33,21 +33,18 @@ from edge_auth.builds.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, name
 from edge_auth.store.codec import sha256
 from edge_auth.text import composed
 from generator.lake.lake import Lake
-from generator.making.context import BuildContext
 from generator.making.lake_tables import CARD_SQL, card_content
-from generator.making.layers.spec import LayerSpec, define_layer
+from generator.making.layer import BuildLayer, Plan, Task, define_layer, slices
 from generator.making.shared_tasks import (
     CardTexts,
     card_rows,
     card_tasks,
     card_texts,
-    closed_layers,
     open_newest,
     task_names,
 )
 from generator.making.sorted_parquet import to_parquet
-from generator.making.tasks import BuildScope, Task, slices
-from generator.pack.writer import Inputs, Writer
+from generator.making.work import Work
 
 RECIPE = 7
 _LINES_PER_READ = 500
@@ -60,7 +57,7 @@ _INDEX_SQL = tuple(
 )
 
 
-def catalogue_layer(lake: Lake) -> LayerSpec:
+def catalogue_layer(lake: Lake) -> BuildLayer:
     """Define the layer that lists, filters and searches are answered from."""
     return define_layer(
         layer_names.CATALOGUE,
@@ -72,57 +69,57 @@ def catalogue_layer(lake: Lake) -> LayerSpec:
     )
 
 
-def _tasks(scope: BuildScope) -> Iterator[Task]:
-    cards = card_tasks(scope)
-    yield from cards
+def _tasks(plan: Plan) -> Iterator[Task]:
+    month, products = card_tasks(plan)
+    yield from (*month, *products)
     yield Task(
         layer_names.CATALOGUE,
         layer_names.CATALOGUE,
         _catalogue,
-        (closed_layers(scope),),
-        (*task_names(cards.products), *cards.products[0].needs),
-        objects=scope.products,
-        rows=scope.products,
+        (plan.closed_layers,),
+        (*task_names(products), *products[0].needs),
+        objects=plan.products,
+        rows=plan.products,
     )
 
 
-def _catalogue(context: BuildContext, writer: Writer, inputs: Inputs, closed: dict[str, str]) -> None:
-    context.tables.open_catalogue()
-    open_newest(context, inputs, closed)
-    db, cards = context.db, card_rows(context, inputs)
-    with context.db.registered(cards=cards), closing(card_texts(context, inputs)) as texts:
+def _catalogue(work: Work, closed: tuple[str, ...]) -> None:
+    work.tables.open_catalogue()
+    open_newest(work, closed)
+    db, cards = work.db, card_rows(work)
+    with work.registered(cards=cards), closing(card_texts(work)) as texts:
         db.run(*_INDEX_SQL)
-        lines, digest = _line_columns(context, texts)
-        writer.add_file(f"{COLUMNS}.arrow", to_bytes(_columns(context, lines, digest)))
-        _write_words(context, writer)
-        writer.add_file(f"{SETS}.arrow", to_bytes(_sets(context)))
-        writer.add_file(f"{PRICES}.parquet", to_parquet(db.table("from prices order by id_product")))
+        lines, digest = _line_columns(work, texts)
+        work.add_file(f"{COLUMNS}.arrow", to_bytes(_columns(work, lines, digest)))
+        _write_words(work)
+        work.add_file(f"{SETS}.arrow", to_bytes(_sets(work)))
+        work.add_file(f"{PRICES}.parquet", to_parquet(db.table("from prices order by id_product")))
         [(status,)] = db.rows("select json from catalogue_status")
         left_out = db.rows("from prices_left_out") + db.rows("from urls_left_out")
         games = [json.loads(game) for (game,) in db.rows("select json from games order by name_folded")]
     facts = {"status": json.loads(status), "left_out": left_out, "games": games}
-    writer.add_file(f"{FACTS}.json", json.dumps(facts).encode())
+    work.add_file(f"{FACTS}.json", json.dumps(facts).encode())
 
 
-def _line_columns(context: BuildContext, texts: CardTexts) -> tuple[pa.Table, str]:
+def _line_columns(work: Work, texts: CardTexts) -> tuple[pa.Table, str]:
     """Return the size and the hashes of each Card's line, by ordinal; and the SHA-256 (hex) of all lines by id.
 
     Args:
         texts: The Cards by id.
     """
-    [by_ordinal] = context.db.table("select row_number() over (order by id_product) - 1 from rankings order by ordinal")
+    [by_ordinal] = work.db.table("select row_number() over (order by id_product) - 1 from rankings order by ordinal")
     sizes: list[int] = []
     digests: list[bytes] = []
     product_digests: list[bytes] = []
     whole = hashlib.sha256()
     cuts = slices(len(by_ordinal), _LINES_PER_READ) if len(by_ordinal) else ()
-    for text, ends in context.in_order(lambda cut: texts.read(np.arange(*cut)), cuts):
+    for text, ends in work.in_order(lambda cut: texts.read(np.arange(*cut)), cuts):
         whole.update(text)
         lines = [bytes(text[start:end]) for start, end in itertools.pairwise(ends)]
         sizes += map(len, lines)
         digests += (sha256(line)[:DIGEST_BYTES] for line in lines)
         product_digests += (sha256(line.partition(PRICES_MARK)[0])[:PRODUCT_DIGEST_BYTES] for line in lines)
-        context.tick(len(lines))
+        work.context.tick(len(lines))
     columns = {
         "size": pa.array(sizes, pa.uint32()),
         "digest": pa.array(digests, pa.binary(DIGEST_BYTES)),
@@ -131,21 +128,21 @@ def _line_columns(context: BuildContext, texts: CardTexts) -> tuple[pa.Table, st
     return pa.table(columns).take(by_ordinal), whole.hexdigest()
 
 
-def _write_words(context: BuildContext, writer: Writer) -> None:
-    words = context.db.table("from words order by word").combine_chunks()
+def _write_words(work: Work) -> None:
+    words = work.db.table("from words order by word").combine_chunks()
     suffixes = suffix_table(words["word"])
-    [sets] = context.db.table('select "set" from search_columns')
-    [(known,)] = context.db.rows("select count(*) from known_sets")
+    [sets] = work.db.table('select "set" from search_columns')
+    [(known,)] = work.db.rows("select count(*) from known_sets")
     substrings = substring_table(words, suffixes, starts_of(sets.to_numpy(), known), len(sets))
     query = "select text, whole, base, short, entry from name_index order by text_row"
-    names = name_table(context.db.table(query).combine_chunks())
+    names = name_table(work.db.table(query).combine_chunks())
     for name, table in ((WORDS, words), (SUFFIXES, suffixes), (SUBSTRINGS, substrings), (NAMES, names)):
-        writer.add_file(f"{name}.arrow", to_bytes(table))
+        work.add_file(f"{name}.arrow", to_bytes(table))
 
 
-def _columns(context: BuildContext, lines: pa.Table, digest: str) -> pa.Table:
+def _columns(work: Work, lines: pa.Table, digest: str) -> pa.Table:
     """Return the table `columns`; see `edge_auth.builds.catalogue`."""
-    table = context.db.table("from search_columns")
+    table = work.db.table("from search_columns")
     for name in lines.column_names:
         table = table.append_column(name, lines[name])
     table = table.append_column("by_id", pa.array(np.argsort(table["id"].to_numpy()).astype(np.uint32)))
@@ -158,20 +155,20 @@ def _columns(context: BuildContext, lines: pa.Table, digest: str) -> pa.Table:
         if sort in PRICE_SORTS:
             place = table.column_names.index(f"cents_{sort}")
             table = table.set_column(place, f"cents_{sort}", table[f"cents_{sort}"].take(pa.array(order)))
-    metadata = {"counts": _counts(context).to_json(), "lines": digest, "spellings": json.dumps(_spellings(context))}
+    metadata = {"counts": _counts(work).to_json(), "lines": digest, "spellings": json.dumps(_spellings(work))}
     return table.replace_schema_metadata(metadata)
 
 
-def _spellings(context: BuildContext) -> dict[str, dict[str, str]]:
+def _spellings(work: Work) -> dict[str, dict[str, str]]:
     spellings: dict[str, dict[str, str]] = {"game": {}, "rarity": {}}
-    for name, folded, spelling in context.db.rows("from spellings order by filter, folded"):
+    for name, folded, spelling in work.db.rows("from spellings order by filter, folded"):
         spellings[name][folded] = spelling
     return spellings
 
 
-def _counts(context: BuildContext) -> KindCounts:
+def _counts(work: Work) -> KindCounts:
     sums = ", ".join(f"count(*) filter (keyed_{sort})" for sort in SORTS)
-    rows = context.db.rows(f"select kind, count(*), {sums} from rankings group by rollup (kind)")
+    rows = work.db.rows(f"select kind, count(*), {sums} from rankings group by rollup (kind)")
     by_kind = {kind or "all": counts for kind, *counts in rows}
     by_kind = {kind: by_kind.get(kind, [0] * (1 + len(SORTS))) for kind in KINDS}
     return KindCounts(
@@ -180,7 +177,7 @@ def _counts(context: BuildContext) -> KindCounts:
     )
 
 
-def _sets(context: BuildContext) -> pa.Table:
-    table = context.db.table("select id, name, game_folded as game from known_sets order by id")
+def _sets(work: Work) -> pa.Table:
+    table = work.db.table("select id, name, game_folded as game from known_sets order by id")
     composed_names = [name and composed(name) for name in table["name"].to_pylist()]
     return table.set_column(1, "name", pa.array(composed_names, pa.string()))

@@ -21,25 +21,26 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from edge_auth.builds import bodies, layer_names, object_keys
+from edge_auth.builds import bodies, layer_names
 from edge_auth.builds.index import map_table, to_bytes
 from edge_auth.builds.layers import Layer, read_members
 from edge_auth.builds.series import EXTREMES, PRICES, TO_SUNDAY, weeks_by_period
 from edge_auth.builds.splice import decode_fragments, encode_fragments
 from edge_auth.errors import DamagedObject
+from generator.database import Database
 from generator.errors import DamageError
 from generator.lake.files import PRICE_TABLES
 from generator.lake.lake import Lake
 from generator.lake.tables import open_table
-from generator.making.context import BuildContext, Intermediate
+from generator.making.context import Intermediate
 from generator.making.lake_tables import HISTORY_CONSTANTS, HISTORY_SQL
-from generator.making.layers.spec import LayerSpec, define_layer, one_task, stored_part
+from generator.making.layer import BuildLayer, Plan, ProductRange, Task, define_layer, one_task, stored_part
 from generator.making.month_rows import GUIDE
 from generator.making.periods import Period, closed_periods, open_month
 from generator.making.shared_tasks import month_tasks, newest_task_name, open_history, task_names, text_buffer
 from generator.making.sorted_parquet import to_parquet
-from generator.making.tasks import BuildScope, ProductRange, Task
-from generator.pack.writer import Inputs, Writer, hash_objects
+from generator.making.work import Work
+from generator.pack.writer import hash_objects
 
 _ROWS_PER_CHUNK = 366_000  # of an array, if each product has one every day
 _ROWS_PER_ARROW_CHUNK = 10_000_000  # more than a chunk has, so that no text is copied into one column
@@ -66,8 +67,8 @@ class HistoryRows:
         ids: The sorted ids of the products.
     """
 
-    def __init__(self, context: BuildContext, ids: NDArray[np.int64]):
-        self._arrays = [_rows_of_products(context, array, ids) for array in bodies.HISTORY_ARRAYS]
+    def __init__(self, db: Database, ids: NDArray[np.int64]):
+        self._arrays = [_rows_of_products(db, array, ids) for array in bodies.HISTORY_ARRAYS]
 
     def __iter__(self) -> Iterator[tuple[bytes, ...]]:
         return zip(*(_texts(buffer, cuts) for buffer, cuts in self._arrays), strict=True)
@@ -78,9 +79,9 @@ def _texts(buffer: memoryview, cuts: list[int]) -> Iterator[bytes]:
         yield bytes(buffer[start : max(start, end - len(bodies.BETWEEN))])
 
 
-def _rows_of_products(context: BuildContext, array: str, ids: NDArray[np.int64]) -> tuple[memoryview, list[int]]:
+def _rows_of_products(db: Database, array: str, ids: NDArray[np.int64]) -> tuple[memoryview, list[int]]:
     """Return the rows of one array, each followed by `bodies.BETWEEN`, and where those of each product begin."""
-    with context.db.connection.cursor() as cursor:
+    with db.connection.cursor() as cursor:
         found = cursor.sql(f"from history_{array} where id_product between {ids[0]} and {ids[-1]}")
         rows = found.to_arrow_table(_ROWS_PER_ARROW_CHUNK).combine_chunks()
     place = np.searchsorted(ids, rows["id_product"].to_numpy())
@@ -95,9 +96,7 @@ def _rows_of_products(context: BuildContext, array: str, ids: NDArray[np.int64])
     return buffer, offsets[np.concatenate(([0], ends))].tolist()
 
 
-def write_histories(
-    context: BuildContext, writer: Writer, ids: NDArray[np.int64], days: int, ahead: int, earlier: Layer | None = None
-) -> None:
+def write_histories(work: Work, ids: NDArray[np.int64], days: int, ahead: int, earlier: Layer | None = None) -> None:
     """Write the histories of products in the order of their ids, a chunk of products at a time.
 
     Args:
@@ -108,13 +107,14 @@ def write_histories(
     """
     step = max(1, _ROWS_PER_CHUNK // days)
     chunks = [ids[start : start + step] for start in range(0, len(ids), step)]
-    with context.db.kept_footers():
-        for chunk, rows in zip(chunks, context.in_order(partial(HistoryRows, context), chunks, ahead), strict=True):
+    read = partial(HistoryRows, work.db)
+    with work.db.kept_footers():
+        for chunk, rows in zip(chunks, work.context.in_order(read, chunks, ahead), strict=True):
             all_rows = _after(earlier, chunk.tolist(), rows) if earlier else rows
             encoded = ((id_, *encode_fragments(arrays)) for id_, arrays in zip(chunk.tolist(), all_rows, strict=True))
             members = hash_objects(encoded)
-            writer.add(members)
-            context.tick(len(members))
+            work.add(members)
+            work.context.tick(len(members))
 
 
 def _after(earlier: Layer, ids: list[int], rows: Iterable[Sequence[bytes]]) -> Iterator[list[bytes]]:
@@ -133,22 +133,21 @@ def _after(earlier: Layer, ids: list[int], rows: Iterable[Sequence[bytes]]) -> I
         yield [bodies.BETWEEN.join(filter(None, texts)) for texts in zip(before, later, strict=True)]
 
 
-def history_layer(lake: Lake, period: Period) -> LayerSpec:
+def history_layer(lake: Lake, period: Period) -> BuildLayer:
     """Define the layer of one closed period."""
-    return _define(lake, period.name, period, lambda scope: _closed_period(scope, period))
+    return _define(lake, period.name, period, partial(_closed_period, period=period))
 
 
-def open_month_layer(lake: Lake) -> LayerSpec:
+def open_month_layer(lake: Lake) -> BuildLayer:
     """Define the layer of the open month, which each night makes anew."""
     month = open_month(lake.as_of)
-    return _define(lake, layer_names.OPEN_MONTH, month, lambda scope: _open_month(scope, month))
+    return _define(lake, layer_names.OPEN_MONTH, month, partial(_open_month, month=month))
 
 
-def _define(lake: Lake, name: str, period: Period, tasks: Callable[[BuildScope], Iterable[Task]]) -> LayerSpec:
+def _define(lake: Lake, name: str, period: Period, tasks: Callable[[Plan], Iterable[Task]]) -> BuildLayer:
     return define_layer(
         layer_names.history_layer(name),
         tasks,
-        pattern=object_keys.history_pattern(name),
         recipe=RECIPE,
         sql=HISTORY_SQL,
         content={"prices": period.content(lake)},
@@ -156,27 +155,27 @@ def _define(lake: Lake, name: str, period: Period, tasks: Callable[[BuildScope],
     )
 
 
-def _open_month(scope: BuildScope, month: Period) -> Iterator[Task]:
-    months = month_tasks(scope, month)
+def _open_month(plan: Plan, month: Period) -> Iterator[Task]:
+    months = month_tasks(plan, month)
     yield from months
     # Many small objects: two threads that encode them would wait for each other.
     yield from _range_tasks(
-        scope, layer_names.history_layer(layer_names.OPEN_MONTH), months, month.first, len(month), main_thread=True
+        plan, layer_names.history_layer(layer_names.OPEN_MONTH), months, month.first, len(month), main_thread=True
     )
 
 
-def _closed_period(scope: BuildScope, period: Period) -> Iterator[Task]:
-    with_rows = [month for month in period.months() if month.content(scope.lake)]
-    earlier, later = stored_part(scope, with_rows, lambda month: history_layer(scope.lake, period.until(month)))
-    months = [task for month in later for task in month_tasks(scope, month)]
+def _closed_period(plan: Plan, period: Period) -> Iterator[Task]:
+    with_rows = [month for month in period.months() if month.content(plan.lake)]
+    earlier, later = stored_part(plan, with_rows, lambda month: history_layer(plan.lake, period.until(month)))
+    months = [task for month in later for task in month_tasks(plan, month)]
     yield from months
     layer, needs = layer_names.history_layer(period.name), task_names(months)
-    yield Task(newest_task_name(layer), layer, _newest, (layer, earlier), needs, rows=len(months) * scope.products)
-    yield from _range_tasks(scope, layer, months, period.first, sum(map(len, with_rows)), earlier=earlier)
+    yield Task(newest_task_name(layer), layer, _newest, (earlier,), needs, rows=len(months) * plan.products)
+    yield from _range_tasks(plan, layer, months, period.first, sum(map(len, with_rows)), earlier=earlier)
 
 
 def _range_tasks(
-    scope: BuildScope,
+    plan: Plan,
     layer: str,
     months: list[Task],
     first: date,
@@ -184,14 +183,14 @@ def _range_tasks(
     main_thread: bool = False,
     earlier: str | None = None,
 ) -> Iterator[Task]:
-    needs, rows, ranges = task_names(months), sum(task.rows for task in months), scope.history_ranges(first)
+    needs, rows, ranges = task_names(months), sum(task.rows for task in months), plan.history_ranges(first)
     products = sum(ids.count for ids in ranges)
     for ids in ranges:
         yield Task(
             f"{layer} {ids}",
             layer,
             _history,
-            (ids, days, layer, earlier),
+            (ids, days, earlier),
             needs,
             objects=ids.count,
             rows=rows * ids.count // max(products, 1),
@@ -199,38 +198,30 @@ def _range_tasks(
         )
 
 
-def _newest(context: BuildContext, writer: Writer, inputs: Inputs, layer: str, earlier: str | None) -> None:
+def _newest(work: Work, earlier: str | None) -> None:
     """Write the newest row of each product as one Parquet file per price table."""
     for table in PRICE_TABLES:
-        months = context.intermediate_files(inputs, Intermediate.NEWEST_ROWS.of(table))
-        before = [context.layers.file(inputs, layer, earlier, table)] if earlier else []
-        context.tables.open_files(f"months_{table}", [*before, *months])
-    context.db.run("views/period")
+        months = work.intermediate_files(Intermediate.NEWEST_ROWS.of(table))
+        before = [work.file(work.layer, table, earlier)] if earlier else []
+        work.tables.open_files(f"months_{table}", [*before, *months])
+    work.db.run("views/period")
     for table in PRICE_TABLES:
-        rows = context.db.table(f"from newest_in_period_{table} order by id_product")
-        writer.add_file(f"{table}.parquet", to_parquet(rows, _ROWS_PER_GROUP))
-        context.db.connection.execute(f"drop table newest_in_period_{table}")
+        rows = work.db.table(f"from newest_in_period_{table} order by id_product")
+        work.add_file(f"{table}.parquet", to_parquet(rows, _ROWS_PER_GROUP))
+        work.db.connection.execute(f"drop table newest_in_period_{table}")
 
 
-def _history(
-    context: BuildContext,
-    writer: Writer,
-    inputs: Inputs,
-    ids: ProductRange,
-    days: int,
-    name: str,
-    earlier: str | None,
-) -> None:
-    open_history(context, inputs, ids)
-    products = context.db.table(f"from history_products where {ids.condition} order by id_product")[0].to_numpy()
-    layer = context.layers.open(name, earlier) if earlier else None
+def _history(work: Work, ids: ProductRange, days: int, earlier: str | None) -> None:
+    open_history(work, ids)
+    products = work.db.table(f"from history_products where {ids.condition} order by id_product")[0].to_numpy()
+    layer = work.context.layers.open(work.layer, earlier) if earlier else None
     if layer:
         products = np.union1d(products, layer.index.ids_between(ids.first, ids.last))
     # With one thread per database, another thread executes another task meanwhile.
-    write_histories(context, writer, products, days, ahead=min(context.resources.cores - 1, 1), earlier=layer)
+    write_histories(work, products, days, ahead=min(work.context.resources.cores - 1, 1), earlier=layer)
 
 
-def series_layers(lake: Lake) -> Iterator[LayerSpec]:
+def series_layers(lake: Lake) -> Iterator[BuildLayer]:
     """Define the layers of the weekly prices. A closed year without prices has none."""
     for name, weeks in weeks_by_period(lake.as_of).items():
         is_open = name == layer_names.OPEN_MONTH
@@ -246,19 +237,19 @@ def series_layers(lake: Lake) -> Iterator[LayerSpec]:
             )
 
 
-def _series_tasks(scope: BuildScope, days: Period, weeks: int) -> Iterator[Task]:
+def _series_tasks(plan: Plan, days: Period, weeks: int) -> Iterator[Task]:
     layer = layer_names.series_layer(days.name)
-    yield Task(layer, layer, _series, (days, weeks), rows=days.estimated_rows(scope.lake))
+    yield Task(layer, layer, _series, (days, weeks), rows=days.estimated_rows(plan.lake))
 
 
-def _series(context: BuildContext, writer: Writer, inputs: Inputs, days: Period, weeks: int) -> None:
-    open_table(context.db, GUIDE, context.lake.fetch(GUIDE, days.first, days.last))
-    context.db.set(first_week=days.first.isoformat(), weeks=weeks)
-    context.db.run("views/market_price", "views/series")
-    writer.add_file(f"{PRICES}.arrow", to_bytes(context.db.table("from series order by id_product")))
+def _series(work: Work, days: Period, weeks: int) -> None:
+    open_table(work.db, GUIDE, work.lake.fetch(GUIDE, days.first, days.last))
+    work.db.set(first_week=days.first.isoformat(), weeks=weeks)
+    work.db.run("views/market_price", "views/series")
+    work.add_file(f"{PRICES}.arrow", to_bytes(work.db.table("from series order by id_product")))
 
 
-def extremes_layers(lake: Lake) -> list[LayerSpec]:
+def extremes_layers(lake: Lake) -> list[BuildLayer]:
     """Define the layers of the closed years, oldest first, and of the open month. A year without prices has none."""
     closed = [
         _extremes_layer(lake, period.name, period, []) for period in closed_periods(lake) if period.content(lake, GUIDE)
@@ -266,33 +257,38 @@ def extremes_layers(lake: Lake) -> list[LayerSpec]:
     return [*closed, _extremes_layer(lake, layer_names.OPEN_MONTH, open_month(lake.as_of), closed)]
 
 
-def _extremes_layer(lake: Lake, name: str, days: Period, before: list[LayerSpec]) -> LayerSpec:
-    layer, digests = layer_names.extremes_layer(name), {spec.name: spec.digest for spec in before}
-    of_year = partial(_extremes_of_year, layer=layer, year=days) if name != layer_names.OPEN_MONTH else None
+def _extremes_layer(lake: Lake, name: str, days: Period, before: list[BuildLayer]) -> BuildLayer:
+    layer, years = layer_names.extremes_layer(name), tuple(year.name for year in before)
+    is_open = name == layer_names.OPEN_MONTH
     return define_layer(
         layer,
-        of_year or one_task(layer, partial(_extremes, days=days, before=digests), after=digests),
+        one_task(layer, _extremes, days, years, after=years) if is_open else partial(_extremes_of_year, year=days),
         recipe=_EXTREMES_RECIPE,
         sql=("views/market_price", "views/extremes"),
-        content={"prices": days.content(lake, GUIDE), "years before": list(digests.values())},
+        content={"prices": days.content(lake, GUIDE), "years before": [year.digest for year in before]},
     )
 
 
-def _extremes_of_year(scope: BuildScope, layer: str, year: Period) -> Iterable[Task]:
-    with_rows = [month for month in year.months() if month.content(scope.lake, GUIDE)]
-    until = partial(_extremes_until, scope.lake, year)
-    earlier, later = stored_part(scope, with_rows, until)
-    days = Period(year.name, later[0].first, year.last)
-    return one_task(layer, partial(_extremes, days=days, before={layer: earlier} if earlier else {}))(scope)
+def _extremes_of_year(plan: Plan, year: Period) -> Iterable[Task]:
+    with_rows = [month for month in year.months() if month.content(plan.lake, GUIDE)]
+    until = partial(_extremes_until, plan.lake, year)
+    earlier, later = stored_part(plan, with_rows, until)
+    layer, days = layer_names.extremes_layer(year.name), Period(year.name, later[0].first, year.last)
+    return one_task(layer, _extremes, days, (layer,) if earlier else (), earlier)(plan)
 
 
-def _extremes_until(lake: Lake, year: Period, month: Period) -> LayerSpec:
+def _extremes_until(lake: Lake, year: Period, month: Period) -> BuildLayer:
     return _extremes_layer(lake, year.name, year.until(month), [])
 
 
-def _extremes(context: BuildContext, writer: Writer, inputs: Inputs, days: Period, before: dict[str, str]) -> None:
-    open_table(context.db, GUIDE, context.lake.fetch(GUIDE, days.first, days.last))
-    context.db.run("views/market_price")
-    files = (context.layers.file(inputs, layer, digest, EXTREMES) for layer, digest in before.items())
-    with context.db.registered(extremes_before=pa.concat_tables([_NO_EXTREMES, *map(map_table, files)])):
-        writer.add_file(f"{EXTREMES}.arrow", to_bytes(context.db.answer("views/extremes")))
+def _extremes(work: Work, days: Period, before: tuple[str, ...], earlier: str | None = None) -> None:
+    """Write the extremes of some days and of the layers before.
+
+    Args:
+        earlier: The digest of the layer before, if it is none of this build.
+    """
+    open_table(work.db, GUIDE, work.lake.fetch(GUIDE, days.first, days.last))
+    work.db.run("views/market_price")
+    files = (work.file(layer, EXTREMES, earlier) for layer in before)
+    with work.registered(extremes_before=pa.concat_tables([_NO_EXTREMES, *map(map_table, files)])):
+        work.add_file(f"{EXTREMES}.arrow", to_bytes(work.db.answer("views/extremes")))

@@ -14,16 +14,16 @@ from edge_auth.builds import layer_names
 from edge_auth.builds.identifiers import FILE
 from edge_auth.builds.index import to_bytes
 from edge_auth.builds.layers import FACTS
+from generator.database import Database
 from generator.lake.lake import Lake
-from generator.making.context import BuildContext
-from generator.making.layers.spec import LayerSpec, define_layer, one_task
+from generator.making.layer import BuildLayer, define_layer, one_task
 from generator.making.named_products import IDENTIFIERS, UNKNOWN, UnknownProducts
-from generator.pack.writer import Inputs, Writer
+from generator.making.work import Work
 
 RECIPE = 1
 
 
-def identifiers_layer(lake: Lake, unknown: UnknownProducts) -> LayerSpec:
+def identifiers_layer(lake: Lake, unknown: UnknownProducts) -> BuildLayer:
     """Define the layer of the ids of other catalogues.
 
     Raises:
@@ -39,20 +39,18 @@ def identifiers_layer(lake: Lake, unknown: UnknownProducts) -> LayerSpec:
     )
 
 
-def _identifiers(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
-    context.tables.open_identifiers()
-    context.db.run("views/identifiers")
-    schemes = context.db.rows('select scheme, "rows", json from identifier_schemes order by scheme')
-    writer.add_file(f"{FILE}.arrow", to_bytes(_rows(context, {scheme: found for scheme, *found in schemes})))
-    left_out = context.db.rows("from identifiers_left_out")
-    writer.add_file(f"{FACTS}.json", json.dumps({"left_out": left_out}).encode())
+def _identifiers(work: Work) -> None:
+    work.tables.open_identifiers()
+    work.db.run("views/identifiers")
+    schemes = work.db.rows('select scheme, "rows", json from identifier_schemes order by scheme')
+    work.add_file(f"{FILE}.arrow", to_bytes(_rows(work.db, {scheme: found for scheme, *found in schemes})))
+    left_out = work.db.rows("from identifiers_left_out")
+    work.add_file(f"{FACTS}.json", json.dumps({"left_out": left_out}).encode())
 
 
-def _rows(context: BuildContext, schemes: dict[str, list[Any]]) -> pa.Table:
+def _rows(db: Database, schemes: dict[str, list[Any]]) -> pa.Table:
     """Return the rows of the file; see `edge_auth.builds.identifiers`."""
-    table = context.db.table(
-        "select key, value, id_product from identifier_rows order by scheme, key, value, id_product"
-    )
+    table = db.table("select key, value, id_product from identifier_rows order by scheme, key, value, id_product")
     by_id = np.argsort(table["id_product"].to_numpy(), kind="stable").astype(np.uint32)
     table = table.append_column("by_id", pa.array(by_id))
     return table.replace_schema_metadata({"schemes": json.dumps(schemes)})

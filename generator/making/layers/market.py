@@ -24,10 +24,11 @@ import pyarrow as pa
 from edge_auth.builds import bodies, layer_names, object_keys
 from edge_auth.builds.index import to_bytes
 from edge_auth.builds.market import FLOORS, GROUPS, INDEXES, LINES, LISTS, MAX_MOVERS, WEEK, WINDOWS
+from generator.database import Database
 from generator.lake.lake import Lake
 from generator.lake.tables import open_table
 from generator.making.context import BuildContext
-from generator.making.layers.spec import LayerSpec, define_layer, one_task
+from generator.making.layer import BuildLayer, Plan, Task, define_layer, one_task
 from generator.making.market_chain import (
     DAYS,
     KEPT,
@@ -43,8 +44,7 @@ from generator.making.named_products import PRICES, NamedProducts
 from generator.making.periods import Period, closed_periods, open_month
 from generator.making.shared_tasks import guide_files, month_tasks, task_names
 from generator.making.sorted_parquet import to_parquet
-from generator.making.tasks import BuildScope, Task
-from generator.pack.writer import Inputs, Writer, compress_objects
+from generator.making.work import Work
 
 RECIPE = 3
 MEMBERS = "members"  # the input of a closed year: the groups of its singles
@@ -56,13 +56,13 @@ _MOVERS_RECIPE = 4
 _MAX_AGE_DAYS = 3  # of a game's newest guide, and how much older than a window the price before may be
 
 
-def market_layers(context: BuildContext, named: NamedProducts) -> list[LayerSpec]:
+def market_layers(context: BuildContext, named: NamedProducts) -> list[BuildLayer]:
     """Define the layers of the closed years, oldest first, and of the open month.
 
     Raises:
         LakeError: A file of the lake cannot be read, or the products break a rule.
     """
-    lake, layers = context.lake, list[LayerSpec]()
+    lake, layers = context.lake, list[BuildLayer]()
     groups = cache(partial(market_groups, context))
     for period in closed_periods(lake):
         if lake.files_of(GUIDE, period.first, period.last):
@@ -87,12 +87,12 @@ def _members(
 
 
 def _closed_layer(
-    lake: Lake, period: Period, months: tuple[Period, ...], members: str, before: list[LayerSpec]
-) -> LayerSpec:
+    lake: Lake, period: Period, months: tuple[Period, ...], members: str, before: list[BuildLayer]
+) -> BuildLayer:
     name = layer_names.market_layer(period.name)
     return define_layer(
         name,
-        partial(_closed_tasks, name=name, months=months, before=_digests(before)),
+        partial(_closed_tasks, name=name, months=months, before=_names(before)),
         recipe=RECIPE,
         sql=_SQL,
         content={PRICES: period.content(lake, GUIDE), MEMBERS: members, **_before(before)},
@@ -100,11 +100,11 @@ def _closed_layer(
     )
 
 
-def _open_layer(lake: Lake, before: list[LayerSpec]) -> LayerSpec:
+def _open_layer(lake: Lake, before: list[BuildLayer]) -> BuildLayer:
     month = open_month(lake.as_of)
     return define_layer(
         layer_names.MARKET,
-        partial(_open_tasks, month=month, before=_digests(before)),
+        partial(_open_tasks, month=month, before=_names(before)),
         recipe=RECIPE,
         sql=(*_SQL, "views/game_names", "views/market_rows", "views/market_indexes"),
         content={
@@ -116,90 +116,80 @@ def _open_layer(lake: Lake, before: list[LayerSpec]) -> LayerSpec:
     )
 
 
-def _digests(layers: list[LayerSpec]) -> dict[str, str]:
-    return {layer.name: layer.digest for layer in layers}
+def _names(layers: list[BuildLayer]) -> tuple[str, ...]:
+    return tuple(layer.name for layer in layers)
 
 
-def _before(layers: list[LayerSpec]) -> dict[str, list[str]]:
+def _before(layers: list[BuildLayer]) -> dict[str, list[str]]:
     """Return the layer of the year before as an input; the digest of that one has those before it."""
     return {"years before": [layers[-1].digest] if layers else []}
 
 
-def _closed_tasks(scope: BuildScope, name: str, months: tuple[Period, ...], before: dict[str, str]) -> Iterator[Task]:
-    digests = {**scope.present, **scope.missing}
-    guides = {month.span: digests[layer_names.bulk_layer(month.span)] for month in months}
-    read = (*map(layer_names.bulk_layer, guides), *before)
-    needs = tuple(layer for layer in read if layer in scope.missing)
-    rows = sum(month.estimated_rows(scope.lake) for month in months)
-    yield Task(name, name, _closed_year, (name.rpartition("-")[2], guides, before), needs, rows=rows)
+def _closed_tasks(plan: Plan, name: str, months: tuple[Period, ...], before: tuple[str, ...]) -> Iterator[Task]:
+    spans = tuple(month.span for month in months)
+    needs = plan.made_of((*map(layer_names.bulk_layer, spans), *before))
+    rows = sum(month.estimated_rows(plan.lake) for month in months)
+    yield Task(name, name, _closed_year, (name.rpartition("-")[2], spans, before), needs, rows=rows)
 
 
-def _open_tasks(scope: BuildScope, month: Period, before: dict[str, str]) -> Iterator[Task]:
-    months = month_tasks(scope, month)
+def _open_tasks(plan: Plan, month: Period, before: tuple[str, ...]) -> Iterator[Task]:
+    months = month_tasks(plan, month)
     yield from months
-    needs = (*task_names(months), *(layer for layer in before if layer in scope.missing))
+    needs = (*task_names(months), *plan.made_of(before))
     rows = sum(task.rows for task in months)
-    arguments = (len(scope.history_ranges(month.first)), before)
+    arguments = (len(plan.history_ranges(month.first)), before)
     yield Task(layer_names.MARKET, layer_names.MARKET, _open_month, arguments, needs, rows=rows)
 
 
-def _closed_year(
-    context: BuildContext, writer: Writer, inputs: Inputs, year: str, guides: dict[str, str], before: dict[str, str]
-) -> None:
-    """Write the layer of a closed year.
-
-    Args:
-        guides: The digest of the layer with the bulk files of each month.
-    """
-    chain = open_chain(context, inputs, before)
-    months = [chain.add(_guide(context, inputs, month, digest)) for month, digest in guides.items()]
-    days = _write_points(context, writer, year, months)
-    with context.db.registered(market_days=with_kept(context, inputs, before, days)):
-        writer.add_file(f"{KEPT}.parquet", to_parquet(context.db.answer("views/market_kept")))
+def _closed_year(work: Work, year: str, months: tuple[str, ...], before: tuple[str, ...]) -> None:
+    """Write the layer of a closed year from the bulk files of its months."""
+    chain = open_chain(work, before)
+    days = _write_points(work, year, [chain.add(_market_guide(work, [_guide(work, month)])) for month in months])
+    with work.registered(market_days=with_kept(work, before, days)):
+        work.add_file(f"{KEPT}.parquet", to_parquet(work.db.answer("views/market_kept")))
     for stem, table in zip(LAST, chain.last(), strict=True):
-        writer.add_file(f"{stem}.parquet", to_parquet(table))
+        work.add_file(f"{stem}.parquet", to_parquet(table))
 
 
-def _open_month(context: BuildContext, writer: Writer, inputs: Inputs, ranges: int, before: dict[str, str]) -> None:
-    rows = _market_guide(context, guide_files(context, inputs, ranges))
-    days = _write_points(context, writer, layer_names.OPEN_MONTH, [open_chain(context, inputs, before).add(rows)])
-    context.tables.open_game_names()
-    members = context.db.answer("views/market_members")
-    with context.db.registered(market_days=with_kept(context, inputs, before, days), market_members=members):
-        groups, indexes = context.db.answer("views/market_rows"), context.db.answer("views/market_indexes")
-    writer.add_file(f"{INDEXES}.parquet", to_parquet(indexes))
+def _open_month(work: Work, ranges: int, before: tuple[str, ...]) -> None:
+    rows = _market_guide(work, guide_files(work, ranges))
+    days = _write_points(work, layer_names.OPEN_MONTH, [open_chain(work, before).add(rows)])
+    work.tables.open_game_names()
+    members = work.db.answer("views/market_members")
+    with work.registered(market_days=with_kept(work, before, days), market_members=members):
+        groups, indexes = work.db.answer("views/market_rows"), work.db.answer("views/market_indexes")
+    work.add_file(f"{INDEXES}.parquet", to_parquet(indexes))
     # DuckDB leaves any bytes in the place of a null number; Arrow's own builders leave zeros.
-    writer.add_file(f"{GROUPS}.arrow", to_bytes(pa.Table.from_pylist(groups.to_pylist(), groups.schema)))
+    work.add_file(f"{GROUPS}.arrow", to_bytes(pa.Table.from_pylist(groups.to_pylist(), groups.schema)))
 
 
-def _guide(context: BuildContext, inputs: Inputs, month: str, digest: str) -> pa.Table:
-    """Return the rows of a closed month from its bulk file, with their market prices."""
-    file = context.layers.file(inputs, layer_names.bulk_layer(month), digest, f"{GUIDE}-{month}")
-    return _market_guide(context, [file])
+def _guide(work: Work, month: str) -> Path:
+    """Return the bulk file of the price guide of a closed month."""
+    return work.file(layer_names.bulk_layer(month), f"{GUIDE}-{month}")
 
 
-def _market_guide(context: BuildContext, files: Sequence[Path]) -> pa.Table:
+def _market_guide(work: Work, files: Sequence[Path]) -> pa.Table:
     """Return the rows of sorted files with their market prices, by product and day."""
-    context.tables.open_files("guide_rows", files)
-    context.db.run("views/market_price")
-    rows = context.db.answer("views/market_guide")
+    work.tables.open_files("guide_rows", files)
+    work.db.run("views/market_price")
+    rows = work.db.answer("views/market_guide")
     return rows.sort_by([(name, "ascending") for name in SORTED_BY]) if len(files) > 1 else rows
 
 
-def _write_points(context: BuildContext, writer: Writer, period: str, days: list[pa.Table]) -> pa.Table:
+def _write_points(work: Work, period: str, days: list[pa.Table]) -> pa.Table:
     """Write the days of a period, as a file and as objects. Return them with the index as it is shown."""
-    with context.db.registered(market_chain=pa.concat_tables([MARKET_DAYS.empty_table(), *days])):
-        shown = context.db.answer("views/market_days")
-    writer.add_file(f"{DAYS}.parquet", to_parquet(shown))
-    with context.db.registered(market_days=shown):
-        rows = context.db.answer("views/market_points").to_pylist()
+    with work.registered(market_chain=pa.concat_tables([MARKET_DAYS.empty_table(), *days])):
+        shown = work.db.answer("views/market_days")
+    work.add_file(f"{DAYS}.parquet", to_parquet(shown))
+    with work.registered(market_days=shown):
+        rows = work.db.answer("views/market_points").to_pylist()
     groups = [object_keys.market_group(row["id_expansion"], row["game_folded"]) for row in rows]
     keys = [object_keys.market_points(period, group) for group in groups]
-    writer.add(compress_objects((key, row["points"].encode()) for key, row in zip(keys, rows, strict=True)))
+    work.objects((key, row["points"].encode()) for key, row in zip(keys, rows, strict=True))
     return shown
 
 
-def movers_layer(lake: Lake) -> LayerSpec:
+def movers_layer(lake: Lake) -> BuildLayer:
     """Define the layer of the price moves. It reads only the days of the price guide that a window can need."""
     return define_layer(
         layer_names.MOVERS,
@@ -221,21 +211,21 @@ def _with_needed_days(lake: Lake) -> Lake:
     return lake.with_days({lake.as_of - timedelta(age) for first, last in ages for age in range(first, last + 1)})
 
 
-def _movers(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
-    context.tables.open_catalogue()
-    open_table(context.db, GUIDE, _with_needed_days(context.lake).fetch(GUIDE))
-    context.db.run("views/market_price", "views/movers")
-    lines = context.db.table("select line from mover_lines order by line_number")
-    writer.add_file(f"{LINES}.arrow", to_bytes(lines))
-    lists = context.db.table("select confirmed, key, size_ranks from mover_lists order by confirmed, key")
-    writer.add_file(f"{LISTS}.arrow", to_bytes(_with_lines(context, lists)))
-    week = context.db.table("from week_lists")
-    writer.add_file(f"{WEEK}.json", json.dumps(week.to_pylist()[0]).encode())
+def _movers(work: Work) -> None:
+    work.tables.open_catalogue()
+    open_table(work.db, GUIDE, _with_needed_days(work.lake).fetch(GUIDE))
+    work.db.run("views/market_price", "views/movers")
+    lines = work.db.table("select line from mover_lines order by line_number")
+    work.add_file(f"{LINES}.arrow", to_bytes(lines))
+    lists = work.db.table("select confirmed, key, size_ranks from mover_lists order by confirmed, key")
+    work.add_file(f"{LISTS}.arrow", to_bytes(_with_lines(work.db, lists)))
+    week = work.db.table("from week_lists")
+    work.add_file(f"{WEEK}.json", json.dumps(week.to_pylist()[0]).encode())
 
 
-def _with_lines(context: BuildContext, lists: pa.Table) -> pa.Table:
+def _with_lines(db: Database, lists: pa.Table) -> pa.Table:
     """Return the lists with numbers of lines in place of the ranks by size."""
-    line_of = context.db.table(
+    line_of = db.table(
         "select coalesce(line_number, 0)::uinteger from candidates "
         'left join mover_lines using ("window", id_product) order by size_rank'
     )[0].to_numpy()

@@ -13,11 +13,10 @@ from edge_auth.builds import layer_names, object_keys
 from edge_auth.builds.layers import FACTS, Layer
 from generator.lake.files import DAY_FILES, hashes_by_day
 from generator.lake.lake import DAILY_TABLES, Lake
-from generator.making.context import BuildContext
-from generator.making.layers.spec import LayerSpec, define_layer, one_task
+from generator.making.layer import BuildLayer, define_layer, one_task
 from generator.making.periods import Period, closed_periods
+from generator.making.work import Work
 from generator.pack.verify import checked_file
-from generator.pack.writer import Inputs, Writer, compress_objects
 
 RECIPE = 1
 # One task makes each of them, under the layer's name.
@@ -25,24 +24,22 @@ LAYERS_WITH_FACTS = (layer_names.WATCHLIST, layer_names.CATALOGUE)
 _DAYS_RECIPE = 1
 
 
-def status_layer(catalogue: LayerSpec, watchlist: LayerSpec) -> LayerSpec:
+def status_layer(catalogue: BuildLayer, watchlist: BuildLayer) -> BuildLayer:
     """Define the layer of the status object, which changes when one of the two layers does."""
-    digests = {layer.name: layer.digest for layer in (watchlist, catalogue)}
     return define_layer(
         layer_names.STATUS,
-        one_task(layer_names.STATUS, _status, digests, after=digests),
+        one_task(layer_names.STATUS, _status, after=LAYERS_WITH_FACTS),
         recipe=RECIPE,
-        sql=(),
         content={"layers": [catalogue.digest, watchlist.digest]},
     )
 
 
-def _status(context: BuildContext, writer: Writer, inputs: Inputs, digests: dict[str, str]) -> None:
+def _status(work: Work) -> None:
     status: dict[str, Any] = {}
     for name in LAYERS_WITH_FACTS:
-        status |= json.loads(context.layers.file(inputs, name, digests[name], FACTS).read_bytes())["status"]
+        status |= work.facts(name)["status"]
     text = json.dumps(status, ensure_ascii=False, separators=(",", ":"))
-    writer.add(compress_objects([(object_keys.STATUS_KEY, text.encode() + b"\n")]))
+    work.objects([(object_keys.STATUS_KEY, text.encode() + b"\n")])
 
 
 def facts(layer: Layer) -> dict[str, Any]:
@@ -51,14 +48,14 @@ def facts(layer: Layer) -> dict[str, Any]:
     return parsed
 
 
-def day_files_layers(lake: Lake) -> Iterator[LayerSpec]:
+def day_files_layers(lake: Lake) -> Iterator[BuildLayer]:
     """Define the layers, oldest year first."""
     for year in closed_periods(lake, DAILY_TABLES):
         name = layer_names.days_layer(year.name)
         content = {"files": year.content(lake, *DAILY_TABLES)}
-        yield define_layer(name, one_task(name, _day_files, year), recipe=_DAYS_RECIPE, sql=(), content=content)
+        yield define_layer(name, one_task(name, _day_files, year), recipe=_DAYS_RECIPE, content=content)
 
 
-def _day_files(context: BuildContext, writer: Writer, inputs: Inputs, year: Period) -> None:
-    files = {table: hashes_by_day(context.lake.files_of(table, year.first, year.last)) for table in DAILY_TABLES}
-    writer.add_file(f"{DAY_FILES}.json", json.dumps(files, separators=(",", ":")).encode())
+def _day_files(work: Work, year: Period) -> None:
+    files = {table: hashes_by_day(work.lake.files_of(table, year.first, year.last)) for table in DAILY_TABLES}
+    work.add_file(f"{DAY_FILES}.json", json.dumps(files, separators=(",", ":")).encode())

@@ -10,7 +10,7 @@ plan makes it.
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import cast
 
 import pyarrow as pa
 
-from edge_auth.builds import layer_names, layout, object_keys
+from edge_auth.builds import layer_names, object_keys
 from edge_auth.builds.builds import Build, BuildRecord, LayerRecord
 from edge_auth.builds.market import WEEK
 from edge_auth.live.open_build import LruCache, OpenBuild
@@ -27,9 +27,9 @@ from edge_auth.store.file_cache import FileCache
 from generator.drawings.design import Texts, svgs, template
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext
-from generator.making.layers.spec import LayerSpec, define_layer, one_task
-from generator.making.tasks import slices
-from generator.pack.writer import Inputs, Member, TaskOutput, Writer, compress_objects
+from generator.making.layer import BuildLayer, define_layer, one_task, slices
+from generator.making.work import Work
+from generator.pack.writer import Member, TaskOutput, compress_objects
 from generator.site import openapi, pages
 from generator.site.api_reference import reference
 from generator.site.live_examples import live_examples
@@ -42,7 +42,7 @@ _DRAWINGS_SQL = ("sources/products", "sources/expansions", "views/drawings")
 _DRAWINGS_PER_THREAD = 500
 
 
-def site_layer(as_of: date, others: Sequence[LayerSpec]) -> LayerSpec:
+def site_layer(as_of: date, others: Sequence[BuildLayer]) -> BuildLayer:
     """Define the layer of the site, which changes when its files or the other layers of the build do."""
     sources = [(object_keys.OPENAPI_KEY, openapi.document()), *pages.sources()]
     content = {
@@ -50,25 +50,19 @@ def site_layer(as_of: date, others: Sequence[LayerSpec]) -> LayerSpec:
         "layers": [f"{layer.name} {layer.digest}" for layer in others],
         "as of": [as_of.isoformat()],
     }
-    return define_layer(layer_names.SITE, lambda scope: (), recipe=RECIPE, sql=_SQL, content=content)
+    return define_layer(layer_names.SITE, lambda plan: (), recipe=RECIPE, sql=_SQL, content=content)
 
 
-def make_site(context: BuildContext, build_id: str, layers: Sequence[LayerSpec]) -> TaskOutput:
-    """Make the layer from the other layers, which must be complete.
-
-    Args:
-        layers: All layers of the build.
-    """
-    digests = {layer.name: layer.digest for layer in layers}
-    folder = layout.layer_folder(layer_names.SITE, digests.pop(layer_names.SITE))
-    with _opened(context, build_id, digests) as build:
+def make_site(context: BuildContext, build_id: str) -> TaskOutput:
+    """Make the layer from the other layers of the context's build, which must be complete."""
+    with _opened(context, build_id) as build:
         live = live_examples(build)
         documents = pages.documents(live) | {object_keys.WEEK_KEY: _week(build)}
         documents[object_keys.CODES_KEY] = _set_codes(context)
         documents[object_keys.OPENAPI_KEY] = openapi.document(reference(live).examples)
-    writer = Writer(context.uploads, context.intermediates, layer_names.SITE, folder)
-    writer.add(compress_objects(documents.items()))
-    output = writer.output()
+    work = Work(context, layer_names.SITE, {})
+    work.objects(documents.items())
+    output = work.output()
     context.uploads.finish()
     return output
 
@@ -90,8 +84,9 @@ def _week(build: OpenBuild) -> bytes:
 
 
 @contextmanager
-def _opened(context: BuildContext, build_id: str, digests: Mapping[str, str]) -> Iterator[OpenBuild]:
-    """Open the layers of a build that has no record yet. Files of a bucket are copied for the time being."""
+def _opened(context: BuildContext, build_id: str) -> Iterator[OpenBuild]:
+    """Open the other layers of a build that has no record yet. Files of a bucket are copied for the time being."""
+    digests = {name: digest for name, digest in context.digests.items() if name != layer_names.SITE}
     layers = {name: LayerRecord(digest=digest, inputs={}) for name, digest in digests.items()}
     record = cast("BuildRecord", {"id": build_id, "as_of": context.lake.as_of.isoformat(), "layers": layers})
     with TemporaryDirectory(prefix="cardpress-") as folder:
@@ -101,7 +96,7 @@ def _opened(context: BuildContext, build_id: str, digests: Mapping[str, str]) ->
         yield OpenBuild(build, LruCache(_CACHE_BYTES), lambda hit: None)
 
 
-def drawings_layer(lake: Lake) -> LayerSpec:
+def drawings_layer(lake: Lake) -> BuildLayer:
     """Define the layer of the drawn pictures."""
     return define_layer(
         layer_names.DRAWINGS,
@@ -113,13 +108,13 @@ def drawings_layer(lake: Lake) -> LayerSpec:
     )
 
 
-def _drawings(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
-    context.tables.open_catalogue()
-    context.db.run("views/drawings")
-    rows = context.db.table("select * from drawings order by image").combine_chunks()
+def _drawings(work: Work) -> None:
+    work.tables.open_catalogue()
+    work.db.run("views/drawings")
+    rows = work.db.table("select * from drawings order by image").combine_chunks()
     parts = (rows.slice(start, end - start) for start, end in slices(len(rows), _DRAWINGS_PER_THREAD))
-    for members in context.in_order(_pictures, parts):
-        writer.add(members)
+    for members in work.in_order(_pictures, parts):
+        work.add(members)
 
 
 def _pictures(rows: pa.Table) -> list[Member]:

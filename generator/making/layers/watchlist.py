@@ -5,10 +5,9 @@ import json
 from edge_auth.builds import bodies, layer_names, object_keys
 from edge_auth.builds.layers import FACTS
 from generator.lake.lake import Lake
-from generator.making.context import BuildContext
 from generator.making.lake_tables import WATCH_SQL
-from generator.making.layers.spec import LayerSpec, define_layer, one_task
-from generator.pack.writer import Inputs, Writer, compress_objects
+from generator.making.layer import BuildLayer, define_layer, one_task
+from generator.making.work import Work
 
 RECIPE = 1
 _VIEWS = tuple(
@@ -24,7 +23,7 @@ _VIEWS = tuple(
 _PER_PAGE = layer_names.LAYERS[layer_names.WATCHLIST].rows_per_page
 
 
-def watchlist_layer(lake: Lake) -> LayerSpec:
+def watchlist_layer(lake: Lake) -> BuildLayer:
     """Define the layer of the tracked products. Its ranges of days end with the as-of day, which is part of it."""
     return define_layer(
         layer_names.WATCHLIST,
@@ -36,21 +35,21 @@ def watchlist_layer(lake: Lake) -> LayerSpec:
     )
 
 
-def _watchlist(context: BuildContext, writer: Writer, inputs: Inputs) -> None:
-    context.tables.open_watchlist()
-    db = context.db
+def _watchlist(work: Work) -> None:
+    work.tables.open_watchlist()
+    db = work.db
     db.run(*_VIEWS)
     items = db.rows("select slug, json from watchlist_items order by slug_folded")
     lists = bodies.paged((json for _, json in items), _PER_PAGE, object_keys.watchlist_page)
-    writer.add(compress_objects(lists))
-    writer.add(compress_objects((object_keys.watchlist_item(slug), _line(json)) for slug, json in items))
+    work.objects(lists)
+    work.objects((object_keys.watchlist_item(slug), _line(json)) for slug, json in items)
     offers = db.rows("select slug, json from watchlist_offers order by slug")
-    writer.add(compress_objects((object_keys.watchlist_offers(slug), _line(json)) for slug, json in offers))
+    work.objects((object_keys.watchlist_offers(slug), _line(json)) for slug, json in offers)
     histories = db.rows("select slug, view, range, json from watchlist_histories order by all")
-    writer.add(compress_objects((object_keys.watchlist_history(*key), _line(json)) for *key, json in histories))
+    work.objects((object_keys.watchlist_history(*key), _line(json)) for *key, json in histories)
     [(status,)] = db.rows("select json from watchlist_status")
     left_out = db.rows("from watch_left_out")
-    writer.add_file(f"{FACTS}.json", json.dumps({"status": json.loads(status), "left_out": left_out}).encode())
+    work.add_file(f"{FACTS}.json", json.dumps({"status": json.loads(status), "left_out": left_out}).encode())
 
 
 def _line(text: str) -> bytes:
