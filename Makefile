@@ -1,6 +1,6 @@
 # `make run` and `make test` are all that a new machine needs. Each target sets up what it uses.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-thorough test-all test-nginx golden bulk-clients siege dead-sources soak soak-bytes lint counts real real-lists real-nights disasters bench bench-quick bench-fingerprint bench-scan container-steps count-requests wheel sbom lock clean
+.PHONY: help setup run test test-thorough test-all test-nginx golden bulk-clients siege dead-sources soak soak-bytes lint counts real real-lists real-nights disasters bench bench-quick bench-fingerprint bench-scan container-steps count-requests release wheel sbom lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -137,6 +137,10 @@ container-steps: $(READY) ## run the steps of the Containerfile in an empty fold
 
 count-requests: $(READY) ## count the S3 requests of a night and of answers on real data (needs Ceph): a minute
 	$(BIN)/python -m tests.fleet.counting $(DATA)
+
+release: $(READY) ## write a release into dist/: wheel, source, locked requirements, bill of materials, notes, hashes
+	rm -rf dist
+	$(BIN)/python .ci/release.py dist
 
 wheel: $(READY) ## build a wheel that includes the SQL
 	$(PIP) wheel --quiet --no-deps --no-build-isolation -w dist .

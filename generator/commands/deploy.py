@@ -132,7 +132,7 @@ def container(folder: Path, force: bool, wheel: Path, image: str) -> None:
     """Write a Containerfile, what it copies, and an example for compose.
 
     \b
-    Example: cardpress deploy container image --wheel dist/cardpress-1.0.0-py3-none-any.whl
+    Example: cardpress deploy container image --wheel dist/cardpress-2.0.0-py3-none-any.whl
     """
     if not re.fullmatch(r"cardpress-[A-Za-z0-9.+_]+-py3-none-any\.whl", wheel.name):
         raise click.BadParameter(f"{wheel.name} is no wheel of cardpress", param_hint="--wheel")

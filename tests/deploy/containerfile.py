@@ -1,4 +1,4 @@
-"""Reads the Containerfile of `cardpress deploy container`, and runs its steps without a container engine.
+"""Reads the Dockerfile and the Containerfile of `deploy container`, and runs their steps without a container engine.
 
     python -m tests.deploy.containerfile          (make container-steps)
 
@@ -12,15 +12,17 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from tests.support.ports import free_port
-from tests.support.service import ROOT, Client, run, until
+from tests.support.service import API, ROOT, Client, run, until
 
 FILE = ROOT / "generator" / "deploy" / "examples" / "container" / "Containerfile"
+OF_CHECKOUT = ROOT / "Dockerfile"
 EDGE = "edge"  # the stage of the image with nginx
 # Folders of the image that its steps make or use.
 PLACES = ("/opt/cardpress", "/src", "/var/lib/cardpress")
@@ -36,9 +38,9 @@ class ContainerStep(NamedTuple):
         return [word for word in self.rest.split() if not word.startswith("--")]
 
 
-def stages() -> dict[str, list[ContainerStep]]:
+def stages(file: Path = FILE) -> dict[str, list[ContainerStep]]:
     """The instructions of each stage, in order, by its name. "" is the last stage, which makes the image."""
-    text = re.sub(r"\\\n\s*", "", re.sub(r"(?m)^#.*\n", "", FILE.read_text()))
+    text = re.sub(r"\\\n\s*", "", re.sub(r"(?m)^#.*\n", "", file.read_text()))
     all_steps = [ContainerStep(*line.split(maxsplit=1)) for line in text.splitlines() if line.strip()]
     found: dict[str, list[ContainerStep]] = {}
     for step in all_steps:
@@ -49,27 +51,27 @@ def stages() -> dict[str, list[ContainerStep]]:
     return found
 
 
-def steps() -> list[ContainerStep]:
+def steps(file: Path = FILE) -> list[ContainerStep]:
     """The instructions that make the image `cardpress`, in order."""
-    return [step for name, stage in stages().items() if name != EDGE for step in stage]
+    return [step for name, stage in stages(file).items() if name != EDGE for step in stage]
 
 
-def copied() -> Iterator[tuple[str, str]]:
-    """What is copied from the folder of the Containerfile, and to where."""
-    for step in steps():
+def copied(file: Path = FILE) -> Iterator[tuple[str, str]]:
+    """What is copied from the folder of the file, and to where."""
+    for step in steps(file):
         if step.name == "COPY" and "--from" not in step.rest:
             *sources, target = step.words()
             yield from ((source, target) for source in sources)
 
 
-def environment() -> dict[str, str]:
+def environment(file: Path = FILE) -> dict[str, str]:
     """What the image sets."""
-    return dict(pair.split("=", 1) for step in steps() if step.name == "ENV" for pair in step.rest.split())
+    return dict(pair.split("=", 1) for step in steps(file) if step.name == "ENV" for pair in step.rest.split())
 
 
-def listed(name: str) -> list[str]:
+def listed(name: str, file: Path = FILE) -> list[str]:
     """The words of an instruction in JSON, such as ENTRYPOINT."""
-    [step] = [step for step in steps() if step.name == name]
+    [step] = [step for step in steps(file) if step.name == name]
     return json.loads(step.rest[step.rest.index("[") :])
 
 
@@ -83,41 +85,88 @@ def deployed(folder: Path) -> Path:
 
 
 def main() -> None:
-    """Run the steps, then the command as the image would, until its own health check succeeds."""
+    """Run the steps of each file, then what the image runs, until its own health check succeeds."""
     with TemporaryDirectory(prefix="cardpress-image-") as folder:
-        root = Path(folder)
-        for place in PLACES:
-            (root / place[1:]).mkdir(parents=True)
-        _build(root)
+        root = Path(folder) / "operator"
+        make_image(root, FILE, deployed(Path(folder) / "context"))
         _use(root, root / "var/lib/cardpress")
+        serve_demo(make_image(Path(folder) / "demo", OF_CHECKOUT, ROOT), free_port())
 
 
-def _build(root: Path) -> None:
-    context = deployed(root / "context")
-    for source, target in copied():
-        print(f"COPY {source} {target}", flush=True)
-        for file in context.glob(source):
-            shutil.copy(file, root / "src" / target.removeprefix("./"))
-    for step in steps():
+def make_image(root: Path, file: Path, context: Path) -> Path:
+    """Run the steps of a file with a folder in place of the root of the image. Return this folder."""
+    for place in PLACES:
+        (root / place[1:]).mkdir(parents=True)
+    for step in steps(file):
+        if step.name == "COPY" and "--from" not in step.rest:
+            *sources, target = step.words()
+            for found in (found for source in sources for found in context.glob(source)):
+                _copy(found, root / "src" / target)
         if step.name == "RUN" and not step.rest.startswith("useradd"):
             command = _placed(re.sub("^python ", f"{sys.executable} ", step.rest), root)
             print(f"RUN {step.rest}", flush=True)
             subprocess.run(["sh", "-euc", command], cwd=root / "src", env=_clean({}), check=True)
+    return root
+
+
+def _copy(found: Path, target: Path) -> None:
+    if found.is_dir():
+        shutil.copytree(found, target, ignore=shutil.ignore_patterns("__pycache__"))
+    else:
+        shutil.copy(found, target)
+
+
+def started(root: Path, port: int, file: Path = OF_CHECKOUT) -> subprocess.Popen[str]:
+    """Start what the image runs without a command. It prints to a file `printed` beside the volume."""
+    env = _environment(root, file) | {"CARDPRESS_PORT": str(port), "CARDPRESS_HOST": "127.0.0.1"}
+    with (root / "printed").open("w") as out:
+        return subprocess.Popen(listed("CMD", file), cwd=root / "var/lib/cardpress", env=env, stdout=out, stderr=out)
+
+
+def serve_demo(root: Path, port: int) -> None:
+    """Let the image of the checkout serve its demo, open the link that it prints, and stop it."""
+    before = _files(root)
+    shim = started(root, port)
+    try:
+        until(lambda: _answers(port), 120, lambda: (root / "printed").read_text())
+        [key] = re.findall(r"http://127.0.0.1:8000/explore#key=(\w+)\n", (root / "printed").read_text())
+        assert Client(port, key).get(f"{API}/cards").json["data"] and Client(port).get("/explore").status == 200
+        _check_health(root, port, OF_CHECKOUT)
+        stopped = time.monotonic()
+    finally:
+        shim.terminate()
+        shim.wait(60)
+    seconds = 5 * max(1, os.getloadavg()[0] / (os.cpu_count() or 1))  # of a machine that does nothing else
+    assert time.monotonic() < stopped + seconds, f"it ends within {seconds:.0f} seconds"
+    written = {path for path, of in _files(root).items() if before.get(path) != of}
+    outside = {path for path in written if not path.startswith("var/lib/cardpress/")} - {"printed"}
+    assert not outside, "it writes into its volume alone"
+
+
+def _files(root: Path) -> dict[str, tuple[int, int]]:
+    found = ((path, path.lstat()) for path in root.rglob("*") if not path.is_dir())
+    return {path.relative_to(root).as_posix(): (stat.st_size, stat.st_mtime_ns) for path, stat in found}
+
+
+def _environment(root: Path, file: Path) -> dict[str, str]:
+    settings = environment(file).items()
+    return _clean({name: _placed(value, root).replace("$PATH", os.environ["PATH"]) for name, value in settings})
+
+
+def _check_health(root: Path, port: int, file: Path) -> None:
+    check = [part.replace(":8000", f":{port}") for part in listed("HEALTHCHECK", file)]
+    subprocess.run(check, cwd=root, env=_environment(root, file), check=True)
 
 
 def _use(root: Path, work: Path) -> None:
     port = free_port()
-    settings = {
-        name: _placed(value, root).replace("$PATH", os.environ["PATH"]) for name, value in environment().items()
-    }
-    env = _clean(settings | {"CARDPRESS_PORT": str(port), "CARDPRESS_STORE": "store"})
+    env = _environment(root, FILE) | {"CARDPRESS_PORT": str(port), "CARDPRESS_STORE": "store"}
     for words in (["demo", "lake", "--products", "50", "--days", "3"], ["nightly", "--lake", "lake"]):
         subprocess.run([*_entry(root), *words], cwd=work, env=env, check=True)
     shim = subprocess.Popen([*_entry(root), *listed("CMD")], cwd=work, env=env)
     try:
         until(lambda: _answers(port), 60, "the shim answers")
-        check = [part.replace(":8000", f":{port}") for part in listed("HEALTHCHECK")]
-        subprocess.run(check, cwd=work, env=env, check=True)
+        _check_health(root, port, FILE)
     finally:
         shim.terminate()
         shim.wait(60)

@@ -34,7 +34,7 @@ def options(command: str) -> set[str]:
 @pytest.fixture
 def image(tmp_path: Path) -> Path:
     """A folder that `deploy container` wrote, with a file in place of the wheel."""
-    wheel = tmp_path / "cardpress-1.0.0-py3-none-any.whl"
+    wheel = tmp_path / "cardpress-2.0.0-py3-none-any.whl"
     wheel.write_bytes(b"a wheel")
     run("deploy", "container", tmp_path / "image", "--wheel", wheel, "--image", "ours.example/cards:2")
     return tmp_path / "image"
