@@ -163,13 +163,16 @@ class _Responses:
         if error is InternalError:
             return self._rate(required=False) | {"Retry-After": self._header("Retry-After", _COUNT)}
         if error is RateLimited:
-            return self._rate() | {"Retry-After": self._header("Retry-After", wait)}
+            return self._rate() | self._build(required=False) | {"Retry-After": self._header("Retry-After", wait)}
         if error is RangeNotSatisfiable:
             return self._rate() | {"Content-Range": self._header("Content-Range of 416", _TEXT)}
-        # A path that is not UTF-8 is 404 before the key is read.
-        required = error is not NotFound
-        of_build = error in (NotFound, AmbiguousSlug) and self._endpoint.of_build
-        return self._rate(required) | ({"X-Build": self._header("X-Build", _TEXT, required)} if of_build else {})
+        # A path that is not UTF-8 is 404 before the key is read, and X-Build is read before the parameters.
+        has_build = error in (NotFound, AmbiguousSlug, InvalidParameter)
+        build = self._build(required=error is AmbiguousSlug) if has_build else {}
+        return self._rate(required=error is not NotFound) | build
+
+    def _build(self, required: bool) -> _Json:
+        return {"X-Build": self._header("X-Build", _TEXT, required)} if self._endpoint.of_build else {}
 
     def _rate(self, required: bool = True) -> _Json:
         return {name: self._header(name, schema, required) for name, schema in _RATE.items()}
@@ -221,8 +224,7 @@ def schema_of(rule: Rule) -> _Json:
             one = f"[^,]{{1,{rule.max_characters}}}"
             schema = {"type": "string", "pattern": f"^{one}(,{one}){{0,{rule.max_texts - 1}}}$"}
         case NameList():
-            one = f"[^\\s\\x00-\\x1f\\x85][^\\n]{{0,{rule.max_characters - 1}}}"
-            schema = {"type": "string", "pattern": f"^{one}(\\n{one}){{0,{rule.max_names - 1}}}$"}
+            schema = {"type": "string", "pattern": _names_pattern(rule)}
         case BuildId():
             schema = {"type": "string", "minLength": 1}
         case Required():
@@ -230,6 +232,13 @@ def schema_of(rule: Rule) -> _Json:
         case _:
             raise TypeError(f"{type(rule).__name__} has no schema: add it here")
     return schema if rule.default is None else schema | {"default": rule.default}
+
+
+def _names_pattern(rule: NameList) -> str:
+    """Return the pattern of names, one a line, with any blanks around them and any empty lines between them."""
+    blanks, name = r"[^\S\n]*", rf"\S(?:[^\n]{{0,{rule.max_characters - 2}}}\S)?"
+    lines = rf"(?:{blanks}\n)*{blanks}{name}{blanks}"
+    return rf"^{lines}(?:\n{lines}){{0,{rule.max_names - 1}}}(?:\n{blanks})*$"
 
 
 def _parameter(endpoint: Endpoint, prose: Prose, name: str, place: str, schema: _Json) -> _Json:

@@ -159,6 +159,18 @@ def test_validators_come_before_ranges(bulk_client: Client, file: dict) -> None:
         assert ranged(bulk_client, file, "bytes=0-0", If_Range=other).status == 200
 
 
+def test_a_part_of_another_file_is_refused(bulk_client: Client, file: dict) -> None:
+    """Halves of two files are neither."""
+    tag = bulk_client.get(file["url"])["ETag"]
+    for right in (tag, f'"0", {tag}', "*"):
+        assert ranged(bulk_client, file, "bytes=0-0", If_Match=right).status == 206
+    for other in ('"0"', f"W/{tag}", "", "0"):
+        refused = ranged(bulk_client, file, "bytes=0-0", If_Match=other, If_None_Match=tag)
+        assert (refused.status, refused.code) == (412, "precondition_failed"), "it comes before If-None-Match"
+        assert refused["Access-Control-Allow-Origin"] == "*" and refused["X-RateLimit-Limit"]
+    assert bulk_client.get(BULK, If_Match='"0"').status == 200, "other answers come whole"
+
+
 def test_refusals_and_the_window_of_their_own(fixed_service: Service, fixed_store: Path, file: dict) -> None:
     client = fixed_service.client(issue(fixed_store, name="narrow", rate_limit=1))
     unknown = client.get(f"{BULK}/sets-000000000000.parquet")
