@@ -17,6 +17,7 @@ from edge_auth.serve.nginx_config import (
 from edge_auth.store.file_cache import default_state_folder
 from generator.commands.options import store_option
 from generator.commands.serving_options import PlainText
+from generator.errors import DeployError
 from generator.terminal import say_lines
 
 
@@ -60,7 +61,7 @@ def config(
     log: str | None,
     **options: Any,  # further ones of NginxOptions
 ) -> None:
-    """Print the configuration of nginx.
+    """Print the configuration of nginx, and make the folder for its own files.
 
     `cardpress doctor --edge FILE` checks the file that you wrote it to.
 
@@ -68,6 +69,10 @@ def config(
     Example: cardpress edge config --store site_out --socket /run/cardpress/shim --folder /var/cache/cardpress-edge
     """
     chosen = NginxOptions(folder=folder, log=_log_file(log, folder), **options)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DeployError(f"{folder} cannot be made: {error.strerror}: choose another --folder") from error
     say_lines(configuration(ShimPlaces(store, keys, state), chosen, own_user()).splitlines())
 
 

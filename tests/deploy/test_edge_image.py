@@ -39,8 +39,9 @@ def test_the_image_sets_what_the_command_reads() -> None:
 
 
 def test_the_image_has_the_packages_that_the_configuration_names(tmp_path: Path) -> None:
-    places = ("--store", tmp_path, "--socket", tmp_path / "shim", "--folder", tmp_path)
-    written = run("edge", "config", *places).stdout
+    folder = tmp_path / "folder" / "of nginx"
+    written = run("edge", "config", "--store", tmp_path, "--socket", tmp_path / "shim", "--folder", folder).stdout
+    assert folder.is_dir(), "the command makes the folder"
     [packages] = [line.partition(": ")[2] for line in written.splitlines() if line.startswith("# Debian packages: ")]
     assert f"--no-install-recommends {packages} " in step("RUN").rest
 
