@@ -1,6 +1,6 @@
 # `make run` and `make test` are all that a new machine needs. Each target sets up what it uses.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-thorough test-all test-nginx golden bulk-clients siege dead-sources soak soak-bytes lint counts real real-lists real-nights disasters bench bench-quick bench-fingerprint bench-scan container-steps count-requests release wheel sbom lock clean
+.PHONY: help setup run test test-thorough test-all test-nginx golden bulk-clients siege dead-sources soak soak-bytes lint counts real real-lists real-finds real-nights disasters bench bench-quick bench-fingerprint bench-scan container-steps count-requests release wheel sbom lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -112,6 +112,9 @@ real: $(READY) ## ingest, build, verify and query the real data in DATA
 
 real-lists: $(READY) ## match a thousand lines of real cards from DATA with "My cards": two minutes
 	$(BIN)/python -m tests.real.lists $(DATA)
+
+real-finds: $(READY) ## ask for a thousand real cards from DATA as people type them, and measure what that takes: two minutes
+	$(BIN)/python -m tests.real.finds $(DATA)
 
 real-nights: $(READY) ## run thirty nights of the real data in DATA and print the values of all gates
 	$(BIN)/python -m tests.real.nights $(DATA)

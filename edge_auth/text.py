@@ -40,7 +40,8 @@ def _with_short_runs(text: str) -> str:
     NFKD sorts each run of combining characters, in time that grows with the square of its length. Those that the fold
     drops are dropped before. Few others combine; they are sorted here.
     """
-    dropped, others = [], []
+    dropped: list[str] = []
+    others: list[str] = []
     for char in set(text):
         parts = "" if char.isascii() else unicodedata.normalize("NFKD", char)
         if parts and all(map(unicodedata.combining, parts)):

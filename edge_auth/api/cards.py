@@ -35,6 +35,7 @@ from edge_auth.search.ranking import (
     ResultPage,
     Search,
     cheap_page,
+    few_matches,
     first_matches,
     mask_of,
     ranks_of_prices,
@@ -143,9 +144,7 @@ def find_page(build: OpenBuild, search: Search, offset: int, limit: int) -> Resu
 
 def _stored_page(build: OpenBuild, search: Search, limit: int) -> ResultPage | None:
     """Return the first page of a search for a letter that very many names contain, if the build has it."""
-    if search.best is None or search.only_filter != ("q", search.best):
-        return None
-    stored = build.best_of_letters.get(search.best)
+    stored = build.best_of_letters.get(search)
     if stored is None or limit > len(stored.ordinals):
         return None
     return ResultPage(stored.ordinals[:limit], stored.total)
@@ -160,8 +159,7 @@ def count_facets(build: OpenBuild, query: Query) -> Body:
         return MadeBody(facets.stored[search.only_filter])
     if search.only_prices:
         return MadeBody(facets.of_ranks(ranks_of_prices(build.catalogue, search)))
-    name, text = search.only_filter
-    few = build.catalogue.vocabulary.few_products(text) if name == "q" else None
+    few = few_matches(build.catalogue, search)
     return MadeBody(facets.of_mask(mask_of(build.catalogue, search)) if few is None else facets.of_few(few))
 
 

@@ -42,7 +42,7 @@ import pyarrow as pa
 from edge_auth.builds.card_lists import PRICE_SORTS, SORTS, TEXT_FILTERS
 from edge_auth.builds.index import only_chunk
 from edge_auth.builds.layers import Layer
-from edge_auth.builds.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, Names, Vocabulary
+from edge_auth.builds.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, Lists, Names, Vocabulary
 from edge_auth.errors import DamagedObject, StoreError
 from edge_auth.store.codec import sha256
 from edge_auth.store.disk import tolerated
@@ -80,10 +80,6 @@ class TextColumn(NamedTuple):
             return np.zeros(len(self.codes), bool)
         found: np.ndarray = self.codes == self.code_of[text]
         return found
-
-    def products(self, text: str) -> np.ndarray:
-        """Return the products of `mask` as ordinals."""
-        return np.flatnonzero(self.mask(text))
 
 
 class Catalogue:
@@ -173,6 +169,17 @@ class Catalogue:
     def set_starts(self) -> np.ndarray:
         """The ordinal of the first product of each set, in the order of `set_ids`, and the end of the last one."""
         return starts_of(self.set, len(self.set_ids))
+
+    def numbered(self, key: str) -> np.ndarray:
+        """Return the products that have a collector number, by the key of its filter, as ordinals."""
+        row = self.texts["number"].code_of[key]
+        return self._by_number.between(range(row, row + 1))
+
+    @cached_property
+    def _by_number(self) -> Lists:
+        codes, count = self.texts["number"].codes, len(self.texts["number"].code_of)
+        ends = np.bincount(codes, minlength=count).cumsum()
+        return Lists(np.append(0, ends), codes.argsort(kind="stable").astype(np.uint32))
 
     @property
     def digests(self) -> pa.Array:

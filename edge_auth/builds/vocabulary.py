@@ -52,8 +52,10 @@ class Vocabulary:
         self._products, self._sets = Lists.of_column(words, "products"), Lists.of_column(words, "sets")
         text, self._ends = text_column(words, "word")
         self._word, start = (only_chunk(suffixes, name).to_numpy() for name in ("word", "start"))
+        self._words = SortedTexts(text, self._ends[:-1], self._ends[1:])
         self._suffixes = SortedTexts(text, self._ends[self._word] + start, self._ends[1:][self._word])
         self._at_start = start == 0
+        self._of_sets = self._sets.lengths(np.arange(len(words))) > 0
         self._substrings, self._substrings_at_start, self._substrings_with_sets = (
             _by_substring(substrings, column) for column in ("products", "starts", "with_sets")
         )
@@ -75,25 +77,47 @@ class Vocabulary:
             return _unpack(self._substrings_with_sets[text], self._count)
         words = self._word[self._suffixes.beginning_with(text.encode())]
         mask = self._mask_of(words)
-        for row in np.unique(self._sets.values(words)).tolist():
-            mask[self._set_starts[row] : self._set_starts[row + 1]] = True
+        for start, end in self._ranges_of_sets(words):
+            mask[start:end] = True
         return mask
+
+    def _ranges_of_sets(self, words: np.ndarray) -> list[tuple[int, int]]:
+        """Return where the products of the sets begin and end that have one of some words in their name."""
+        words = words.compress(self._of_sets.take(words))
+        if not len(words):
+            return []
+        rows = np.unique(self._sets.values(words))
+        return list(zip(self._set_starts.take(rows).tolist(), self._set_starts.take(rows + 1).tolist(), strict=True))
 
     def having(self, word: str) -> np.ndarray:
         """Return the products that have a whole word in their name: ordinals, ascending."""
-        found = self._suffixes.beginning_with(word.encode())
-        row = self._word[found].compress(self._at_start[found]).min(initial=len(self._ends) - 1)
-        longer = row == len(self._ends) - 1 or self._ends[row + 1] - self._ends[row] > len(word.encode())
-        return self._products.between(range(0) if longer else range(row, row + 1))
+        text = word.encode()
+        found = self._words.beginning_with(text)
+        is_word = found.start < found.stop and self._ends[found.start + 1] - self._ends[found.start] == len(text)
+        return self._products.between(range(found.start, found.start + is_word))
 
     def few_products(self, text: str) -> np.ndarray | None:
         """Return the products that `mask` would return, as ordinals in any order. None if they may be many."""
         if text in self._substrings:
             return None
-        words = self._word[self._suffixes.beginning_with(text.encode())]
-        if self._products.lengths(words).sum() > self._count * _MAX_FEW_SHARE:
+        return self._few(self._word[self._suffixes.beginning_with(text.encode())], [], 0)
+
+    def few_products_with_sets(self, text: str, others: np.ndarray | None) -> np.ndarray | None:
+        """Return those that `mask_with_sets` would return and some others, or None, as `few_products` does."""
+        if text in self._substrings:
             return None
-        products = np.sort(self._products.values(words))
+        words = self._word[self._suffixes.beginning_with(text.encode())]
+        ranges = self._ranges_of_sets(words)
+        more = [np.arange(*range_) for range_ in ranges]
+        if others is not None:
+            more.append(others)
+        return self._few(words, more, sum(map(len, more)))
+
+    def _few(self, words: np.ndarray, more: Sequence[np.ndarray], count: int) -> np.ndarray | None:
+        if self._products.lengths(words).sum() + count > self._count * _MAX_FEW_SHARE:
+            return None
+        products = self._products.values(words)
+        products = np.sort(np.concatenate((products, *more)) if more else products)
         return products[np.flatnonzero(np.diff(products, prepend=-1))]
 
     def start_mask(self, text: str) -> np.ndarray:

@@ -22,7 +22,7 @@ from edge_auth.builds.series import Series
 from edge_auth.errors import NotFound, StoreError
 from edge_auth.search.facets import Facets
 from edge_auth.search.named import Narrowing, Slugs, find_named
-from edge_auth.search.ranking import NO_FILTERS, Filters, ResultPage, Search, first_matches, mask_of
+from edge_auth.search.ranking import NO_FILTERS, Filters, ResultPage, Search, first_matches, mask_of, read_find
 from edge_auth.store.codec import decompress
 from edge_auth.text import fold_without_apostrophes
 
@@ -162,12 +162,15 @@ class OpenBuild:
         ]
 
     @cached_property
-    def best_of_letters(self) -> dict[str, ResultPage]:
+    def best_of_letters(self) -> dict[Search, ResultPage]:
         """The best matches of each letter that very many names contain: the first search of all who type a name."""
-        is_ranked = self.catalogue.full_name is not None
-        letters = [text for text in self.catalogue.vocabulary.characters if is_ranked and text.isalnum()]
-        searches = {letter: Search(Filters((letter,)), DEFAULT_SORT, reverse=False, best=letter) for letter in letters}
-        return {letter: first_matches(self.catalogue, search, _BEST_OF_LETTER) for letter, search in searches.items()}
+        catalogue = self.catalogue
+        is_ranked = catalogue.full_name is not None
+        letters = [text for text in catalogue.vocabulary.characters if is_ranked and text.isalnum()]
+        found = [(letter, Filters((letter,))) for letter in letters]
+        found += [(letter, Filters(parts=read_find(catalogue, letter)[1])) for letter in letters]
+        searches = [Search(filters, DEFAULT_SORT, reverse=False, best=letter) for letter, filters in found]
+        return {search: first_matches(catalogue, search, _BEST_OF_LETTER) for search in searches}
 
     def named(self, names: Sequence[str], filters: Filters, printings: bool = False) -> list[bytes]:
         """Return what /cards/named says of each name, as JSON; b"" if no product has it. The last ones are kept.

@@ -17,6 +17,7 @@ import numpy as np
 from edge_auth.builds.bodies import dumps
 from edge_auth.builds.card_lists import DEFAULT_SORT
 from edge_auth.builds.catalogue import Catalogue
+from edge_auth.search.ranking import Part, mask_of_part, read_find
 
 _MOST = 100  # entries of a list
 _LEAST_STORED = 1 / 64  # of all products
@@ -267,12 +268,14 @@ def _bits(mask: np.ndarray) -> np.ndarray:
     return packed.view("<u8")
 
 
-def _frequent_searches(catalogue: Catalogue) -> Iterator[tuple[tuple[str, str], np.ndarray]]:
+def _frequent_searches(catalogue: Catalogue) -> Iterator[tuple[tuple[str, str | Part], np.ndarray]]:
     """Yield the searches with one filter that find many products: the filter's name and key, and a mask."""
     yield ("kind", "all"), np.ones(len(catalogue.ids), bool)
     yield ("kind", "single"), catalogue.single
     yield ("kind", "sealed"), ~catalogue.single
-    yield from ((("q", text), catalogue.vocabulary.mask(text)) for text in catalogue.vocabulary.characters)
+    for text in catalogue.vocabulary.characters:
+        yield ("q", text), catalogue.vocabulary.mask(text)
+        yield from ((("find", part), mask_of_part(catalogue, part)) for part in read_find(catalogue, text)[1])
     for name in ("game", "rarity"):
         column = catalogue.texts[name]
         sizes = np.bincount(column.codes, minlength=len(column.code_of))

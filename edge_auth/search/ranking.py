@@ -74,15 +74,16 @@ class Search(NamedTuple):
         return self.prices is not None and self.filters == NO_FILTERS
 
     @property
-    def only_filter(self) -> tuple[str, str]:
-        """The name and the key of its filter if it has but one: a word of `q`, a text filter or the kind.
+    def only_filter(self) -> tuple[str, str | Part]:
+        """The name and the key of its only filter: a word of `q`, a part of `find`, a text filter or the kind.
 
         Without any filter that is ("kind", "all"), and ("", "") with others.
         """
-        given = [*self.filters.texts, *(("q", word) for word in self.filters.words)]
+        given: list[tuple[str, str | Part]] = [*self.filters.texts]
+        given += [*(("q", word) for word in self.filters.words), *(("find", part) for part in self.filters.parts)]
         if self.filters.kind != "all" or not given:
             given.append(("kind", self.filters.kind))
-        others = self.prices is not None or self.filters.set is not None or self.filters.parts or len(given) > 1
+        others = self.prices is not None or self.filters.set is not None or len(given) > 1
         return ("", "") if others else given[0]
 
     @property
@@ -119,6 +120,8 @@ def mask_of(catalogue: Catalogue, search: Search) -> np.ndarray:
         return np.ones(len(catalogue.ids), bool)
     for mask in masks:  # one at a time, since the allocation of many large arrays takes longer than comparing
         found &= mask
+        if not found.any():
+            break
     return found
 
 
@@ -136,14 +139,29 @@ def _masks(catalogue: Catalogue, search: Search) -> Iterator[np.ndarray]:
     for word in filters.words:
         yield catalogue.vocabulary.mask(word)
     for part in filters.parts:
-        yield _mask_of_part(catalogue, part)
+        yield mask_of_part(catalogue, part)
 
 
-def _mask_of_part(catalogue: Catalogue, part: Part) -> np.ndarray:
-    found: np.ndarray = np.logical_and.reduce([catalogue.vocabulary.mask_with_sets(word) for word in part.words])
+def mask_of_part(catalogue: Catalogue, part: Part) -> np.ndarray:
+    """Return which products a part of `find` means: bool, by ordinal."""
+    first, *others = part.words
+    found = catalogue.vocabulary.mask_with_sets(first)
+    for word in others:
+        found &= catalogue.vocabulary.mask_with_sets(word)
     if part.number:
-        found[catalogue.texts["number"].products(part.number)] = True
+        found[catalogue.numbered(part.number)] = True
     return found
+
+
+def few_matches(catalogue: Catalogue, search: Search) -> np.ndarray | None:
+    """Return the products that a search for one word finds, as ordinals in any order. None if they may be many."""
+    name, key = search.only_filter
+    if name == "q" and isinstance(key, str):
+        return catalogue.vocabulary.few_products(key)
+    if isinstance(key, Part) and len(key.words) == 1:
+        others = catalogue.numbered(key.number) if key.number else None
+        return catalogue.vocabulary.few_products_with_sets(key.words[0], others)
+    return None
 
 
 def _between(catalogue: Catalogue, sort: str, ranks: slice) -> np.ndarray:
@@ -243,7 +261,7 @@ def _classes(catalogue: Catalogue, search: Search, ordinals: np.ndarray) -> np.n
     equal, begin, go_on = catalogue.names.like(text)
     found[_begin_words(catalogue, search).take(ordinals)] = _WORDS_BEGIN
     found[_are_in(names, go_on)] = _GOES_ON
-    found[np.isin(ordinals, _holding(catalogue, text))] = _HOLDS
+    found[_are_among(ordinals, _holding(catalogue, text))] = _HOLDS
     found[_are_in(names, begin)] = _BEGINS
     found[_are_in(names, equal) | _are_in(catalogue.base_name.take(ordinals), equal)] = _EQUAL
     return found
@@ -281,7 +299,7 @@ def _holding(catalogue: Catalogue, text: str) -> np.ndarray:
     """Return the products in whose names the words of a text stand side by side: ordinals."""
     first, *others = sorted((catalogue.vocabulary.having(word) for word in set(text.split())), key=len)
     for products in others:
-        first = first[np.isin(first, products)]
+        first = first.compress(_are_among(first, products))
     if " " not in text:
         return first
     assert catalogue.full_name is not None
@@ -290,10 +308,22 @@ def _holding(catalogue: Catalogue, text: str) -> np.ndarray:
     return first[np.isin(rows, held)]
 
 
+def _are_among(ordinals: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Return which ordinals are among some others, which are ascending."""
+    if not len(wanted):
+        return np.zeros(len(ordinals), bool)
+    found: np.ndarray = wanted.take(wanted.searchsorted(ordinals), mode="clip") == ordinals
+    return found
+
+
 def _begin_words(catalogue: Catalogue, search: Search) -> np.ndarray:
     """Return in which names each word of a search's text begins a word: bool, by ordinal."""
-    starts = [catalogue.vocabulary.start_mask(word) for word in set((search.best or "").split())]
-    found: np.ndarray = np.logical_and.reduce(starts)
+    first, *others = dict.fromkeys((search.best or "").split())
+    found = catalogue.vocabulary.start_mask(first)
+    for word in others:
+        if not found.any():
+            break
+        found &= catalogue.vocabulary.start_mask(word)
     return found
 
 
