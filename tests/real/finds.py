@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 import duckdb
 
-from edge_auth.api.flask_app import client_of
+from edge_auth.api.blueprints import client_of
 from edge_auth.builds import builds
 from edge_auth.builds.pointer import live_build_id
 from edge_auth.live.open_build import LruCache, OpenBuild
