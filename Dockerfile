@@ -19,7 +19,6 @@ COPY pyproject.toml README.md CHANGELOG.md ./
 COPY build/ build/
 COPY docs/ docs/
 COPY edge_auth/ edge_auth/
-COPY recognition/ recognition/
 COPY generator/ generator/
 RUN /opt/cardpress/bin/pip install --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation .
 

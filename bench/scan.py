@@ -24,8 +24,8 @@ import numpy as np
 from bench.drawn_cards import draw_card
 from bench.fingerprint import reference
 from bench.scan_photos import PHOTOS, photos
+from generator.fingerprints.recipe import VERSION
 from generator.site import pages
-from recognition.recipe import VERSION
 
 _RUNNER = Path(__file__).with_name("scan.mjs")
 _MODULES = ("fingerprint.js", "outline.js")

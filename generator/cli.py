@@ -15,7 +15,6 @@ import click
 from edge_auth.errors import EdgeError
 from generator.errors import GeneratorError, SpaceError, message_of
 from generator.terminal import say
-from recognition import RecognitionError
 
 # The commands in the order of use. Each is the function of that name in the module of that name in `commands/`.
 COMMANDS = (
@@ -147,7 +146,7 @@ def main() -> None:
     """
     try:
         cli(prog_name="cardpress")
-    except (GeneratorError, EdgeError, RecognitionError, OSError) as error:
+    except (GeneratorError, EdgeError, OSError) as error:
         if os.environ.get("CARDPRESS_DEBUG"):
             raise
         say(f"cardpress: {_message(error)}", err=True)

@@ -20,6 +20,7 @@ GeneratorError
 ├── DeployError    files to deploy with cannot be written
 ├── IngestError    a file for `ingest` has an unknown shape
 ├── LogError       logs that `keys usage` reads are not there, or cannot be read
+├── RecognitionError a picture or an index of fingerprints cannot be used
 ├── SiteError      a text that the site is made from breaks its form
 └── DoctorError    `doctor` found a problem
 
@@ -114,6 +115,10 @@ class IngestError(GeneratorError):
 
 class LogError(GeneratorError):
     """The logs of shims and edges are not there, or cannot be read."""
+
+
+class RecognitionError(GeneratorError):
+    """A picture or an index of fingerprints cannot be used."""
 
 
 class SiteError(GeneratorError):

@@ -7,17 +7,17 @@ from typing import Any, TypeVar
 import click
 
 from generator.commands.options import json_option
+from generator.errors import RecognitionError
+from generator.fingerprints.collect import Collected, collect, find_images
 from generator.fingerprints.image_products import products_of_images
 from generator.fingerprints.load import load_index, verify_entries
+from generator.fingerprints.match import Match, match_photo
+from generator.fingerprints.pictures import DEFAULT_LIMITS, ImageLimits, open_picture, require_pillow
+from generator.fingerprints.recipe import VERSION
 from generator.fingerprints.table import check_recipe, table_rows, update
 from generator.lake.writer import LakeWriter
 from generator.terminal import Progress, say, say_json, say_lines
 from generator.threads import usable_cores
-from recognition import RecognitionError
-from recognition.collect import Collected, collect, find_images
-from recognition.match import Match, match_photo
-from recognition.pictures import DEFAULT_LIMITS, ImageLimits, open_picture, require_pillow
-from recognition.recipe import VERSION
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _MAX_NAMED = 5  # broken images in the output; the rest is counted

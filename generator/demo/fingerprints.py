@@ -13,7 +13,7 @@ from edge_auth.builds.object_keys import DRAWING_PREFIX, DRAWING_SUFFIX
 from generator.demo.products import DemoCatalogue
 from generator.drawings.design import Texts, drawing_keys, numbers
 from generator.drawings.pixels import fingerprints
-from recognition.recipe import VERSION
+from generator.fingerprints.recipe import VERSION
 
 _MAX_ENTRIES = 150_000  # computing them takes a minute for every 60,000
 RECIPE = {"version": VERSION, "image_url": f"/{DRAWING_PREFIX}{{key}}{DRAWING_SUFFIX}"}

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.drawings.design import Numbers, template
-from recognition.recipe import COLOURS, LOW, SIDE
+from generator.fingerprints.recipe import COLOURS, LOW, SIDE
 
 WIDTH, HEIGHT = 252, 352
 _ART = (20, 39, 232, 176)  # left, top, right, bottom: the recipe's art box of such a picture

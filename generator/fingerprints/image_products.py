@@ -9,9 +9,9 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from generator.errors import RecognitionError
 from generator.lake.tables import arrow_schema
 from generator.lake.writer import LakeWriter
-from recognition import RecognitionError
 
 Products = dict[str, list[int]]  # by key, ascending
 _COLUMNS = ("id_product", "image", "image_large")

@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from generator.errors import RecognitionError
+from generator.fingerprints.collect import collect
+from generator.fingerprints.fetch import fetch
+from generator.fingerprints.pictures import DEFAULT_LIMITS, ImageLimits
+from generator.fingerprints.recipe import VERSION
+from generator.fingerprints.references import References, from_index, read_index
 from generator.fingerprints.table import read_entries, read_recipe, table_files
 from generator.lake.lake import RECIPE_NAME
 from generator.lake.writer import LakeWriter
-from recognition import RecognitionError
-from recognition.collect import collect
-from recognition.fetch import fetch
-from recognition.pictures import DEFAULT_LIMITS, ImageLimits
-from recognition.recipe import VERSION
-from recognition.references import References, from_index, read_index
 
 
 class EntryCheck(NamedTuple):

@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from generator.errors import IngestError
+from generator.errors import IngestError, RecognitionError
+from generator.fingerprints.recipe import VERSION, Fingerprint
 from generator.lake.lake import RECIPE_NAME, parse_recipe
 from generator.lake.tables import arrow_schema
 from generator.lake.writer import LakeWriter, encode_parquet
-from recognition import RecognitionError
-from recognition.recipe import VERSION, Fingerprint
 
 TABLE_FILE = "fingerprints.parquet"  # the file that the command writes; others may stand beside it
 

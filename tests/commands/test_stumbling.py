@@ -104,7 +104,11 @@ def test_the_lines_that_install_optional_libraries_are_those_of_the_package() ->
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     output = {
         "dask": ("generator/making/make.py", "docs/scale.md"),
-        "fingerprint": ("recognition/pictures.py", "docs/fingerprint.md", "generator/reading/doctor/versions.py"),
+        "fingerprint": (
+            "generator/fingerprints/pictures.py",
+            "docs/fingerprint.md",
+            "generator/reading/doctor/versions.py",
+        ),
     }
     for extra, files in output.items():
         for file in files:

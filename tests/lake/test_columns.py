@@ -14,6 +14,7 @@ from generator.compare.diff import compared_fields
 from generator.database import Database
 from generator.demo.lake import write_demo
 from generator.demo.words import CONDITION_CODES
+from generator.fingerprints.recipe import Fingerprint
 from generator.ingest.catalogue import list_pages_file
 from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, WATCHLIST, ScrapedFormat
 from generator.ingest.marketplace_files import Kind, read_marketplace_file
@@ -30,7 +31,6 @@ from generator.lake.tables import (
 )
 from generator.making.lake_tables import PRICE_SQL
 from generator.threads import ONE_THREAD
-from recognition.recipe import Fingerprint
 from tests.support.lakes import FIXED, rows
 from tests.support.oracle import lake as oracle
 from tests.support.service import ROOT

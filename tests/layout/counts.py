@@ -22,7 +22,7 @@ from types import FrameType
 from typing import Any
 
 ROOT = Path.cwd()
-PRODUCT = tuple(f"{ROOT}/{package}/" for package in ("generator", "edge_auth", "recognition"))
+PRODUCT = tuple(f"{ROOT}/{package}/" for package in ("generator", "edge_auth"))
 PROSE = "CHANGELOG.md"  # its words are history
 SEARCH = "/api/v1/cards?q=ember%20fox"
 

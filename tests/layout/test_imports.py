@@ -14,7 +14,7 @@ pytestmark = pytest.mark.xdist_group("layout")  # one process: the code is parse
 # From low to high. A module imports from its own group and from groups in the lines above, nothing else.
 # Groups in one line do not import each other.
 DIRECTION: list[list[tuple[str, ...]]] = [
-    [("edge_auth.errors", "edge_auth.text"), ("recognition",)],
+    [("edge_auth.errors", "edge_auth.text")],
     [("edge_auth.store",)],
     [("edge_auth.builds",)],
     [("edge_auth.search",)],
@@ -25,10 +25,12 @@ DIRECTION: list[list[tuple[str, ...]]] = [
         tuple(f"generator.{name}" for name in ("errors", "clock", "settings", "terminal", "templates", "threads")),
     ],
     [("generator.database",)],
-    [("generator.pack",), ("generator.drawings",), ("generator.deploy",)],
+    [("generator.pack",), ("generator.deploy",)],
     [("generator.tree",)],
     [("generator.lake",)],
-    [("generator.ingest",), ("generator.demo",), ("generator.fingerprints",), ("generator.site",)],
+    [("generator.ingest",), ("generator.fingerprints",), ("generator.site",)],
+    [("generator.drawings",)],
+    [("generator.demo",)],
     [("generator.compare",)],
     [("generator.releases",)],
     [("generator.making",)],

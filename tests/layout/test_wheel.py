@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.service import ROOT, environment
 
-PACKAGES = ("generator", "edge_auth", "recognition")
+PACKAGES = ("generator", "edge_auth")
 
 
 def build_wheel(source: Path, target: Path) -> Path:

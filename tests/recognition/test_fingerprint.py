@@ -15,11 +15,11 @@ import pytest
 from PIL import Image
 
 from bench.drawn_cards import PHOTOS, draw_card, photos
-from recognition.collect import collect
-from recognition.match import distances, match_photo
-from recognition.pictures import open_picture
-from recognition.recipe import VERSION, Fingerprint, fingerprint, grey, perceptual_hash
-from recognition.references import References, from_index
+from generator.fingerprints.collect import collect
+from generator.fingerprints.match import distances, match_photo
+from generator.fingerprints.pictures import open_picture
+from generator.fingerprints.recipe import VERSION, Fingerprint, fingerprint, grey, perceptual_hash
+from generator.fingerprints.references import References, from_index
 from tests.support import fingerprint_vectors
 from tests.support.commands import build, issue, run
 from tests.support.selection import mostly_thorough

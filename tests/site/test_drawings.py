@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from recognition.match import match_photo
-from recognition.pictures import open_picture
-from recognition.references import read_index
+from generator.fingerprints.match import match_photo
+from generator.fingerprints.pictures import open_picture
+from generator.fingerprints.references import read_index
 from tests.support.service import Client, Service
 from tests.support.serving import eventually
 

@@ -13,8 +13,8 @@ from PIL import Image, ImageOps
 from playwright.sync_api import Browser, FilePayload, Locator, Page, Request, expect
 
 from bench.scan_photos import photo_of
-from recognition.match import views
-from recognition.recipe import fingerprint
+from generator.fingerprints.match import views
+from generator.fingerprints.recipe import fingerprint
 from tests.site.conftest import PATIENCE
 from tests.site.test_accessibility import assert_accessible, overflow
 from tests.support.commands import issue

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.support.service import ROOT
 
-PACKAGES = ("generator", "edge_auth", "recognition")
+PACKAGES = ("generator", "edge_auth")
 # Python files below `templates` are examples for the site, not modules.
 FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py") if "templates" not in path.parts)
 

@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from recognition import RecognitionError
-from recognition.pictures import DEFAULT_LIMITS, SUFFIXES, ImageLimits, open_picture, require_pillow
-from recognition.recipe import Fingerprint, fingerprint
+from generator.errors import RecognitionError
+from generator.fingerprints.pictures import DEFAULT_LIMITS, SUFFIXES, ImageLimits, open_picture, require_pillow
+from generator.fingerprints.recipe import Fingerprint, fingerprint
 
 _MAX_IN_ONE_PROCESS = 64  # so few images take less time than starting processes
 _IMAGES_PER_CHUNK = 16

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from recognition import RecognitionError
-from recognition.recipe import MAX_SIDE_PIXELS, MIN_SIDE_PIXELS, Pixels
+from generator.errors import RecognitionError
+from generator.fingerprints.recipe import MAX_SIDE_PIXELS, MIN_SIDE_PIXELS, Pixels
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from recognition.recipe import Fingerprint, Pixels, average, fingerprint
-from recognition.references import References, arrays
+from generator.fingerprints.recipe import Fingerprint, Pixels, average, fingerprint
+from generator.fingerprints.references import References, arrays
 
 _MAX_WIDTH, _MAX_HEIGHT = 378, 528  # pixels of all views but the first
 _SHIFT = 0.02  # part of the width or height

@@ -8,7 +8,7 @@ import zlib
 from contextlib import suppress
 from http.client import HTTPException
 
-from recognition import RecognitionError
+from generator.errors import RecognitionError
 
 _TIMEOUT_SECONDS = 60
 _MAX_MESSAGE_CHARACTERS = 300

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recognition import RecognitionError
-from recognition.recipe import VERSION, Fingerprint
+from generator.errors import RecognitionError
+from generator.fingerprints.recipe import VERSION, Fingerprint
 
 _HASHES = ("art_p", "art_d", "card_p")
 
