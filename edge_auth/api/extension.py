@@ -1,7 +1,5 @@
 """What an application answers from: `app.extensions["cardpress"]`."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from edge_auth.api.auth import Auth
@@ -21,7 +19,6 @@ class Cardpress:
         auth: Checks keys, limits and scopes. Without it, this process asks itself: no key is needed.
         files: Sends bulk files, and large bodies in chunks.
         log: Without it, failures are raised.
-        waiting: Returns the context of slow work, in which other requests run if requests take turns.
         behind_nginx: Whether every request comes from the nginx of `edge_auth/nginx`.
         behind_cdn: Whether a shared cache asks before each use of a copy.
     """
@@ -31,6 +28,5 @@ class Cardpress:
     files: StoredBulkFiles | None = None
     log: Log | None = None
     metrics: Metrics = field(default_factory=Metrics)
-    waiting: Callable[[], AbstractContextManager[None]] = nullcontext
     behind_nginx: bool = False
     behind_cdn: bool = False

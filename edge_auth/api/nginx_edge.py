@@ -53,7 +53,7 @@ def _fetched(service: Cardpress, build: OpenBuild, line: str) -> Answer:
     try:
         endpoint, body = _made(app, build, unquote_to_bytes(path), query)
         fields = {**endpoint.headers, **body.headers(gzip), "X-Build": build.id, **shared_headers(endpoint)}
-        return Answer(200, fields, body.gzipped if gzip else body.inflated(service.waiting))
+        return Answer(200, fields, body.gzipped if gzip else body.inflated())
     except ApiError as error:
         return refusal(error)
     except Exception as error:  # nginx waits for an answer to each line, and keeps none like this

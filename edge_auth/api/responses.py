@@ -103,7 +103,7 @@ def success(asked: ApiRequest, service: Cardpress, endpoint: Endpoint, body: Bod
     if files is not None and body.file is not None and not gzip:
         with suppress(StoreError):  # it is gone
             return Answer(200, fields, chunks=files.stream_local(body.file, body.size, holder(asked, service)))
-    content = body.gzipped if gzip else body.inflated(service.waiting)
+    content = body.gzipped if gzip else body.inflated()
     if files is not None and len(content) > MAX_READ_BYTES:
         return Answer(200, fields, chunks=files.stream_bytes(content, holder(asked, service)))
     return Answer(200, fields, content)
@@ -121,7 +121,7 @@ def lost_page(asked: ApiRequest, body: Body, headers: Mapping[str, str], service
     fields = {**COMMON_HEADERS, **headers, **body.headers(gzip), **asked.answer_headers}
     fields |= {"Cache-Control": "no-store", "Vary": "Accept, Accept-Encoding"}
     del fields["ETag"]
-    return Answer(404, fields, body.gzipped if gzip else body.inflated(service.waiting))
+    return Answer(404, fields, body.gzipped if gzip else body.inflated())
 
 
 def refusal(error: ApiError) -> Answer:

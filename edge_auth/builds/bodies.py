@@ -10,7 +10,7 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
 from json.encoder import encode_basestring
@@ -80,12 +80,8 @@ class Body(ABC):
     def plain(self) -> bytes:
         """The content without compression."""
 
-    def inflated(self, waiting: Callable[[], AbstractContextManager[None]]) -> bytes:
-        """Return the content without compression. A large one is inflated while other requests run.
-
-        Args:
-            waiting: Returns the context in which other requests run.
-        """
+    def inflated(self) -> bytes:
+        """Return the content without compression. Of the large ones, one is inflated at a time."""
         return self.plain
 
     def headers(self, gzip: bool) -> dict[str, str]:
@@ -169,15 +165,15 @@ class StoredBody(Body):
         """The content without compression."""
         return decompress(self.gzipped, self.size)
 
-    def inflated(self, waiting: Callable[[], AbstractContextManager[None]]) -> bytes:
-        """Return the content without compression. A large one is inflated while other requests run."""
+    def inflated(self) -> bytes:
+        """Return the content without compression."""
         if self.size < LARGE_BYTES:
             return self.plain
         if self.file is not None:
-            with suppress(OSError), waiting():
+            with suppress(OSError):
                 return self.file.read_bytes()
         gzipped = self.gzipped
-        with waiting(), _inflating:  # one at a time, since each takes memory; inflating does not hold the interpreter
+        with _inflating:  # one at a time, since each takes memory; inflating does not hold the interpreter
             return decompress(gzipped, self.size)
 
 

@@ -143,12 +143,9 @@ class Layer:
 
 
 def read_members(located: Sequence[tuple[Layer, "Entry"]]) -> list[bytes]:
-    """Return the gzip members of several objects of one store, read at once.
+    """Return the gzip members of several objects.
 
     Raises:
         StoreError: One cannot be read, or does not match its hash.
     """
-    if not located:
-        return []
-    members = located[0][0].store.get_many([layer.span(entry) for layer, entry in located])
-    return [layer.verified(entry, member) for (layer, entry), member in zip(located, members, strict=True)]
+    return [layer.read_member(entry) for layer, entry in located]

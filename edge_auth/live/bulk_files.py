@@ -6,8 +6,8 @@ are threads for MAX_DOWNLOADS of them beside those that answer requests. Each wo
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from time import monotonic
@@ -19,7 +19,7 @@ from edge_auth.builds.bulk import LIVE_CATALOGUE, BulkFile, catalogue_of, is_fil
 from edge_auth.errors import AccessDenied, MissingObject, NotFound, RateLimited, StoreError, UnknownBuild
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.counter import address_name, guest_name
-from edge_auth.live.waiting import SingleFlight
+from edge_auth.live.jobs import Jobs
 from edge_auth.store.interface import Store
 
 MAX_DOWNLOADS = 48  # that a worker sends at the same time
@@ -52,20 +52,17 @@ class StoredBulkFiles:
     """The bulk files of the builds that a store keeps.
 
     Args:
-        waiting: Returns the context of slow work, in which other requests run if requests take turns.
     """
 
     def __init__(
         self,
         builds: BuildRegistry,
         store: Store,
-        single_flight: SingleFlight,
-        waiting: Callable[[], AbstractContextManager[None]],
+        jobs: Jobs,
     ):
         self._builds = builds
         self._store = store
-        self._single_flight = single_flight
-        self._waiting = waiting
+        self._jobs = jobs
         self._downloads = Downloads()
         self._files_by_build: dict[str, dict[str, BulkFile]] = {}  # the files of each build by name
         self._listed_at = float("-inf")
@@ -86,7 +83,7 @@ class StoredBulkFiles:
         if file is not None:
             return file
         if monotonic() > self._listed_at + _LISTED_SECONDS:
-            self._single_flight.get({"kept builds": self._list_builds})
+            self._jobs.wait_for("kept builds", self._list_builds)
         file = next((files[name] for files in self._files_by_build.values() if name in files), None)
         if file is None:
             raise NotFound(_NO_FILE)
@@ -107,8 +104,7 @@ class StoredBulkFiles:
         """
         with self._as_not_found(file.name):
             self._require_whole(file)
-            with self._waiting():
-                return self._store.get(file.object, span.start, span.end - span.start)
+            return self._store.get(file.object, span.start, span.end - span.start)
 
     def stream(self, file: BulkFile, span: Span, holder: Holder) -> Iterator[bytes]:
         """Return the chunks of a part of a file. They are sent without a turn, and end early if the store fails.
@@ -178,7 +174,7 @@ class StoredBulkFiles:
         if stat.st_size != file.size:
             raise StoreError(f"{file.object} in {self._store.location} has {stat.st_size} bytes, not {file.size}")
         if state not in self._whole:
-            self._single_flight.get({state: lambda: self._check_hash(path, file)})
+            self._jobs.wait_for(state, lambda: self._check_hash(path, file))
             self._whole.add(state)
 
     def _check_hash(self, path: Path, file: BulkFile) -> None:

@@ -5,8 +5,7 @@ All workers share them, and so do their nginx and the next start. A copy is dele
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Hashable
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from threading import BoundedSemaphore, Lock
 from time import monotonic
 
@@ -29,20 +28,12 @@ class KeyCopies:
     Args:
         folder: Where the copies are.
         name: The name of `keys.json` there.
-        waiting: Returns the context in which a request waits for the network.
     """
 
-    def __init__(
-        self,
-        original: KeyFile,
-        folder: FolderStore,
-        name: str,
-        waiting: Callable[[Hashable], AbstractContextManager[object]],
-    ):
+    def __init__(self, original: KeyFile, folder: FolderStore, name: str):
         self._original = original
         self._folder = folder
         self._copies = KeyFile(folder, name)
-        self._waiting = waiting
         self._places = BoundedSemaphore(_READS_AT_ONCE)
         self._budget = Budget(_MISSES_PER_SECOND, _MISSES_PER_SECOND)
         self._unknown: dict[str, float] = {}  # until when, by hash
@@ -62,6 +53,10 @@ class KeyCopies:
             found = self._original.changes()
         except (KeyFormatError, StoreError) as error:
             self._failure = str(error)
+            if not self._changes.version:  # after a start, what was used before stays in force
+                self._changes = self._copied()
+                if self._changes.version:
+                    return self._changes
             raise
         self._failure = ""
         if found != self._changes:
@@ -95,7 +90,7 @@ class KeyCopies:
         The names of the records with the same first digits are listed once, and followed by the changes.
         """
         number, digits = _number(sha256), sha256[:2]
-        with self._waiting(self), self._listing:
+        with self._listing:
             changes, names = self._names.get(digits, (None, None))
             new = self._changes.since(changes) if changes is not None else None
             if new is None or names is None:
@@ -107,13 +102,12 @@ class KeyCopies:
 
     def _read(self, sha256: str) -> KeyRecord | None:
         before = self._copied()
-        with self._waiting(self):
-            if not self._places.acquire(timeout=_READ_SECONDS):
-                raise StoreError("too many key records are being read at the same time")
-            try:
-                record = self._original.find(sha256)
-            finally:
-                self._places.release()
+        if not self._places.acquire(timeout=_READ_SECONDS):
+            raise StoreError("too many key records are being read at the same time")
+        try:
+            record = self._original.find(sha256)
+        finally:
+            self._places.release()
         if record is None:
             self._note_unknown(sha256)
         else:

@@ -1,7 +1,5 @@
 """The key records in force in a shim: each is read when it is first used, and dropped when it changes."""
 
-from collections.abc import Callable, Hashable
-from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from threading import Lock
 from typing import Protocol
@@ -33,9 +31,6 @@ class KeySource(Protocol):
 class Keyring:
     """The key records by the hash of the key.
 
-    Args:
-        waiting: Returns the context in which a request waits for the first poll.
-
     Attributes:
         last_error: Why the changes could not be read at the last poll, or ''.
     """
@@ -46,12 +41,10 @@ class Keyring:
         log: Log,
         metrics: Metrics,
         poll_seconds: float = _POLL_SECONDS,
-        waiting: Callable[[Hashable], AbstractContextManager[object]] = nullcontext,
     ):
         self._source = source
         self._log = log
         self._metrics = metrics
-        self._waiting = waiting
         self._kept: dict[str, KeyRecord] = {}
         self._keeping = Lock()
         self._changes: KeyChanges | None = None
@@ -80,8 +73,7 @@ class Keyring:
             StoreError: They could never be read.
         """
         if self._changes is None:
-            with self._waiting(self):
-                self._poller.refresh(_FIRST_SECONDS)
+            self._poller.refresh(_FIRST_SECONDS)
         if self._changes is None:
             raise StoreError(self.last_error or "the key records are still being read")
         return self._changes

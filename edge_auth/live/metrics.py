@@ -8,7 +8,7 @@ worker takes a free slot, and its successor goes on counting there.
 import fcntl
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache, wraps
 from itertools import count
 from pathlib import Path
@@ -20,7 +20,7 @@ from edge_auth.builds.builds import BuildRecord
 from edge_auth.errors import StoreError
 from edge_auth.live.log import Answered
 from edge_auth.store.disk import reserve
-from edge_auth.store.interface import Span, Store
+from edge_auth.store.interface import Store
 
 LIVE_NAME = "live.json"
 NO_LABEL = "none"  # the label of requests without endpoint or key
@@ -157,10 +157,6 @@ class WatchedStore:
             method = self._counted(name, method)
         setattr(self, name, method)
         return method
-
-    def get_many(self, spans: Sequence[Span]) -> list[bytes]:
-        """Return several ranges in input order."""
-        return [self.get(*span) for span in spans]
 
     def _counted(self, operation: str, method: Callable[..., Any]) -> Callable[..., Any]:
         add, requests, errors = self._thread_counts.add, ("store_requests", operation), ("store_errors", operation)

@@ -128,7 +128,7 @@ class OpenBuild:
         for layer in layers.values():
             if not layer_names.holds_bulk_files(layer.name):  # nothing reads their indexes, and there are many
                 _read(layer, "index")
-            layer.require_whole_files()
+                layer.require_whole_files()
         _read(catalogue, "vocabulary", "card_lines", "by_id")
         _read(self, "sets", "slugs")
         _read(self.objects, "bulk_files")

@@ -1,12 +1,11 @@
 """The application that a worker serves: the API over the parts of the shim, and /healthz."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext, suppress
+import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_network
 from pathlib import Path
-from threading import Semaphore
 from typing import Any
 
 from flask import Flask, request
@@ -15,31 +14,30 @@ from edge_auth.api.auth import Auth, Network
 from edge_auth.api.blueprints import create_api
 from edge_auth.api.extension import Cardpress
 from edge_auth.api.nginx_edge import warm
+from edge_auth.builds.copies import BuildCopies, FilesInPlace
 from edge_auth.builds.layout import KEYS
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.bulk_files import MAX_DOWNLOADS, StoredBulkFiles
 from edge_auth.live.counter import Counter, FileCounter, counter_file, store_name
+from edge_auth.live.jobs import WAIT_SECONDS, Jobs
 from edge_auth.live.key_copies import KeyCopies
 from edge_auth.live.key_file import KeyFile, open_key_file
 from edge_auth.live.keyring import Keyring, KeySource
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics, RetriedMetrics
-from edge_auth.live.waiting import REQUEST_TIMEOUT_SECONDS, Background, SingleFlight, TakingTurns, Turns
 from edge_auth.serve.store_copies import copies_folder, live_file
 from edge_auth.store.file_cache import FileCache, default_state_folder
 from edge_auth.store.folder import FolderStore
+from edge_auth.store.interface import Store
 from edge_auth.store.open import is_folder, open_store
 
 HEALTH = "/healthz"
 IDLE_SECONDS = 75.0  # load balancers keep idle connections for 60 s, and so does the nginx in front of a socket
 _NO_STORE = {"Cache-Control": "no-store"}
-_MAX_WAITED_FOR_JOBS = 24
-# On a local disk a request waits only if it names a build that is not open. So requests take turns, and the other
-# threads are for those that wait: any number of requests may wait for one build. granian starts threads when needed.
-# Across a network a request may wait for the counter, or longer for the store. The others must not wait with it.
-_REQUESTS_AT_ONCE = 256
-_REQUESTS_AT_ONCE_WITH_REDIS = 4
-_REQUESTS_AT_ONCE_ON_S3 = 16
+_MAX_WAITING = 8  # requests for slow work, such as opening a build
+# Of a worker. A download that is being sent has a thread of its own, and so has a request that waits.
+THREADS = 2 * _MAX_WAITING + MAX_DOWNLOADS
+_SWITCH_SECONDS = 0.0005  # a tenth of Python's: a short request waits less for one that computes for long
 
 
 @dataclass(frozen=True)
@@ -69,30 +67,13 @@ class Settings:
     trusted_proxies: tuple[Network, ...] = ()
     rate_limit_url: str | None = None
     metrics: Path | None = None
-    store_seconds: float = REQUEST_TIMEOUT_SECONDS
+    store_seconds: float = WAIT_SECONDS
     drain_seconds: float = 0.0
     socket: Path | None = None
     guest_limit: int = 0
     behind_cdn: bool = False
     idle_seconds: float = IDLE_SECONDS
     memory: int | None = None
-
-    @property
-    def requests_take_turns(self) -> bool:
-        """Whether requests run one by one, because none of them waits for a network in its turn."""
-        return is_folder(self.store) and self.rate_limit_url is None
-
-    @property
-    def requests_at_once(self) -> int:
-        """How many requests a worker answers at the same time."""
-        if not is_folder(self.store):
-            return _REQUESTS_AT_ONCE_ON_S3
-        return _REQUESTS_AT_ONCE if self.requests_take_turns else _REQUESTS_AT_ONCE_WITH_REDIS
-
-    @property
-    def threads(self) -> int:
-        """How many threads a worker needs: each download that is being sent has one of its own."""
-        return self.requests_at_once + MAX_DOWNLOADS
 
 
 def create_app(store: str = "site_out", *, state: str | None = None, **settings: Any) -> Flask:
@@ -117,40 +98,42 @@ def make_app(settings: Settings, log: Log | None = None) -> Flask:
     log = log or Log()
     metrics = RetriedMetrics(settings.metrics, log.line) if settings.metrics is not None else Metrics()
     store = metrics.watch(open_store(settings.store, settings.store_seconds))
-    turns = Turns(_MAX_WAITED_FOR_JOBS) if settings.requests_take_turns else None
-    waiting = turns.waiting if turns is not None else nullcontext
-    keyring = Keyring(_key_source(settings, store.location, metrics, waiting), log, metrics, waiting=waiting)
-    single_flight = SingleFlight(settings.store_seconds, metrics.flush, turns)
+    keyring = Keyring(_key_source(settings, store.location, metrics), log, metrics)
+    jobs = Jobs(settings.store_seconds, _MAX_WAITING, metrics.flush)
     behind_nginx = settings.socket is not None
-    background = Background()
-    copies = FileCache(Path(settings.state) / "copies", pause=background.pause)
-    live = live_file(settings.state, store.location) if behind_nginx else None
-    builds = BuildRegistry(store, copies, single_flight, log, metrics, background=background, live_file=live)
+    builds = _builds(settings, store, jobs, log, metrics)
     counter = _counter(settings, store.location, log, metrics)
-    files = StoredBulkFiles(builds, store, single_flight, waiting)
+    files = StoredBulkFiles(builds, store, jobs)
     auth = Auth(keyring, counter, settings.trusted_proxies, behind_nginx, settings.guest_limit)
-    app = create_api(Cardpress(builds, auth, files, log, metrics, waiting, behind_nginx, settings.behind_cdn))
+    app = create_api(Cardpress(builds, auth, files, log, metrics, behind_nginx, settings.behind_cdn))
     _add_health_check(app, builds, keyring, log, settings.guest_limit)
     if not behind_nginx:  # nginx fetches them itself
         builds.warm = partial(warm, app)
     with suppress(Exception):  # if a build cannot be read, answers are 500 until it can: no reason to crash
         _check_ready(builds, keyring)
     metrics.flush()
-    admission = turns if turns is not None else Semaphore(settings.requests_at_once)
-    app.wsgi_app = TakingTurns(app.wsgi_app, admission, HEALTH)  # type: ignore[method-assign]  # documented by Flask
+    sys.setswitchinterval(_SWITCH_SECONDS)
     return app
 
 
-def _key_source(
-    settings: Settings, store_location: str, metrics: Metrics, waiting: Callable[..., AbstractContextManager[object]]
-) -> KeySource:
+def _key_source(settings: Settings, store_location: str, metrics: Metrics) -> KeySource:
     """Return where the key records are read: a folder, or copies of what is across a network."""
     file = open_key_file(settings.store, settings.keys, settings.store_seconds)
     file = KeyFile(metrics.watch(file.store), file.name)
     if is_folder(settings.keys or settings.store):
         return file
     folder = FolderStore(str(copies_folder(settings.state, store_location)), private=True)
-    return KeyCopies(file, folder, KEYS, waiting)
+    return KeyCopies(file, folder, KEYS)
+
+
+def _builds(settings: Settings, store: Store, jobs: Jobs, log: Log, metrics: Metrics) -> BuildRegistry:
+    """Return the builds of a store. Those of a bucket are copied to the state folder."""
+    inflated, live = Path(settings.state) / "copies", live_file(settings.state, store.location)
+    if is_folder(settings.store):
+        files, told = FileCache(inflated), live if settings.socket is not None else None
+        return BuildRegistry(store, files, jobs, log, metrics, live_file=told)
+    copies = BuildCopies(store, Path(settings.state) / f"builds-{store_name(store.location)}", metrics.flush)
+    return BuildRegistry(store, FilesInPlace(inflated), jobs, log, metrics, copies=copies, live_file=live)
 
 
 def _add_health_check(app: Flask, builds: BuildRegistry, keyring: Keyring, log: Log, guest_limit: int) -> None:

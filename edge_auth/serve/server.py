@@ -23,7 +23,7 @@ from granian.log import LogLevels
 
 from edge_auth.errors import ServeError
 from edge_auth.live.counter import memory_file
-from edge_auth.serve.app import IDLE_SECONDS, Settings, make_app
+from edge_auth.serve.app import IDLE_SECONDS, THREADS, Settings, make_app
 from edge_auth.serve.granian_server import ClosingWhenDraining, Draining, Server, end_stalled_connections
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _server(settings: Settings, address: str, port: int, workers: int, draining:
         uds_permissions=0o600,  # who reaches the socket reads all: only the user of the shim and of nginx
         interface=Interfaces.WSGI,
         workers=workers,
-        blocking_threads=settings.threads,
+        blocking_threads=THREADS,
         workers_kill_timeout=_STOP_TIMEOUT_SECONDS,
         log_level=LogLevels.error,
         log_dictconfig=_LOGGING,

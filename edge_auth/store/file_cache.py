@@ -10,16 +10,14 @@ import hashlib
 import os
 import shutil
 import tempfile
-import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from fcntl import LOCK_EX, flock
-from functools import partial
 from pathlib import Path
 from threading import Lock
 
 from edge_auth.errors import StoreError
-from edge_auth.store.codec import CHUNK_BYTES, decompressed_chunks
+from edge_auth.store.codec import decompressed_chunks
 from edge_auth.store.disk import delete_abandoned, tolerated, written_beside
 from edge_auth.store.interface import Store
 from edge_auth.store.remedies import with_remedy
@@ -87,7 +85,6 @@ class FileCache:
 
     Args:
         max_bytes: When the copies exceed this size, the least recently used ones are deleted.
-        pause: Called after each piece of a file with the CPU seconds that it took. It may sleep.
         hash_of: Returns the SHA-256 of a local file, perhaps from memory. None: each file is read.
     """
 
@@ -95,12 +92,10 @@ class FileCache:
         self,
         folder: Path,
         max_bytes: int = MAX_BYTES,
-        pause: Callable[[float], None] = lambda _: None,
         hash_of: Callable[[str], str] | None = None,
     ):
         self._folder = folder
         self._max_bytes = max_bytes
-        self._pause = pause
         self._hash_of = hash_of or self._read_hash
         self._held: dict[Hashable, set[str]] = {}
         self._bytes: int | None = None  # None until the copies were measured
@@ -169,7 +164,7 @@ class FileCache:
         place = self.place(sha256, name)
         with self._translated_errors():
             self._folder.mkdir(parents=True, exist_ok=True)
-            with written_beside(self._folder / sha256, self._paced(data), mode=0o600) as temporary, self._room:
+            with written_beside(self._folder / sha256, data, mode=0o600) as temporary, self._room:
                 self._make_room(Path(temporary).stat().st_size)
                 place.parent.mkdir(parents=True, exist_ok=True)
                 os.replace(temporary, place)
@@ -213,17 +208,7 @@ class FileCache:
 
     def _read_hash(self, path: str) -> str:
         with Path(path).open("rb") as file:
-            digest = hashlib.sha256()
-            for chunk in self._paced(iter(partial(file.read, CHUNK_BYTES), b"")):
-                digest.update(chunk)
-        return digest.hexdigest()
-
-    def _paced(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
-        began = time.thread_time()
-        for piece in pieces:
-            yield piece
-            self._pause(time.thread_time() - began)
-            began = time.thread_time()
+            return hashlib.file_digest(file, "sha256").hexdigest()
 
     def _make_room(self, size: int) -> None:
         """Delete the least recently used copies until there is room for `size` more bytes."""

@@ -23,7 +23,7 @@ from edge_auth.store.disk import (
     try_locks,
     written_beside,
 )
-from edge_auth.store.interface import MAX_DOCUMENT_BYTES, PRIVATE, Listed, Span, Versioned, check_size
+from edge_auth.store.interface import MAX_DOCUMENT_BYTES, PRIVATE, Listed, Versioned, check_size
 from edge_auth.store.remedies import with_remedy
 
 _TRIED: set[str] = set()  # folders whose disk this process has tried
@@ -60,10 +60,6 @@ class FolderStore:
                 f"{name} in {self.location}: ends at {offset + len(data)}, expected {offset + length} bytes"
             )
         return data
-
-    def get_many(self, spans: Sequence[Span]) -> list[bytes]:
-        """Return several ranges in input order."""
-        return [self.get(*span) for span in spans]
 
     def get_versioned(
         self, name: str, known: Versioned | None = None, most: int | None = MAX_DOCUMENT_BYTES

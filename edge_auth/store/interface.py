@@ -5,7 +5,7 @@ that does not exist, `stat` and `get_versioned` return None and `get` raises `Mi
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -64,10 +64,6 @@ class Store(Protocol):
             MissingObject: There is no such object.
             StoreError: The object is shorter than the range.
         """
-        ...
-
-    def get_many(self, spans: Sequence[Span]) -> list[bytes]:
-        """Return several ranges in input order. Raises what `get` raises."""
         ...
 
     def get_versioned(

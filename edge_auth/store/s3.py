@@ -1,14 +1,14 @@
 """A store in an S3 bucket. `open` imports this module only for such stores, since boto3 is slow to import."""
 
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import Any
 
 from edge_auth.errors import AccessDenied, Conflict, MissingObject, StoreError
 from edge_auth.store.bucket import BATCH_TIMEOUTS, BATCHES, Bucket, Head, plain_etag, request_timeouts
-from edge_auth.store.interface import MAX_DOCUMENT_BYTES, PRIVATE, Digest, Listed, Span, Versioned
+from edge_auth.store.interface import MAX_DOCUMENT_BYTES, PRIVATE, Digest, Listed, Versioned
 from edge_auth.store.s3_client import Timeouts
 from edge_auth.store.s3_errors import is_not_implemented, is_unchanged
 
@@ -36,10 +36,6 @@ class S3Store:
             self._existing(name)
             return b""
         return self._bucket.get(name, offset, length)[0]
-
-    def get_many(self, spans: Sequence[Span]) -> list[bytes]:
-        """Return several ranges in input order."""
-        return [self.get(*span) for span in spans]
 
     def get_versioned(
         self, name: str, known: Versioned | None = None, most: int | None = MAX_DOCUMENT_BYTES

@@ -12,7 +12,6 @@ An export reads a build from end to end. `ReadAhead` reads its packs in blocks o
 
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from threading import Lock
 from typing import Any
 
 from edge_auth.builds.builds import Build
-from edge_auth.store.interface import Span, Store
+from edge_auth.store.interface import Store
 from generator.errors import ExportError
 from generator.terminal import Progress, ProgressBar
 from generator.threads import in_order
@@ -188,10 +187,6 @@ class ReadAhead:
         blocks = [self._block(name, number) for number in range(first, (offset + length - 1) // BLOCK_BYTES + 1)]
         start = offset - first * BLOCK_BYTES
         return b"".join(blocks)[start : start + length] if len(blocks) > 1 else blocks[0][start : start + length]
-
-    def get_many(self, spans: Sequence[Span]) -> list[bytes]:
-        """Return ranges, each from its blocks; raises what the store raises."""
-        return [self.get(*span) for span in spans]
 
     def _size(self, name: str) -> int:
         if name not in self._sizes:

@@ -16,7 +16,6 @@ from edge_auth.live.keyring import Keyring
 from edge_auth.live.keys import KeyRecord, digest, issue
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics
-from edge_auth.live.waiting import Turns
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.interface import Versioned
 from generator.reading.doctor.modes import check_modes
@@ -242,7 +241,7 @@ class Machine:
         self.away, self.folder = Away(file.store.location), FolderStore(str(folder), private=True)
 
     def shim(self) -> Keyring:
-        copies = KeyCopies(KeyFile(self.away, KEYS), self.folder, KEYS, Turns(24).waiting)
+        copies = KeyCopies(KeyFile(self.away, KEYS), self.folder, KEYS)
         ring = Keyring(copies, Log(), Metrics(), SOON)
         ring.check()
         return ring
@@ -371,9 +370,7 @@ def test_a_key_that_is_being_read_delays_no_other(store: str, tmp_path: Path, mo
     away = Away(store)
     monkeypatch.setattr(
         "edge_auth.serve.app._key_source",
-        lambda _settings, _location, _metrics, waiting: KeyCopies(
-            KeyFile(away, KEYS), FolderStore(str(tmp_path / "copies"), private=True), KEYS, waiting
-        ),
+        lambda *_: KeyCopies(KeyFile(away, KEYS), FolderStore(str(tmp_path / "copies"), private=True), KEYS),
     )
     client = WsgiClient(store, str(tmp_path / "state"), 100)
     assert client.get("/api/v1/me").status == 200
