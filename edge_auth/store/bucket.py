@@ -20,7 +20,7 @@ from boto3.s3.transfer import TransferConfig
 
 from edge_auth.errors import AccessDenied, MissingObject, StoreError
 from edge_auth.store.interface import check_size
-from edge_auth.store.s3_client import CHECKSUM_DELETES, MD5_DELETES, Dialect, S3Client, Timeouts, content_md5
+from edge_auth.store.s3_client import Dialect, S3Client, Timeouts, content_md5
 from edge_auth.store.s3_errors import (
     FAILURES,
     INCOMPLETE,
@@ -41,14 +41,11 @@ _FIRST_PAUSE_SECONDS = 0.1
 _SHA256 = re.compile("[0-9a-f]{64}")
 _SCHEME = "s3://"
 _LOCATION = re.compile(rf"{_SCHEME}([^/]+)/*(.*?)/*")
-# What a proxy makes of an ETag when it compresses an answer.
-_WEAK = re.compile(r"(?:W/)?\"?(.*?)(?:(?:--?|;)(?:gzip|deflate|br|zstd))?\"?", re.DOTALL)
 
 # A batch run prefers waiting to failing. A request of the API prefers failing to waiting.
 BATCH_TIMEOUTS = Timeouts(5, 5, 60)
 
 _Result = TypeVar("_Result")
-BATCHES = {MD5_DELETES, CHECKSUM_DELETES}  # Ceph asks for a right on the bucket as well
 
 
 def request_timeouts(seconds: float) -> Timeouts:
@@ -57,7 +54,7 @@ def request_timeouts(seconds: float) -> Timeouts:
 
 
 class Head(NamedTuple):
-    """The properties of an object without its bytes; '' for what its writer did not record, or a proxy dropped."""
+    """The properties of an object without its bytes; '' for what its writer did not record."""
 
     size: int
     etag: str
@@ -109,8 +106,7 @@ class Bucket:
             StoreError: The object is shorter than the range, or does not match its recorded hash.
         """
         options = self._target(name) | ({"IfNoneMatch": f'"{unless}"'} if unless else {})
-        is_part = bool(first) or length is not None
-        if is_part:
+        if first or length is not None:
             options["Range"] = f"bytes={first}-{'' if length is None else first + length - 1}"
         problem = ""
         for pause in _pauses(self._timeouts.attempts):
@@ -125,11 +121,7 @@ class Bucket:
             except FAILURES as error:
                 problem = in_one_line(error)
             else:
-                if is_part and not response.get("ContentRange") and len(data) == head.size:
-                    data = data[first:][:length]  # a proxy dropped the range
-                    problem = _length_problem(data, first, length)
-                else:
-                    problem = _read_problem(data, head, response.get("ContentRange"), first, length)
+                problem = _read_problem(data, head, response.get("ContentRange"), first, length)
                 if not problem:
                     return data, head
             time.sleep(pause)
@@ -157,11 +149,7 @@ class Bucket:
     def put(self, name: str, data: bytes, headers: Mapping[str, str] | None = None) -> None:
         """Create or replace an object, and record its SHA-256 in its metadata."""
         if len(data) > MULTIPART_THRESHOLD_BYTES:
-            ways = {
-                "upload in parts": lambda: self._upload(name, data, headers or {}),
-                "upload at once": lambda: self._put(name, data, headers or {}),
-            }
-            self._in_a_taken_form(ways)
+            self._upload(name, data, headers or {})
         else:
             self._put(name, data, headers or {})
 
@@ -169,7 +157,7 @@ class Bucket:
         """Write an object if it still has an ETag; with None, if there is none. Return whether it was written.
 
         The object carries a nonce of this call. If the answer to a request is lost, the nonce in the object's head
-        shows whether the request succeeded; where metadata is dropped, its bytes do.
+        shows whether the request succeeded.
 
         Raises:
             StoreError: The request failed. The message says if it is unknown whether the object was written.
@@ -186,7 +174,7 @@ class Bucket:
                     raise
                 problem = error
             found = self._head_after(problem, name)
-            if found and self._is_written(name, found, nonce, data):
+            if found and found.nonce == nonce:
                 return True
             if etag != (found.etag if found else None):
                 return False
@@ -204,11 +192,11 @@ class Bucket:
         options = {"Bucket": self.name, "Prefix": self.prefix + prefix, **more}
         tokens: set[str] = set()
         while True:
-            page, token = self._page(prefix, options)
+            page = self._page(prefix, options)
+            token = page.get("NextContinuationToken")
             folders = ({"Key": entry["Prefix"]} for entry in page.get("CommonPrefixes", ()))
             for entry in (*page.get("Contents", ()), *folders):
-                if entry["Key"].startswith(self.prefix + prefix):
-                    yield entry | {"Key": entry["Key"][len(self.prefix) :]}
+                yield entry | {"Key": entry["Key"][len(self.prefix) :]}
             if not page.get("IsTruncated"):
                 return
             if not token or token in tokens:
@@ -231,27 +219,18 @@ class Bucket:
             return
         for start in range(0, len(names), _MAX_DELETED_PER_REQUEST):
             some = names[start : start + _MAX_DELETED_PER_REQUEST]
-            ways = {
-                MD5_DELETES: lambda some=some: self._delete_together(some),
-                CHECKSUM_DELETES: lambda some=some: self._delete_together(some),
-                "delete one by one": lambda some=some: self._delete_each(some),
-            }
-            self._in_a_taken_form(ways)
+            try:
+                if self.dialect.batches:
+                    self._delete_together(some)
+                    continue
+            except StoreError as error:  # Ceph asks for a right on the bucket, which a policy may lack
+                if not is_refusal(error) and not isinstance(error, AccessDenied):
+                    raise
+            self._delete_each(some)
+            self.dialect.batches = False
 
-    def _page(self, prefix: str, options: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
-        """Return a page of a listing, and the token of the next one."""
-
-        def newer() -> tuple[dict[str, Any], str | None]:
-            page = self._retry(prefix, lambda client: client.list_objects_v2(**options))
-            return page, page.get("NextContinuationToken")
-
-        def older() -> tuple[dict[str, Any], str | None]:
-            marker = {"Marker" if name == "ContinuationToken" else name: value for name, value in options.items()}
-            page = self._retry(prefix, lambda client: client.list_objects(**marker))
-            last = max((entry["Key"] for entry in page.get("Contents", ())), default=None)
-            return page, page.get("NextMarker") or last
-
-        return self._in_a_taken_form({"list, version 2": newer, "list, version 1": older})
+    def _page(self, prefix: str, options: dict[str, Any]) -> dict[str, Any]:
+        return self._retry(prefix, lambda client: client.list_objects_v2(**options))
 
     def _delete_together(self, names: Sequence[str]) -> None:
         keys = [{"Key": self.prefix + name} for name in names]
@@ -271,28 +250,6 @@ class Bucket:
         with suppress(MissingObject), self._translated_errors(name):
             self._s3.run(lambda client: client.delete_object(**self._target(name)))
 
-    def _in_a_taken_form(self, ways: Mapping[str, Callable[[], _Result]]) -> _Result:
-        """Return the result of the first way that the server takes. A way that it refused is not tried again.
-
-        If it refuses all of them, the form was not the reason: the first refusal is raised.
-        """
-        problem: StoreError | None = None
-        known, refused = self.dialect.refused, set[str]()
-        for way in [way for way in ways if way not in known] or list(ways):
-            try:
-                return ways[way]()
-            except StoreError as error:
-                if isinstance(error, AccessDenied) and way not in BATCHES:
-                    known -= refused
-                if not is_refusal(error) and not (isinstance(error, AccessDenied) and way in BATCHES):
-                    raise
-                problem = problem or error
-                refused.add(way)
-                known |= refused
-        known -= refused
-        assert problem is not None
-        raise problem
-
     def _upload(self, name: str, data: bytes, headers: Mapping[str, str]) -> None:
         extra = {"Metadata": {"sha256": hashlib.sha256(data).hexdigest()}, **headers}
         config = TransferConfig(
@@ -308,29 +265,12 @@ class Bucket:
     def _put(self, name: str, data: bytes, headers: Mapping[str, str], nonce: str = "") -> None:
         metadata = {"sha256": hashlib.sha256(data).hexdigest()} | ({"nonce": nonce} if nonce else {})
 
-        def put(**checksum: str) -> None:
-            options = self._target(name) | {"Body": data, "Metadata": metadata, **headers, **checksum}
-            with self._translated_errors(name):
-                self._s3.run(lambda client: client.put_object(**options))
-
-        self._in_a_taken_form(
-            {
-                "put with an MD5": lambda: put(ContentMD5=content_md5(data)),
-                "put with a checksum": lambda: put(ChecksumAlgorithm="CRC32"),
-                "put": put,
-            }
-        )
+        options = self._target(name) | {"Body": data, "Metadata": metadata, "ContentMD5": content_md5(data), **headers}
+        with self._translated_errors(name):
+            self._s3.run(lambda client: client.put_object(**options))
 
     def _target(self, name: str) -> dict[str, Any]:
         return {"Bucket": self.name, "Key": self.prefix + name}
-
-    def _is_written(self, name: str, found: Head, nonce: str, data: bytes) -> bool:
-        """Return whether an object is what a conditional write whose answer was lost has written."""
-        if found.nonce or found.size != len(data):
-            return found.nonce == nonce
-        with suppress(StoreError):
-            return self.get(name)[0] == data
-        return False
 
     def _head_after(self, problem: StoreError, name: str) -> Head | None:
         try:
@@ -357,9 +297,8 @@ class Bucket:
 
 
 def plain_etag(etag: str) -> str:
-    """Return an ETag without quotes, and without the marks of a proxy that compresses answers."""
-    found = _WEAK.fullmatch(etag)
-    return found[1] if found else etag
+    """Return an ETag without quotes."""
+    return etag.strip('"')
 
 
 def _head(response: dict[str, Any]) -> Head:

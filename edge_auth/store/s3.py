@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Any
 
 from edge_auth.errors import AccessDenied, Conflict, MissingObject, StoreError
-from edge_auth.store.bucket import BATCH_TIMEOUTS, BATCHES, Bucket, Head, plain_etag, request_timeouts
+from edge_auth.store.bucket import BATCH_TIMEOUTS, Bucket, Head, plain_etag, request_timeouts
 from edge_auth.store.interface import MAX_DOCUMENT_BYTES, PRIVATE, Digest, Listed, Versioned
 from edge_auth.store.s3_client import Timeouts
 from edge_auth.store.s3_errors import is_not_implemented, is_unchanged
@@ -93,13 +93,8 @@ class S3Store:
 
     def children(self, prefix: str) -> Iterator[Listed]:
         """Yield what is directly below a prefix that is '' or ends in `/`, sorted; the names of folders end in `/`."""
-        found: dict[str, Listed] = {}
-        for entry in self._bucket.list(prefix, Delimiter="/"):
-            child, slash, _ = entry["Key"][len(prefix) :].partition("/")
-            if child:  # a server may ignore the delimiter
-                name = prefix + child + slash
-                found[name] = Listed(name, 0, 0) if slash else self._listed(entry)
-        return iter([found[name] for name in sorted(found)])
+        entries = (entry for entry in self._bucket.list(prefix, Delimiter="/") if entry["Key"] != prefix)
+        return iter(sorted(Listed(e["Key"], 0, 0) if e["Key"].endswith("/") else self._listed(e) for e in entries))
 
     def leftovers(self) -> Iterator[Listed]:
         """Yield nothing. A lifecycle rule of the bucket deletes interrupted multipart uploads."""
@@ -118,10 +113,11 @@ class S3Store:
     def probe(self) -> None:
         """Try every request that a store needs, on an object that is then deleted.
 
-        Some servers ignore the conditions of writes, and then two writers can both succeed.
+        Some servers ignore the conditions of writes, and then two writers can both succeed. Some ignore ranges, or the
+        delimiter of a listing.
 
         Raises:
-            StoreError: The server does not honour them, or fails in one of the requests, which the message names.
+            StoreError: The server does so, or fails in one of the requests, which the message names.
         """
         name = f"{PRIVATE}probe-{secrets.token_hex(8)}"
         try:
@@ -146,14 +142,13 @@ class S3Store:
         with _named("list"), suppress(AccessDenied):  # credentials that may write may still not list
             if [entry.name for entry in self.entries(name)] != [name]:
                 raise StoreError(f"{self.location}: an object that was just written is not listed")
+            if PRIVATE not in [child.name for child in self.children("")]:
+                raise StoreError(f"{self.location}: the server ignores the prefix or the delimiter of a listing")
 
     def _try_delete(self, name: str) -> None:
         self._bucket.delete([name, f"{name}-absent"])  # a batch
         if self._bucket.head(name) is not None:
-            self._bucket.dialect.refused |= BATCHES
-            self._bucket.delete([name])
-            if self._bucket.head(name) is not None:
-                raise StoreError(f"{self.location}: an object is still there after the server answered that it is gone")
+            raise StoreError(f"{self.location}: an object is still there after the server answered that it is gone")
 
     def _tried_conditions(self, name: str) -> bool:
         """Return whether the server honours the conditions of writes."""

@@ -39,15 +39,15 @@ class Timeouts(NamedTuple):
 
 @dataclass
 class Dialect:
-    """The forms of requests that a server takes, as far as they are known. All threads of a process share it.
+    """What differs between servers, as far as it is known. All threads of a process share it.
 
     Attributes:
-        refused: Forms that the server has refused.
+        batches: Whether it may delete several objects at once.
         quotes: Whether it compares ETags with their quotes.
         tried: The locations where this process has tried every request.
     """
 
-    refused: set[str] = field(default_factory=set)
+    batches: bool = True
     quotes: bool = False
     tried: set[str] = field(default_factory=set)
 
@@ -152,16 +152,11 @@ class S3Client:
         )
 
     def _with_md5(self, request: Any, **_: object) -> None:
-        """Send the MD5 of a batch of deletions, which old servers ask for, instead of a checksum that they lack."""
-        if self._dialect and MD5_DELETES in self._dialect.refused:
-            return
+        """Send the MD5 of a batch of deletions, which all servers take, instead of a checksum that some lack."""
         for name in [name for name in request.headers if name.lower().startswith(("x-amz-checksum", "x-amz-sdk-"))]:
             del request.headers[name]
         request.headers["Content-MD5"] = content_md5(request.data)
 
-
-# Forms of requests, for `Dialect.refused`.
-MD5_DELETES, CHECKSUM_DELETES = "delete several with an MD5", "delete several with a checksum"
 
 _DIALECTS: dict[tuple[str, str], Dialect] = {}
 

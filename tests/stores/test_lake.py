@@ -47,7 +47,7 @@ def test_imports_write_to_the_server_of_the_profile(profile: None, server: S3Ser
     assert "sha256" in head["Metadata"], "a build need not read the file to know its hash"
 
 
-NIGHTS = ("md5", "page=3", "weak", "nometa", "metacase", "nobatch", "nov2", "quoted", "gzip", "norange")
+NIGHTS = ("md5", "page=3", "metacase", "nobatch", "quoted")
 
 
 @pytest.mark.thorough
@@ -75,7 +75,7 @@ def test_a_refused_day_is_held_accepted_and_withdrawn_in_a_bucket(
     def waiting() -> list[str]:
         return [file["day"] for file in json.loads(run("quarantine", "list", "--store", store, "--json").stdout)]
 
-    with HabitGate(server.endpoint, "md5", "weak", "metacase", "nobatch") as gate:
+    with HabitGate(server.endpoint, "md5", "metacase", "nobatch") as gate:
         monkeypatch.setenv("AWS_ENDPOINT_URL", gate.endpoint)
         night()
         in_cents(demo_lake(folder, 9))

@@ -1,7 +1,6 @@
 """An S3 server with habits, before a real one: each was reported of a public server or of a setup around one.
 
 md5        a batch of deletes without Content-MD5 is refused
-checksum   a batch of deletes without x-amz-checksum-… is refused
 nobatch    batches of deletes are not there
 deafbatch  a batch of deletes is answered 200, and nothing is deleted
 key=ID     only this access key is known
@@ -15,12 +14,10 @@ page=N     listings have N keys a page
 nov2       version 2 of listing is not there
 weak, gzip ETags are W/"…" or "…-gzip", as proxies that compress make them
 quoted     conditions compare ETags with their quotes
-nometa     metadata is dropped from answers
 metacase   names of metadata are capitalised
 norange    ranges are ignored
-noparts    uploads in parts are not there
 nomd5      an upload with Content-MD5 is refused
-prefix     the prefix of a listing is ignored
+delimiter  the delimiter of a listing is ignored
 """
 
 import http.client
@@ -121,9 +118,7 @@ def _refusal(request: _HabitHandler) -> _Answer | None:
         "odd": (400, "OddWeather", True),
         "noputs": (503, "SlowDown", request.command == "PUT"),
         "md5": (400, "MissingContentMD5", batch and not headers.get("Content-MD5")),
-        "checksum": (400, "InvalidRequest", batch and not any(h.lower().startswith("x-amz-checksum") for h in headers)),
         "nobatch": (501, "NotImplemented", batch),
-        "noparts": (501, "NotImplemented", request.command == "POST" and path.endswith("?uploads")),
         "nov2": (400, "InvalidArgument", "list-type=2" in path),
         "nomd5": (400, "InvalidRequest", request.command == "PUT" and headers.get("Content-MD5")),
     }
@@ -144,8 +139,6 @@ def _changed(request: _HabitHandler, answer: _Answer) -> _Answer:
     etags = {"weak": r'W/"\1"', "gzip": r'"\1-gzip"'}
     for habit in etags.keys() & habits.keys():
         headers = [(n, re.sub('^"(.*)"$', etags[habit], v) if n.lower() == "etag" else v) for n, v in headers]
-    if "nometa" in habits:
-        headers = [(n, v) for n, v in headers if not n.lower().startswith("x-amz-meta-")]
     if "metacase" in habits:
         headers = [(n.title() if n.lower().startswith("x-amz-meta-") else n, v) for n, v in headers]
     return status, headers, data
