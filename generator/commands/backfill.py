@@ -12,7 +12,7 @@ from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
 from generator import settings
 from generator.commands.import_results import accept_option, max_file_option, say_findings, table_lines
-from generator.commands.options import lake_option, resources_options, store_option
+from generator.commands.options import lake_option, publish_option, resources_options, store_option
 from generator.compare.comparison import compare
 from generator.compare.diff import Diff
 from generator.errors import IngestError
@@ -39,7 +39,7 @@ _DAY = click.DateTime(["%Y-%m-%d"])
 @click.argument("places", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR…")
 @lake_option
 @store_option
-@click.option("--publish", "publish_it", is_flag=True, help="Make the build the live one.")
+@publish_option
 @click.option("--game", help="The game of the expansions in these files.")
 @accept_option(*REFUSED)
 @max_file_option(settings.MAX_DOWNLOAD_BYTES)

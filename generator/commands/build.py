@@ -11,6 +11,7 @@ from edge_auth.store.open import open_store
 from generator.commands.options import (
     json_option,
     lake_option,
+    publish_option,
     resources_options,
     scheduler_option,
     store_option,
@@ -37,7 +38,7 @@ from generator.threads import Resources
     metavar="DAY",
     help="The as-of day of the build.  [default: the newest partition]",
 )
-@click.option("--publish", "publish_it", is_flag=True, help="Make the build the live one.")
+@publish_option
 @click.option("--explain", is_flag=True, help="Print which layers would be made, and why. Make nothing.")
 @click.option("--plan", "plan_only", is_flag=True, help="Print the tasks that would be done. Make nothing.")
 @click.option("--repair", is_flag=True, help="Read every layer that the store has, and make damaged ones again.")

@@ -9,10 +9,9 @@ import click
 
 from edge_auth.live.key_file import open_key_file
 from edge_auth.serve.nginx_config import ShimPlaces
-from edge_auth.store.file_cache import default_state_folder
 from edge_auth.store.open import open_store
 from generator.clock import utc_now
-from generator.commands.options import json_option, store_option
+from generator.commands.options import json_option, keys_option, state_option, store_option
 from generator.commands.serving_options import CounterUrl
 from generator.errors import DoctorError
 from generator.reading.doctor.edge import check_edge
@@ -31,8 +30,8 @@ _STORE_ADVICE = "check that --store is right, and that you may read it"
 @click.command()
 @store_option
 @click.option("--lake", help="Folder or s3://bucket/prefix of the source tables, to check as well.")
-@click.option("--keys", metavar="LOCATION", help="Location of the key records, if not in the store.")
-@click.option("--state", default=default_state_folder, metavar="DIR", help="Folder of the shim's own files.")
+@keys_option
+@state_option
 @click.option("--rate-limit-url", metavar="URL", type=CounterUrl(), help="Redis or Valkey server to check as well.")
 @click.option(
     "--edge", type=click.Path(dir_okay=False, path_type=Path), help="Configuration of nginx to check as well."

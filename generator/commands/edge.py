@@ -14,8 +14,7 @@ from edge_auth.serve.nginx_config import (
     configuration,
     own_user,
 )
-from edge_auth.store.file_cache import default_state_folder
-from generator.commands.options import store_option
+from generator.commands.options import keys_option, state_option, store_option
 from generator.commands.serving_options import PlainText
 from generator.errors import DeployError
 from generator.terminal import say_lines
@@ -28,8 +27,8 @@ def edge() -> None:
 
 @edge.command()
 @store_option
-@click.option("--keys", metavar="LOCATION", help="Location of the key records, if not in the store.")
-@click.option("--state", default=default_state_folder, metavar="DIR", help="The state folder of the shim.")
+@keys_option
+@state_option
 @click.option(
     "--socket", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The unix socket of the shim."
 )

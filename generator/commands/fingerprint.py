@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
-from generator.commands.options import json_option
+from generator.commands.options import json_option, lake_made_option
 from generator.errors import RecognitionError
 from generator.fingerprints.collect import Collected, collect, find_images
 from generator.fingerprints.image_products import products_of_images
@@ -56,7 +56,7 @@ def fingerprint() -> None:
 
 @fingerprint.command()
 @click.argument("images", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option("--lake", required=True, help="Folder (made if absent) or s3:// prefix.")
+@lake_made_option
 @click.option(
     *("--products", "--products-file"),
     type=click.Path(path_type=Path),

@@ -14,6 +14,7 @@ from generator.commands.import_results import (
     say_findings,
     table_lines,
 )
+from generator.commands.options import json_option, lake_made_option
 from generator.ingest.bounded_file import FileLimits
 from generator.ingest.findings import REFUSED
 from generator.ingest.gaps import Gap, find_gaps
@@ -36,7 +37,7 @@ def _file_option(name: str, help: str) -> Callable[[_Function], _Function]:
 
 @click.command()
 @click.argument("places", nargs=-1, type=click.Path(path_type=Path), metavar="[DIR]…")
-@click.option("--lake", required=True, help="Folder (made if absent) or s3:// prefix.")
+@lake_made_option
 @_file_option("--singles", "A list of singles, products_singles_G.json.")
 @_file_option("--nonsingles", "A list of sealed products, products_nonsingles_G.json.")
 @_file_option("--price-guide", "A price guide, price_guide_G.json.")
@@ -56,7 +57,7 @@ def _file_option(name: str, help: str) -> Callable[[_Function], _Function]:
     help="How a number stands in a name; its group is the number.",
 )
 @accept_option(*REFUSED)
-@click.option("--json", "as_json", is_flag=True, help="The result as JSON.")
+@json_option
 def cardmarket(
     lake: str,
     max_file_mb: int,

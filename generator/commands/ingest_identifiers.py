@@ -6,6 +6,7 @@ import click
 
 from generator import settings
 from generator.commands.import_results import accept_option, max_file_option, reading_progress, say_result
+from generator.commands.options import json_option, lake_made_option
 from generator.ingest.bounded_file import FileLimits
 from generator.ingest.card_formats import CARD_FORMATS
 from generator.ingest.cardmarket_identifiers import CardmarketIdentifiers, is_cardmarket_identifiers
@@ -15,13 +16,11 @@ from generator.ingest.pipeline import import_into
 from generator.lake.writer import LakeWriter
 
 _MTGJSON = "mtgjson"
-_lake = click.option("--lake", required=True, help="Folder (made if absent) or s3:// prefix.")
-_json = click.option("--json", "as_json", is_flag=True, help="The result as JSON.")
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True), metavar="FILE…")
-@_lake
+@lake_made_option
 @click.option("--from", "source", type=click.Choice(list(CARD_FORMATS)), help="Read files of cards of this catalogue.")
 @click.option(
     "--replace",
@@ -30,7 +29,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="The result as JSON
 )
 @accept_option(OTHER_NAMES)
 @max_file_option(settings.MAX_CARDS_BYTES)
-@_json
+@json_option
 def identifiers(
     files: tuple[Path, ...],
     lake: str,
@@ -63,9 +62,9 @@ def identifiers(
 
 @click.command("cardmarket-identifiers")
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
-@_lake
+@lake_made_option
 @max_file_option(settings.MAX_CARDS_BYTES)
-@_json
+@json_option
 def cardmarket_identifiers(file: Path, lake: str, max_file_mb: int, as_json: bool) -> None:
     """Import names of expansions, numbers and ids from MTGJSON's CardmarketIdentifiers.json.
 

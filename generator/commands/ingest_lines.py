@@ -9,6 +9,7 @@ import click
 
 from generator import settings
 from generator.commands.import_results import accept_option, max_file_option, reading_progress, say_result
+from generator.commands.options import json_option, lake_made_option
 from generator.ingest.bounded_file import FileLimits
 from generator.ingest.findings import CONTRADICTION, FAR_DAY, FUTURE, INCOMPLETE_OFFERS
 from generator.ingest.formats import LineFormat, ScrapedFormat
@@ -21,7 +22,7 @@ _Option = Callable[[click.Command], click.Command]
 _Template = Callable[[LakeWriter], Iterable[str]]
 _FILES = click.Path(path_type=Path, allow_dash=True)
 _OPTIONS: tuple[_Option, ...] = (
-    click.option("--lake", required=True, help="Folder (made if absent) or s3:// prefix."),
+    lake_made_option,
     click.option(
         "--bad-lines",
         type=click.Path(path_type=Path, dir_okay=False),
@@ -36,7 +37,7 @@ _OPTIONS: tuple[_Option, ...] = (
         show_default=True,
         help="Refuse a file with a longer line.",
     ),
-    click.option("--json", "as_json", is_flag=True, help="The result as JSON."),
+    json_option,
 )
 
 

@@ -21,7 +21,7 @@ from edge_auth.live.log import timestamp
 from edge_auth.store.disk import replace_file
 from edge_auth.store.open import open_store
 from generator.clock import utc_now
-from generator.commands.options import json_option, store_exists, store_option
+from generator.commands.options import json_option, keys_option, store_exists, store_option
 from generator.errors import BuildError
 from generator.releases.reserve import with_reserve
 from generator.terminal import Progress, say, say_json, say_lines
@@ -80,7 +80,6 @@ def _check_name(ctx: click.Context, param: click.Parameter, value: str) -> str:
 
 def _location_options(command: _Function) -> _Function:
     """Add the options for the location of the key records."""
-    keys_option = click.option("--keys", metavar="LOCATION", help="Location of the key records, if not in the store.")
     return store_option(keys_option(command))
 
 

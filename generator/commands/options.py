@@ -14,6 +14,7 @@ from edge_auth.builds import layout
 from edge_auth.builds.builds import Build, open_build
 from edge_auth.builds.pointer import live_build_id, read_pointer
 from edge_auth.errors import EdgeError
+from edge_auth.store.file_cache import default_state_folder
 from edge_auth.store.interface import Store
 from edge_auth.store.open import LOCATION, is_folder, open_store
 from generator import settings
@@ -95,6 +96,15 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the re
 lake_option = click.option(
     "--lake", required=True, show_envvar=True, help=f"{LOCATION.capitalize()} of the source tables."
 )
+lake_made_option = click.option("--lake", required=True, help="Folder (made if absent) or s3:// prefix.")
+keys_option = click.option("--keys", metavar="LOCATION", help="Location of the key records, if not in the store.")
+state_option = click.option(
+    "--state",
+    default=default_state_folder,
+    metavar="DIR",
+    help="Folder of the shim's own files: the rate limit counter, and copies of files that it reads often.",
+)
+publish_option = click.option("--publish", "publish_it", is_flag=True, help="Make the build the live one.")
 _threads_option = click.option(
     "--threads",
     type=click.IntRange(1),

@@ -11,9 +11,8 @@ from edge_auth.builds.pointer import read_pointer
 from edge_auth.errors import EdgeError, ServeError
 from edge_auth.live.key_file import open_key_file
 from edge_auth.serve import app, server
-from edge_auth.store.file_cache import default_state_folder
 from edge_auth.store.open import is_folder, open_store
-from generator.commands.options import store_option
+from generator.commands.options import keys_option, state_option, store_option
 from generator.commands.serving_options import CounterUrl, Network
 
 
@@ -22,7 +21,7 @@ from generator.commands.serving_options import CounterUrl, Network
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any free port.")
 @click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, help="Number of processes.")
-@click.option("--keys", metavar="LOCATION", help="Location of the key records, if not in the store.")
+@keys_option
 @click.option(
     "--rate-limit-url", metavar="URL", type=CounterUrl(),
     help="Redis or Valkey server that counts requests, for shims on several machines.",
@@ -31,12 +30,7 @@ from generator.commands.serving_options import CounterUrl, Network
     "--trusted-proxy", "trusted_proxies", multiple=True, type=Network(),
     help="Network whose X-Forwarded-For is trusted; may repeat.",
 )  # fmt: skip
-@click.option(
-    "--state",
-    default=default_state_folder,
-    metavar="DIR",
-    help="Folder of the shim's own files: the rate limit counter, and copies of files that it reads often.",
-)
+@state_option
 @click.option(
     "--store-timeout", "store_seconds", metavar="SECONDS", type=click.FloatRange(0.1), default=5, show_default=True,
     help="How long a request waits for a store on S3.",
