@@ -20,7 +20,7 @@ from generator import settings
 from generator.errors import IngestError
 
 STDIN = Path("-")
-_OPENERS: dict[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
+_OPENERS: dict[bytes, Callable[..., Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
     b"\xfd7zXZ": lzma.open,
@@ -61,7 +61,7 @@ LINES_LIMITS = FileLimits(settings.MAX_LINES_BYTES)
 class BoundedFile:
     """A file that is open for reading. Its methods raise IngestError beyond the limits."""
 
-    def __init__(self, path: Path, stream: io.BufferedIOBase, limits: FileLimits):
+    def __init__(self, path: Path, stream: Any, limits: FileLimits):
         self._path = path
         self._stream = stream
         self._limits = limits
@@ -73,13 +73,14 @@ class BoundedFile:
         Raises:
             IngestError: The file is larger than the limit.
         """
-        data = self._stream.read(self._limits.file_bytes + 1)
+        data: bytes = self._stream.read(self._limits.file_bytes + 1)
         self._check_size(len(data))
         return data
 
     def start(self, size: int) -> bytes:
         """Return the first bytes of the file, at most `size`."""
-        return self._stream.read(size)
+        start: bytes = self._stream.read(size)
+        return start
 
     def some(self, size: int) -> bytes:
         """Return up to so many of the next bytes, and none at the end.
@@ -87,7 +88,7 @@ class BoundedFile:
         Raises:
             IngestError: The file is larger than the limit.
         """
-        data = self._stream.read(size)
+        data: bytes = self._stream.read(size)
         self._size += len(data)
         self._check_size(self._size)
         return data
@@ -98,9 +99,8 @@ class BoundedFile:
         Raises:
             IngestError: A line, or the file, is larger than its limit.
         """
-        raw = io.BufferedReader(_Raw(self._stream.read))
-        encoding = encoding_of(raw.peek(4))
-        text = io.TextIOWrapper(raw, encoding, "surrogateescape", newline="")
+        encoding = encoding_of(self._stream.peek(4))
+        text = io.TextIOWrapper(self._stream, encoding, "surrogateescape", newline="")
         limit = self._limits.line_bytes
         for number in range(1, sys.maxsize):
             try:
@@ -123,23 +123,6 @@ class BoundedFile:
                 f"{self._path}: more than {self._limits.file_bytes / 1e6:,.0f} MB after inflating: "
                 "split it, or raise --max-file-mb if the machine has the memory"
             )
-
-
-class _Raw(io.RawIOBase):
-    """The bytes that a function reads, as a stream of Python."""
-
-    def __init__(self, read: Callable[[int], bytes]):
-        self._read = read
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill a buffer as far as one read goes."""
-        data = self._read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
 
 
 def encoding_of(start: bytes) -> str:

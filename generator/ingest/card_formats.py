@@ -6,6 +6,7 @@ ids by scheme. Lines name a product, a scheme and a value. Values are texts, or 
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from generator.ingest.json_stream import JsonStream
@@ -78,83 +79,56 @@ def identify_line(line: Card) -> Identified:
     return Identified([product], [(scheme, value)])
 
 
-def _documents(stream: JsonStream) -> Iterator[Any]:
-    """Yield the items of each array, and each document that is no array."""
+def _documents(stream: JsonStream, objects: Callable[[JsonStream], Iterator[Any]] | None = None) -> Iterator[Any]:
+    """Yield the items of each array, and each document that is none; of an object what `objects` yields."""
     while first := stream.peek():
         if first == "[":
-            for _ in stream.items():
-                yield stream.value()
-        else:
-            yield stream.value()
-
-
-def _scryfall_cards(stream: JsonStream) -> Iterator[Any]:
-    """Yield the cards of arrays and lines, and of the pages of a search: objects with the list `data`."""
-    while first := stream.peek():
-        if first == "[":
-            for _ in stream.items():
-                yield stream.value()
-        elif first == "{":
-            yield from _scryfall_page_or_card(stream)
+            yield from (stream.value() for _ in stream.items())
+        elif first == "{" and objects:
+            yield from objects(stream)
         else:
             yield stream.value()
 
 
 def _scryfall_page_or_card(stream: JsonStream) -> Iterator[Any]:
+    """Yield the cards of a page of a search, an object with the list `data`, or the card that an object is."""
     members, is_page = {}, False
     for name in stream.members():
         if name == "data" and stream.peek() == "[":
             is_page = True
-            for _ in stream.items():
-                yield stream.value()
+            yield from (stream.value() for _ in stream.items())
         else:
             members[name] = stream.value()
     if not is_page:
         yield members
 
 
-def _mtgjson_cards(stream: JsonStream) -> Iterator[Any]:
-    """Yield the cards of sets (AllPrintings, one set), cards by their ids (AllIdentifiers), and cards in arrays."""
-    while first := stream.peek():
-        if first != "{":
-            yield from _documents(stream)
-            return
-        for name in stream.members():
-            if name == "data" and stream.peek() == "{":
-                yield from _mtgjson_data(stream)
-            else:
-                stream.value()
-
-
-def _mtgjson_data(stream: JsonStream) -> Iterator[Any]:
+def _mtgjson_file(stream: JsonStream) -> Iterator[Any]:
+    """Yield the cards of a file of sets (AllPrintings), of one set, or of cards by their ids (AllIdentifiers)."""
     for name in stream.members():
-        first = stream.peek()
-        if first == "[":
-            yield from _mtgjson_list(stream, name)
-        elif first == "{":
-            yield from _mtgjson_set_or_card(stream)
+        if name == "data" and stream.peek() == "{":
+            yield from _mtgjson_cards(stream, is_data=True)
         else:
             stream.value()
 
 
-def _mtgjson_set_or_card(stream: JsonStream) -> Iterator[Any]:
-    """Yield the cards of a set one by one, or the card that an object is. A set has no uuid."""
+def _mtgjson_cards(stream: JsonStream, *, is_data: bool = False) -> Iterator[Any]:
+    """Yield the cards of a set one by one, or the card that an object is. A set has no uuid.
+
+    A card may have a list of the uuids of its tokens.
+    """
     members = {}
     for name in stream.members():
-        if name in _MTGJSON_LISTS and stream.peek() == "[":
-            yield from _mtgjson_list(stream, name)
+        first = stream.peek()
+        if first == "[" and name in _MTGJSON_LISTS:
+            items = (stream.value() for _ in stream.items())
+            yield from (item for item in items if isinstance(item, dict))
+        elif first == "{" and is_data:
+            yield from _mtgjson_cards(stream)
         else:
             members[name] = stream.value()
-    if "uuid" in members:
+    if "uuid" in members and not is_data:
         yield members
-
-
-def _mtgjson_list(stream: JsonStream, name: str) -> Iterator[Any]:
-    """Yield the objects of a list of cards. A card may have a list of the uuids of its tokens."""
-    for _ in stream.items():
-        item = stream.value()
-        if name in _MTGJSON_LISTS and isinstance(item, dict):
-            yield item
 
 
 def _scryfall(card: Card) -> Identified:
@@ -216,10 +190,16 @@ def is_value(text: str) -> bool:
 
 CARD_FORMATS: Mapping[str, CardFormat] = {
     "scryfall": CardFormat(
-        "Scryfall", ("scryfall", "scryfall_oracle", "tcgplayer", SET_NUMBER), _scryfall_cards, _scryfall
+        "Scryfall",
+        ("scryfall", "scryfall_oracle", "tcgplayer", SET_NUMBER),
+        partial(_documents, objects=_scryfall_page_or_card),
+        _scryfall,
     ),
     "mtgjson": CardFormat(
-        "MTGJSON", ("mtgjson", *dict.fromkeys(_MTGJSON_SCHEMES.values()), SET_NUMBER), _mtgjson_cards, _mtgjson
+        "MTGJSON",
+        ("mtgjson", *dict.fromkeys(_MTGJSON_SCHEMES.values()), SET_NUMBER),
+        partial(_documents, objects=_mtgjson_file),
+        _mtgjson,
     ),
     "tcgdex": CardFormat("TCGdex", ("tcgdex", SET_NUMBER), _documents, _tcgdex, _tcgdex_codes),
 }

@@ -59,16 +59,13 @@ class CardmarketIdentifiers(ImportSource):
 
     @property
     def summary(self) -> str:
-        """What was read."""
         return f"{len(self.expansions):,} products and {len(self.names):,} expansions read"
 
     @property
     def counts(self) -> dict[str, object]:
-        """How many expansions and products were read."""
         return {"expansions": len(self.names), "products": len(self.expansions)}
 
     def read(self, on_read: OnRead) -> None:
-        """Read the file."""
         with open_bounded(self.path, self.limits) as file:
             try:
                 stream = JsonStream(file.some)
@@ -113,13 +110,11 @@ class CardmarketIdentifiers(ImportSource):
         self.ids += [(id_, "mtgjson", uuid) for uuid in _texts(value.get("uuids"), "uuids")]
 
     def judge(self, lake: LakeWriter) -> None:
-        """Raise IngestError for names and numbers that no build would accept."""
         for table, rows in (("expansions", self._named()), ("products", self._pages())):
             for broken in check_rows(table, rows):
                 raise IngestError(f"{self.path}: {table}: {broken}: no build would accept it")
 
     def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
-        """Yield the values of products, the catalogue, and the ids."""
         names = self._named()
         catalogue = CatalogueUpdate(lake, expansions=[encode_parquet(names)])
         catalogue.add_pages(self._pages())

@@ -9,7 +9,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from generator.ingest.values import quoted_json, visible
 
@@ -25,12 +25,12 @@ _INTEGER = re.compile("-?[0-9]{1,19}")
 _FORMULA = re.compile(r'="([^"]*)"')  # keeps leading zeros in a spreadsheet
 
 
-class CsvRow(NamedTuple):
-    """A row: the number of its first line, from 1; the row as text; its values by key; what is wrong with it, or ''."""
+class GivenLine(NamedTuple):
+    """A line of a file, or a row of several: its number from 1, its text, its values, what is wrong with it, or ''."""
 
-    line: int
+    number: int
     text: str
-    values: dict[str, str | int]
+    values: dict[str, Any]
     problem: str
 
 
@@ -50,7 +50,7 @@ class TableKeys(NamedTuple):
     integers: frozenset[str] = frozenset()
 
 
-def csv_rows(lines: Iterable[str], keys: TableKeys) -> Iterator[CsvRow]:
+def csv_rows(lines: Iterable[str], keys: TableKeys) -> Iterator[GivenLine]:
     """Yield the rows below the header. A column is known by its key, in upper or lower case. Other columns stay.
 
     Raises:
@@ -67,7 +67,7 @@ def csv_rows(lines: Iterable[str], keys: TableKeys) -> Iterator[CsvRow]:
                 cells = {
                     name: _value(text, name in keys.integers) for name, text in zip(names, values, strict=False) if name
                 }
-                yield CsvRow(start, delimiter.join(values), cells, _problem(names, values))
+                yield GivenLine(start, delimiter.join(values), cells, _problem(names, values))
     except csv.Error as error:
         raise ValueError(f"line {last + 1}: no CSV: {error}: is a quote missing, or one too many?") from None
 

@@ -10,13 +10,12 @@ import time
 import urllib.error
 import urllib.request
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from http.client import HTTPException
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 from generator import settings
 from generator.clock import Clock
@@ -36,8 +35,7 @@ _WAITS_SECONDS = (1, 4)  # before the second and the third try
 _GZIP = b"\x1f\x8b"
 
 
-@dataclass(frozen=True)
-class KeptFile:
+class KeptFile(NamedTuple):
     """A file of the folder and where it came from.
 
     Attributes:
@@ -50,12 +48,10 @@ class KeptFile:
     last_modified: str | None
 
 
-@dataclass(frozen=True)
-class FetchedFile:
-    """A file of a call: its path, its address, and whether it is new."""
+class FetchedFile(NamedTuple):
+    """A file of a call: its path, and whether it is new."""
 
     path: Path
-    url: str
     is_new: bool
 
 
@@ -83,8 +79,8 @@ def fetch_files(game: int, folder: Path, base: str, clock: Clock, *, seconds: fl
                 name = f"{path.rpartition('/')[2]}_{game}_{day}.json.gz"
                 new[name] = _checked(Path(unfinished, f".{name}"), body, rows_key, url)
                 known[url] = KeptFile(name, headers.get("ETag"), headers.get("Last-Modified"))
-            fetched.append(FetchedFile(folder / known[url].file, url, answer is not None))
-        record = {url: asdict(download) for url, download in known.items()}
+            fetched.append(FetchedFile(folder / known[url].file, answer is not None))
+        record = {url: download._asdict() for url, download in known.items()}
         new[_RECORD] = Path(unfinished, _RECORD)
         new[_RECORD].write_text(json.dumps(record, indent=1), "utf-8")
         for name, file in new.items():

@@ -110,7 +110,6 @@ class IdentifierFiles(ImportSource):
 
     @property
     def summary(self) -> str:
-        """What was read."""
         counts = [
             f"{self.matched:,} matched",
             self.without.said("without an id of the marketplace"),
@@ -121,12 +120,10 @@ class IdentifierFiles(ImportSource):
 
     @property
     def counts(self) -> dict[str, object]:
-        """How many cards or lines are of which kind."""
         counts: dict[str, object] = {"unit": self.unit, "read": self.cards, "matched": self.matched}
         return counts | {kind: vars(getattr(self, kind)) for kind in ("without", "unknown", "refused")}
 
     def read(self, on_read: OnRead) -> None:
-        """Read the cards or lines of files, plain or compressed. `-` is standard input."""
         for place, path in enumerate(self.paths):
             with open_bounded(path, self.limits) as file:
                 try:
@@ -201,7 +198,6 @@ class IdentifierFiles(ImportSource):
         self._rows.clear()
 
     def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
-        """Yield the files of the table: that of imports, and those that lose rows."""
         with closing(duckdb.connect()) as db:
             run_file(db, "macros")
             db.create_function("name_words", _name_words, ["VARCHAR"], "VARCHAR[]")

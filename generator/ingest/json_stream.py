@@ -69,10 +69,12 @@ class JsonStream:
 
     def read(self, size: int) -> bytes:
         """Return the next bytes in UTF-8, for the parser."""
+        if not size:  # the parser asks what kind of stream it is
+            return b""
         data = self._source(size)
-        if size and self._decode is None:
+        if self._decode is None:
             self._decode = codecs.getincrementaldecoder(encoding_of(data))().decode
-        text = self._decode(data, not data).removeprefix("\ufeff") if self._decode else ""
+        text = self._decode(data, not data)
         self._size += len(text)
         if self._size - self._begun > settings.MAX_CARD_CHARACTERS:
             raise ValueError(f"a value has more than {settings.MAX_CARD_CHARACTERS:,} characters")

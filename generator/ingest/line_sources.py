@@ -17,21 +17,10 @@ from edge_auth.text import fold
 from generator import settings
 from generator.clock import timestamp, utc_now
 from generator.errors import IngestError
+from generator.ingest import findings as cases
 from generator.ingest.bounded_file import LINES_LIMITS, STDIN, FileLimits
 from generator.ingest.catalogue import CatalogueUpdate, if_changed
-from generator.ingest.findings import (
-    CONTRADICTION,
-    FAR_DAY,
-    FUTURE,
-    IGNORED_COLUMNS,
-    INCOMPLETE_OFFERS,
-    NAMED_TWICE,
-    UNKNOWN_CONDITIONS,
-    UNKNOWN_PRODUCTS,
-    UNKNOWN_SLUGS,
-    UNNAMED,
-    ImportFinding,
-)
+from generator.ingest.findings import ImportFinding
 from generator.ingest.formats import ATTRIBUTES, LIST_PAGES, OFFERS, WATCH_CHECKS, LineFormat, ScrapedFormat
 from generator.ingest.lake_rules import check_rows, first_broken
 from generator.ingest.lines import FileLines, LineReader, store_refused
@@ -65,7 +54,6 @@ class Lines(ImportSource):
     incomplete_offers: int = field(default=0, init=False)
 
     def read(self, on_read: OnRead) -> None:
-        """Read all lines."""
         self.reader = LineReader(self.format, self.limits)
         for path in self.paths:
             self.add(self.reader.read(path))
@@ -109,7 +97,6 @@ class Lines(ImportSource):
         self.findings.append(ImportFinding(case, source, target, count, message, is_refused=False))
 
     def before_writing(self) -> None:
-        """Keep refused lines, before the lake is written, so that none is ever lost."""
         if self.bad_lines and self.reader.refused:
             store_refused(self.bad_lines, self.reader.refused)
             self.remarks.append(f"{len(self.reader.refused):,} lines refused, stored in {self.bad_lines}")
@@ -118,13 +105,11 @@ class Lines(ImportSource):
 
     @property
     def summary(self) -> str:
-        """What was read."""
         lines = self.reader.lines
         return f"{lines:,} line{'s' * (lines != 1)}, {len(self.reader.refused):,} refused"
 
     @property
     def counts(self) -> dict[str, object]:
-        """How many lines were read and refused."""
         refused = len(self.reader.refused)
         return {"lines": self.reader.lines, "refused": refused, "incomplete_offers": self.incomplete_offers}
 
@@ -136,7 +121,6 @@ class ScrapedLines(Lines):
     format: ScrapedFormat
 
     def judge(self, lake: LakeWriter) -> None:
-        """Find rows that no build would accept, times that cannot be, offers that contradict their count."""
         table = self.format.table
         self.check(table.name, self.rows.select(table.schema.names))
         if self.format is LIST_PAGES:
@@ -151,7 +135,6 @@ class ScrapedLines(Lines):
             self._judge_slugs(lake)
 
     def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
-        """Yield the files of the days, then those of the catalogue."""
         table = self.format.table
         yield from merge_checks(lake, table, self.rows.select(table.schema.names))
         if self.format is LIST_PAGES:
@@ -172,7 +155,7 @@ class ScrapedLines(Lines):
             more = f" (and {count - 1:,} more lines)" if count > 1 else ""
             said = f"line {file.numbers[first['place']]}: {line_format.contradiction(**first)}"
             message = f"{said}{more}: did the page change?"
-            self.findings.append(ImportFinding(CONTRADICTION, source, target, count, message))
+            self.findings.append(ImportFinding(cases.CONTRADICTION, source, target, count, message))
         needed = {"needed": line_format.needed, "known": tuple(CONDITIONS)}
         offers = select("doubtful_offers", needed, lines=lines).to_pylist()
         unknown = [(one["condition"], one["offers"]) for one in offers if one["condition"] is not None]
@@ -181,10 +164,10 @@ class ScrapedLines(Lines):
             count = sum(count for _, count in unknown)
             named = ", ".join(f"{quoted_json(text)} ({count:,})" for text, count in unknown[:5])
             message = f"{count:,} offers have a condition that is none of the seven: {named}"
-            self.find(UNKNOWN_CONDITIONS, target, count, message, source)
+            self.find(cases.UNKNOWN_CONDITIONS, target, count, message, source)
         if total and total == incomplete:
             message = f"each of its {total:,} offers lacks one of {', '.join(line_format.needed)}"
-            self.findings.append(ImportFinding(INCOMPLETE_OFFERS, source, target, total, message))
+            self.findings.append(ImportFinding(cases.INCOMPLETE_OFFERS, source, target, total, message))
         self.incomplete_offers += incomplete if line_format is OFFERS else 0
 
     def _judge_times(self, file: FileLines) -> None:
@@ -193,8 +176,8 @@ class ScrapedLines(Lines):
         latest = (utc_now() + settings.MAX_LINES_AHEAD_OF_CLOCK).replace(tzinfo=None)
         first = datetime(settings.FIRST_GUIDE_YEAR, 1, 1)
         for case, is_far, why in (
-            (FUTURE, pc.greater(times, pa.scalar(latest, times.type)), "which the clock has not reached"),
-            (FAR_DAY, pc.less(times, pa.scalar(first, times.type)), "but no check is that old"),
+            (cases.FUTURE, pc.greater(times, pa.scalar(latest, times.type)), "which the clock has not reached"),
+            (cases.FAR_DAY, pc.less(times, pa.scalar(first, times.type)), "but no check is that old"),
         ):
             if count := pc.sum(is_far).as_py():
                 place = pc.index(is_far, True).as_py()
@@ -212,7 +195,7 @@ class ScrapedLines(Lines):
         if unknown:
             example = f"such as {quoted_json(unknown[0])}: builds leave them out"
             message = f"{len(unknown):,} slugs are those of no tracked product, {example}"
-            self.find(UNKNOWN_SLUGS, self.format.table.name, len(unknown), message)
+            self.find(cases.UNKNOWN_SLUGS, self.format.table.name, len(unknown), message)
 
 
 def _concerns(change: FileChange) -> bool:
@@ -235,20 +218,19 @@ class KeptTable(Lines):
         file.rows = file.rows.set_column(place, "updated_at", pc.fill_null(file.rows["updated_at"], written))
 
     def judge(self, lake: LakeWriter) -> None:
-        """Find files without values, columns that are not known, and values that contradict each other."""
         for file in self.reader.files:
             _refuse_empty(file)
         self.check("products" if self.format is ATTRIBUTES else "expansions", self.rows, texts=True)
         ignored = sorted(self.reader.keys - self.format.keys - self.format.remarks)
         if ignored:
             message = f"ignored: {', '.join(ignored)}; known columns: {', '.join(sorted(self.format.keys))}"
-            self.find(IGNORED_COLUMNS, self.format.name, len(ignored), message, "columns")
+            self.find(cases.IGNORED_COLUMNS, self.format.name, len(ignored), message, "columns")
         key, *columns = (name for name in self.rows.schema.names if name != "updated_at")
         if found := select("said_twice", {"key": key, "columns": tuple(columns)}, lines=self.rows).to_pylist():
             ways = ", ".join(map(quoted_json, found[0]["said"]))
             example = f"such as {found[0]['column']} of {found[0]['id']}: {ways}"
             message = f"{len(found):,} values are given in several ways, {example}"
-            self.find(NAMED_TWICE, self._target, len(found), message)
+            self.find(cases.NAMED_TWICE, self._target, len(found), message)
 
     @property
     def _target(self) -> str:
@@ -270,11 +252,12 @@ class AttributeLines(KeptTable):
     """Numbers, rarities, URLs and images of products, as if list pages had shown them."""
 
     def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
-        """Yield the values, then the catalogue."""
         catalogue = CatalogueUpdate(lake)
         catalogue.add_pages(self.rows.rename_columns({"updated_at": "scraped_at"}))
         catalogue.complete()
-        self.find_unknown(self.rows["id_product"], catalogue.products, UNKNOWN_PRODUCTS, "kept until a list has them")
+        self.find_unknown(
+            self.rows["id_product"], catalogue.products, cases.UNKNOWN_PRODUCTS, "kept until a list has them"
+        )
         yield catalogue.pages_change()
         yield catalogue.products.change()
         yield from if_changed(catalogue.expansions)
@@ -291,14 +274,12 @@ class ExpansionLines(KeptTable):
     game: str | None = None
 
     def read(self, on_read: OnRead) -> None:
-        """Read all lines."""
         super().read(on_read)
         if self.game:
             games = pc.fill_null(self.rows["game"], self.game)
             self.rows = self.rows.set_column(self.rows.schema.get_field_index("game"), "game", games)
 
     def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
-        """Yield the catalogue."""
         named = self.rows.filter(self.rows["name"].is_valid()).select(["id", "name", "updated_at"])
         incoming = named.rename_columns(["id", "name", "created_at"]).cast(expansions_file().imported_schema)
         catalogue = CatalogueUpdate(lake, expansions=[encode_parquet(incoming)])
@@ -306,7 +287,7 @@ class ExpansionLines(KeptTable):
         given = select("expansion_columns", expansions=expansions.after, lines=self.rows)
         expansions.after = given.cast(expansions.after.schema)
         catalogue.complete()
-        unknown = self.find_unknown(self.rows["id"], expansions, UNNAMED, "skipped, because they have no name")
+        unknown = self.find_unknown(self.rows["id"], expansions, cases.UNNAMED, "skipped, because they have no name")
         if unknown and unknown == len(pc.unique(self.rows["id"])):
             raise IngestError(f"{self.paths[0]}: {self.findings[-1].message}: write their names into the table")
         yield expansions.change()

@@ -3,7 +3,7 @@
 import json
 from array import array
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from edge_auth.store.disk import replace_file
 from generator import settings
 from generator.errors import IngestError
 from generator.ingest.bounded_file import FileLimits, open_bounded
-from generator.ingest.csv_tables import TableKeys, csv_rows, undecoded
+from generator.ingest.csv_tables import GivenLine, TableKeys, csv_rows, undecoded
 from generator.ingest.formats import LineFormat
 from generator.ingest.prices import PriceMarks, PriceText
 from generator.ingest.values import InvalidValue, quoted_json, refuse_constant, unrepeated
@@ -23,15 +23,6 @@ _MAX_BATCH_ROWS = 20_000  # rows held as Python objects before they become an Ar
 _ARRAY = "it is one JSON array: write each object on a line of its own, as `jq -c '.[]'` does"
 
 _Row = tuple[Any, ...]
-
-
-class GivenLine(NamedTuple):
-    """A line of a file: its number from 1, its text, its values, and why it has none, or ''."""
-
-    number: int
-    text: str
-    values: dict[str, Any]
-    problem: str
 
 
 def given_lines(lines: Iterable[str], keys: TableKeys | None) -> Iterator[GivenLine]:
@@ -48,7 +39,7 @@ def given_lines(lines: Iterable[str], keys: TableKeys | None) -> Iterator[GivenL
         first = next(source, "")
     again = chain(blank, [first], source)
     if keys and first and not first.lstrip().startswith(("{", "[")):
-        yield from (GivenLine(*row) for row in csv_rows(again, keys))
+        yield from csv_rows(again, keys)
         return
     if first.rstrip() == "[" or first.lstrip().startswith("[{"):
         raise ValueError(_ARRAY)
@@ -73,8 +64,7 @@ def _json_line(number: int, text: str) -> GivenLine:
     return GivenLine(number, text, value, "")
 
 
-@dataclass(frozen=True)
-class RefusedLine:
+class RefusedLine(NamedTuple):
     """A line that is no row, as it is stored in the file of bad lines. `line` counts from 1, `text` is the line."""
 
     file: str
@@ -241,7 +231,7 @@ def store_refused(path: Path, refused: list[RefusedLine]) -> None:
     """
     try:
         stored = path.read_text("utf-8").splitlines() if path.exists() else []
-        lines = dict.fromkeys(stored + [json.dumps(asdict(line)) for line in refused])
+        lines = dict.fromkeys(stored + [json.dumps(line._asdict()) for line in refused])
         replace_file(path, [f"{line}\n".encode() for line in lines])
     except (OSError, ValueError) as error:
         raise IngestError(f"{path}: refused lines cannot be stored: {getattr(error, 'strerror', error)}") from error

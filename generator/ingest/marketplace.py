@@ -55,12 +55,10 @@ class MarketplaceFiles(ImportSource):
 
     @property
     def summary(self) -> str:
-        """Nothing: each file was told when it was read."""
         return ""
 
     @property
     def counts(self) -> dict[str, object]:
-        """The files, and what was read from them."""
         return {"files": [{"path": str(file.path), "what": file.what} for file in self.files]}
 
     def paths(self) -> list[tuple[Path, Kind | None]]:
@@ -73,7 +71,6 @@ class MarketplaceFiles(ImportSource):
         return [*((path, kind) for kind, path in self.named), *((path, None) for path in found)]
 
     def read(self, on_read: OnRead) -> None:
-        """Read all files."""
         for path, kind in self.paths():
             try:
                 read = read_marketplace_file(path, self.limits, kind)
@@ -86,19 +83,16 @@ class MarketplaceFiles(ImportSource):
         self.files.sort(key=lambda file: file.order)
 
     def judge(self, lake: LakeWriter) -> None:
-        """Find what is doubtful about the files."""
         self.memory = remembered(lake)
         self.findings += [found for file in self.files for found in file.findings]
         self.findings += [*_in_both_lists(self._of(products_file())), *doubtful_guides(lake, self.files)]
 
     def accepts(self, finding: ImportFinding) -> bool:
-        """Return whether an option, or what the lake remembers of the game, accepts a finding."""
         numbers = {file.number for file in self.files if str(file.path) == finding.source and file.number is not None}
         known = (self.memory[number].accepted for number in numbers if number in self.memory)
         return super().accepts(finding) or any(finding.case in accepted for accepted in known)
 
     def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
-        """Yield the catalogue, the guides, and what the lake remembers."""
         changes, games = self._update_catalogue(lake)
         yield from changes
         guides: dict[TableFile, list[pa.Buffer]] = {}

@@ -18,18 +18,10 @@ import pyarrow.compute as pc
 from generator import settings
 from generator.clock import utc_now
 from generator.errors import IngestError
+from generator.ingest import findings as cases
 from generator.ingest.bounded_file import DOWNLOAD_LIMITS, FileLimits
 from generator.ingest.catalogue import GAMES, number_of, number_of_categories
-from generator.ingest.findings import (
-    DUPLICATES,
-    EMPTY_GUIDE,
-    FUTURE,
-    NAMED_TWICE,
-    OTHER_GAME,
-    TWO_FOIL_PRICES,
-    UNKNOWN_KEYS,
-    ImportFinding,
-)
+from generator.ingest.findings import ImportFinding
 from generator.ingest.lake_rules import check_rows, first_broken
 from generator.ingest.marketplace_documents import MEND, NotTheMarketplaces, read_document
 from generator.ingest.tables import TableFile, expansions_file, price_guide_file, products_file
@@ -223,7 +215,7 @@ def _unknown_keys(name: str, download: DownloadFile, target: str, members: tuple
     for what, unknown in (("rows have keys", sorted(keys)), ("the file has members", members)):
         if unknown:
             message = f"{what} that are not known: {', '.join(unknown)}"
-            yield ImportFinding(UNKNOWN_KEYS, download.source, target, len(unknown), message, is_refused=False)
+            yield ImportFinding(cases.UNKNOWN_KEYS, download.source, target, len(unknown), message, is_refused=False)
 
 
 def _read_products(path: Path, document: DownloadFile, kind: str) -> ImportedFile:
@@ -309,21 +301,21 @@ def _check(
             raise document.refusal(place if places is None else places[place].as_py(), problem)
         if table == "expansions":
             message = f"{broken.rows:,} rows give expansions several names, such as {broken.example}"
-            yield ImportFinding(NAMED_TWICE, document.source, target, broken.rows, message, is_refused=False)
+            yield ImportFinding(cases.NAMED_TWICE, document.source, target, broken.rows, message, is_refused=False)
         else:
             message = f"{broken.rows:,} rows repeat a product with other values, such as {broken.example}"
-            yield ImportFinding(DUPLICATES, document.source, target, broken.rows, message)
+            yield ImportFinding(cases.DUPLICATES, document.source, target, broken.rows, message)
 
 
 def _future(document: DownloadFile, target: str) -> Iterator[ImportFinding]:
     if document.created_at - utc_now() > settings.MAX_AHEAD_OF_CLOCK:
         message = f"createdAt is {document.created_at.isoformat()}, which the clock of this machine has not reached"
-        yield ImportFinding(FUTURE, document.source, target, len(document.rows), message)
+        yield ImportFinding(cases.FUTURE, document.source, target, len(document.rows), message)
 
 
 def _empty(document: DownloadFile, target: str) -> Iterator[ImportFinding]:
     if not document.rows:
-        yield ImportFinding(EMPTY_GUIDE, document.source, target, 1, "the price guide has no rows")
+        yield ImportFinding(cases.EMPTY_GUIDE, document.source, target, 1, "the price guide has no rows")
 
 
 def _other_game(document: DownloadFile, target: str, number: int | None, rows: pa.Table) -> Iterator[ImportFinding]:
@@ -336,7 +328,9 @@ def _other_game(document: DownloadFile, target: str, number: int | None, rows: p
         count, place = pc.sum(is_other).as_py(), pc.index(is_other, True).as_py()
         example = f"{quoted_json(rows['category'][place].as_py())} of product {rows['id_product'][place].as_py()}"
         have = f"{count:,} product{'s have' if count != 1 else ' has'} a category of another game than {game}"
-        yield ImportFinding(OTHER_GAME, document.source, target, count, f"{have}, such as {example}", is_refused=False)
+        yield ImportFinding(
+            cases.OTHER_GAME, document.source, target, count, f"{have}, such as {example}", is_refused=False
+        )
 
 
 def _two_foil_prices(
@@ -346,7 +340,7 @@ def _two_foil_prices(
     if rows := pc.sum(both).as_py():
         product = document.rows[pc.index(both, True).as_py()]["idProduct"]
         message = f"{rows:,} rows have {figure}-holo and another {figure}-foil, such as product {product}"
-        yield ImportFinding(TWO_FOIL_PRICES, document.source, target, rows, message)
+        yield ImportFinding(cases.TWO_FOIL_PRICES, document.source, target, rows, message)
 
 
 def _columns_of(rows: list[dict[str, Any]]) -> GuideColumns:

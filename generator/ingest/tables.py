@@ -87,8 +87,7 @@ class DailyTable(NamedTuple):
 def products_file() -> TableFile:
     """Return the file of all products that imports write."""
     imported = ("id_product", "name", "kind", "category", "id_expansion", "date_added", "created_at")
-    schema = _with_created_at("products")
-    return TableFile("products-cardmarket.parquet", "products", "id_product", schema, imported)
+    return TableFile("products-cardmarket.parquet", "products", "id_product", _with_created_at("products"), imported)
 
 
 @cache
@@ -99,17 +98,20 @@ def expansions_file() -> TableFile:
 
 
 @cache
+def imported_file(table: str, key: str) -> TableFile:
+    """Return the file of a table whose rows imports replace as a whole: of ids a product may have several."""
+    schema = arrow_schema(table)
+    return TableFile(f"{table}-imported.parquet", table, key, schema, tuple(schema.names))
+
+
 def identifiers_file() -> TableFile:
-    """Return the file of all ids of other catalogues that imports write. A product may have several rows."""
-    schema = arrow_schema("identifiers")
-    return TableFile("identifiers-imported.parquet", "identifiers", "id_product", schema, tuple(schema.names))
+    """Return the file of all ids of other catalogues that imports write."""
+    return imported_file("identifiers", "id_product")
 
 
-@cache
 def watchlist_file() -> TableFile:
     """Return the file of all tracked products that imports write."""
-    schema = arrow_schema("watchlist")
-    return TableFile("watchlist-imported.parquet", "watchlist", "slug", schema, tuple(schema.names))
+    return imported_file("watchlist", "slug")
 
 
 def price_guide_file(day: date) -> TableFile:

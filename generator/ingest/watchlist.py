@@ -65,13 +65,11 @@ class WatchlistLines(Lines):
     replace: bool = False
 
     def judge(self, lake: LakeWriter) -> None:
-        """Refuse files without lines, and texts that are too long."""
         if not len(self.rows):
             raise IngestError(f"{self.paths[0]}: it has no lines below its header: nothing was imported")
         self.check("watchlist", self.rows, texts=True)
 
     def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
-        """Yield the file of tracked products."""
         file = watchlist_file()
         before = file.read(lake)
         known = {fold(row["slug"] or ""): row for row in before.to_pylist()}
