@@ -86,7 +86,8 @@ class Auth:
             name, limit = guest_name(self.address(asked)), self._guest_limit
         else:
             asked.key = record = authenticate(self._keyring, asked.environ, asked.now)
-            name, limit = f"{access.window.word} {record.id}", record.rate_limit * access.window.factor
+            asked.key_id = record.id
+            name, limit = f"{access.window.word} {asked.key_id}", record.rate_limit * access.window.factor
         usage = self._counter.hit(name, limit, asked.now)
         asked.answer_headers.update(usage.headers())
         if not usage.allowed:

@@ -86,7 +86,7 @@ def read_search(build: OpenBuild, query: Query) -> Search:
     """
     texts = {name: text for name in TEXT_FILTERS if (text := getattr(query, name))}
     best = _best(query) if query.sort == MATCH_SORT else None
-    signs, parts = read_find(build.catalogue, query.find or "")
+    signs, parts = read_find(build.catalogue, query.find) if query.find else ((), ())
     filters = Filters(
         words=tuple(sorted({*(words(query.q or "") or fold(query.q or "").split()), *signs})),
         parts=parts,

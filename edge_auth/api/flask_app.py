@@ -34,7 +34,7 @@ class ApiRequest(Request):
         query: As it was sent.
         id: The name of the request in the log.
         access: The declaration of what is asked for, or None.
-        key: The record of the request's key, once that is known.
+        key, key_id: The record of the request's key and its id, once they are known.
         answer_headers: Headers of the answer that are known before it: the use of the limit, and the build.
         now: When it came, in Unix time.
         started: The same on the clock that measures durations.
@@ -42,6 +42,7 @@ class ApiRequest(Request):
 
     access: Access | None = None
     key: KeyRecord | None = None
+    key_id: str | None = None
 
     def __init__(self, environ: dict[str, Any], populate_request: bool = True, shallow: bool = False):
         self.environ, self.shallow = environ, shallow

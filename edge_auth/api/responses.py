@@ -112,7 +112,7 @@ def success(asked: ApiRequest, service: Cardpress, endpoint: Endpoint, body: Bod
 def holder(asked: ApiRequest, service: Cardpress) -> Holder:
     """Return who downloads."""
     assert service.auth is not None, "only requests of clients are counted"
-    return Holder(asked.key.id if asked.key else None, service.auth.address(asked))
+    return Holder(asked.key_id, service.auth.address(asked))
 
 
 def lost_page(asked: ApiRequest, body: Body, headers: Mapping[str, str], service: Cardpress) -> Answer:
@@ -199,7 +199,7 @@ def _answered(asked: ApiRequest, response: Response) -> Answered:
         status=response.status_code,
         size=(size or 0) if has_body else 0,
         seconds=perf_counter() - asked.started,
-        key_id=asked.key.id if asked.key else None,
+        key_id=asked.key_id,
         id=asked.id,
         build=asked.answer_headers.get("X-Build"),
     )

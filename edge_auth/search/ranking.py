@@ -5,6 +5,7 @@ filter or a price range. A ranking holds all ordinals in the order of a sort.
 """
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -114,7 +115,7 @@ def mask_of(catalogue: Catalogue, search: Search) -> np.ndarray:
     Raises:
         NotFound: The search names an unknown set.
     """
-    masks = _masks(catalogue, search)
+    masks = chain(map(catalogue.vocabulary.mask, search.filters.words), _masks(catalogue, search))
     found = next(masks, None)
     if found is None:
         return np.ones(len(catalogue.ids), bool)
@@ -126,7 +127,7 @@ def mask_of(catalogue: Catalogue, search: Search) -> np.ndarray:
 
 
 def _masks(catalogue: Catalogue, search: Search) -> Iterator[np.ndarray]:
-    """Yield a new mask for each filter and the price range."""
+    """Yield a new mask for each filter but the words, and for the price range."""
     filters = search.filters
     if search.prices is not None:
         yield _between(catalogue, search.price_sort, ranks_of_prices(catalogue, search))
@@ -136,8 +137,6 @@ def _masks(catalogue: Catalogue, search: Search) -> Iterator[np.ndarray]:
         yield np.logical_or.reduce([catalogue.set == row for row in _set_rows(catalogue, filters.set)])
     for name, key in filters.texts:
         yield catalogue.texts[name].mask(key)
-    for word in filters.words:
-        yield catalogue.vocabulary.mask(word)
     for part in filters.parts:
         yield mask_of_part(catalogue, part)
 
