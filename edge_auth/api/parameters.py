@@ -5,7 +5,7 @@ from codecs import escape_decode
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 from urllib.parse import unquote_to_bytes
 
 from edge_auth.builds import card_lists
@@ -32,28 +32,6 @@ _ALIASES = {
 }
 
 
-class Rule(Protocol):
-    """The allowed values of a parameter."""
-
-    @property
-    def default(self) -> Any:
-        """The value of an absent parameter."""
-        ...
-
-    @property
-    def bad_example(self) -> str:
-        """A text that is not allowed."""
-        ...
-
-    def read(self, name: str, text: str) -> Any:
-        """Return the value of a parameter.
-
-        Raises:
-            InvalidParameter: The text is not allowed. The message names the parameter and the allowed values.
-        """
-        ...
-
-
 @dataclass(frozen=True)
 class Integer:
     """An integer from `low` to `high`; None means no upper bound."""
@@ -74,11 +52,6 @@ class Integer:
         return value
 
     @property
-    def bad_example(self) -> str:
-        """A text that is not allowed."""
-        return str(self.low - 1 if self.high is None else self.high + 1)
-
-    @property
     def _allowed(self) -> str:
         return f"from {self.low} to {self.high}" if self.high is not None else f"of at least {self.low}"
 
@@ -88,7 +61,6 @@ class ProductId:
     """The id of a product: any integer, however large. Its value is its text."""
 
     default: None = None
-    bad_example = "x"
 
     def read(self, name: str, text: str) -> str:
         """Return the text."""
@@ -103,7 +75,6 @@ class Choice:
 
     values: Collection[str]
     default: str | None = None
-    bad_example = "other"
 
     def read(self, name: str, text: str) -> str:
         """Return the value."""
@@ -122,11 +93,6 @@ class Text:
     max_characters: int
     default: None = None
 
-    @property
-    def bad_example(self) -> str:
-        """A text that is not allowed."""
-        return "x" * (self.max_characters + 1)
-
     def read(self, name: str, text: str) -> str | None:
         """Return the text, or None if it is empty."""
         if len(text) > self.max_characters:
@@ -137,8 +103,6 @@ class Text:
 @dataclass(frozen=True)
 class GivenText(Text):
     """A text of at most `max_characters` characters. An empty text is refused."""
-
-    bad_example = ""
 
     def read(self, name: str, text: str) -> str:
         """Return the text."""
@@ -153,7 +117,6 @@ class BuildId:
     """The id of a build. An empty text is refused."""
 
     default: None = None
-    bad_example = ""
 
     def read(self, name: str, text: str) -> str:
         """Return the id, whether there is such a build or not."""
@@ -167,7 +130,6 @@ class Price:
     """A price in euros with at most two decimals. Its value is in cents."""
 
     default: None = None
-    bad_example = "1.234"
 
     def read(self, name: str, text: str) -> int:
         """Return the price in cents."""
@@ -188,7 +150,6 @@ class IdList:
 
     max_ids: int
     default: None = None
-    bad_example = "1,x"
 
     def read(self, name: str, text: str) -> tuple[int, ...]:
         """Return the integers, each once."""
@@ -208,13 +169,8 @@ class IdList:
 class Required:
     """A rule of a parameter that must not be absent."""
 
-    rule: Rule
+    rule: "Rule"
     default: None = None
-
-    @property
-    def bad_example(self) -> str:
-        """A text that is not allowed."""
-        return self.rule.bad_example
 
     def read(self, name: str, text: str) -> Any:
         """Return the value of the rule."""
@@ -231,7 +187,6 @@ class TextList:
     max_texts: int
     max_characters: int
     default: None = None
-    bad_example = "a,,b"
 
     def read(self, name: str, text: str) -> tuple[str, ...]:
         """Return the texts, each once."""
@@ -258,7 +213,6 @@ class NameList:
     max_names: int
     max_characters: int
     default: None = None
-    bad_example = "\n"
 
     def read(self, name: str, text: str) -> tuple[str, ...]:
         """Return the names, each once."""
@@ -272,6 +226,11 @@ class NameList:
         return tuple(dict.fromkeys(names))
 
 
+# Has `default`, the value of an absent parameter, and `read`, which returns the value of a text or raises
+# InvalidParameter. The message names the parameter and the allowed values.
+Rule: TypeAlias = (
+    Integer | ProductId | Choice | Text | GivenText | BuildId | Price | IdList | Required | TextList | NameList
+)
 MAX_TEXT_CHARACTERS = 200  # of a text parameter, before it is folded
 GAME: dict[str, Rule] = {"game": Text(MAX_TEXT_CHARACTERS)}
 KIND: dict[str, Rule] = {"kind": Choice(card_lists.KINDS, "all")}

@@ -10,7 +10,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from flask import Response, current_app
-from werkzeug.datastructures import Headers
+from werkzeug.datastructures import Headers, MIMEAccept
+from werkzeug.http import parse_accept_header
 
 from edge_auth.api.endpoint import COMMON_HEADERS, Endpoint
 from edge_auth.api.extension import NAME, Cardpress
@@ -32,10 +33,6 @@ _ALLOWED_HEADERS = (
 )
 _ASKED_HEADERS = re.compile(r"[ \t]*[\w!#$%&'*+.^`|~-]+[ \t]*(?:,[ \t]*[\w!#$%&'*+.^`|~-]+[ \t]*)*", re.ASCII)
 _MAX_ASKED_BYTES = 1000
-_MEDIA_RANGE = re.compile(r"[\w!#$&^.+*-]+/[\w!#$&^.+*-]+")
-_QUOTED = re.compile(r'"(?:\\.|[^"\\])*"')
-_PARAMETER = re.compile(r"""[\w!#$&^.+*'%|~-]+[ \t]*=[ \t]*("[^"]*"|[^\s;,"]*)""")
-_QUALITY = re.compile(r"1(\.0{0,3})?|0(\.[0-9]{0,3})?")
 _MAX_CHARACTERS = 256  # a longer header is read as far as this
 
 
@@ -210,25 +207,6 @@ def prefers(accept: str, wanted: str, usual: str) -> bool:
 
     A range that names a type counts for it before `type/*`, and that before `*/*`. Parameters other than q are ignored.
     """
-    qualities = _qualities(accept[:_MAX_CHARACTERS].lower())
-    return _quality(qualities, wanted) > _quality(qualities, usual)
-
-
-def _qualities(accept: str) -> dict[str, float]:
-    """Return the quality of each media range, the greatest if a range is repeated. A malformed element is skipped."""
-    found: dict[str, float] = {}
-    for element in _QUOTED.sub(lambda text: re.sub("[,;]", "", text[0]), accept).split(","):
-        media_range, *parameters = (part.strip(" \t") for part in element.split(";"))
-        if not _MEDIA_RANGE.fullmatch(media_range) or not all(map(_PARAMETER.fullmatch, parameters)):
-            continue
-        given = (parameter.partition("=") for parameter in parameters)
-        quality = next((value.strip(' \t"') for name, _, value in given if name.strip(" \t") == "q"), "1")
-        if _QUALITY.fullmatch(quality):
-            found[media_range] = max(found.get(media_range, 0.0), float(quality))
-    return found
-
-
-def _quality(qualities: dict[str, float], media_type: str) -> float:
-    kind = media_type.partition("/")[0]
-    ranges = (media_type, f"{kind}/*", "*/*")
-    return next((qualities[name] for name in ranges if name in qualities), 0.0)
+    listed = parse_accept_header(accept[:_MAX_CHARACTERS].lower())
+    accepted = MIMEAccept([(media_range.partition(";")[0], quality) for media_range, quality in listed])
+    return bool(accepted.quality(wanted) > accepted.quality(usual))

@@ -5,7 +5,20 @@ from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 from edge_auth.api.endpoint import Endpoint
-from edge_auth.api.parameters import Required
+from edge_auth.api.parameters import (
+    BuildId,
+    Choice,
+    GivenText,
+    IdList,
+    Integer,
+    NameList,
+    Price,
+    ProductId,
+    Required,
+    Rule,
+    Text,
+    TextList,
+)
 from edge_auth.errors import (
     ApiError,
     ExpiredKey,
@@ -28,6 +41,8 @@ _KEY_OF: Mapping[type[ApiError], str] = {
     InsufficientScope: "without scopes",
     RateLimited: "spent",
 }
+
+_BAD_TEXTS = {ProductId: "x", Choice: "other", Price: "1.234", IdList: "1,x", TextList: "a,,b", NameList: "\n"}
 
 
 @dataclass(frozen=True)
@@ -95,8 +110,22 @@ def _needed_query(endpoint: Endpoint, prose: Prose) -> str:
 def _bad_query(endpoint: Endpoint) -> str:
     """Return a query whose first parameter is not allowed, or unknown."""
     for name, rule in (endpoint.query or {}).items():
-        return urlencode({name: rule.bad_example})
+        return urlencode({name: _bad_text(rule)})
     return "limit=5"
+
+
+def _bad_text(rule: Rule) -> str:
+    """Return a text that a rule does not allow."""
+    match rule:
+        case Integer():
+            return str(rule.low - 1 if rule.high is None else rule.high + 1)
+        case Required():
+            return _bad_text(rule.rule)
+        case GivenText() | BuildId():
+            return ""
+        case Text():
+            return "x" * (rule.max_characters + 1)
+    return _BAD_TEXTS[type(rule)]
 
 
 def _given_request(endpoint: Endpoint, target: str, given: str, key: str) -> RefusedRequest:
