@@ -10,8 +10,7 @@ import click
 
 from edge_auth.store.open import is_folder
 from generator.demo.draw import MAX_SEED
-from generator.demo.files import Demo, older_demo
-from generator.demo.lake import TableSize, write_demo
+from generator.demo.lake import Demo, TableSize, older_demo, write_demo
 from generator.terminal import say
 
 _PROGRESS_LINES = 10

@@ -7,8 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from generator.demo.columns import join
-from generator.demo.draw import Integers, Words, below, chance, draw
+from generator.demo.draw import Integers, Words, below, chance, draw, join
 from generator.demo.products import DemoCatalogue
 
 _TCGPLAYER_SHARE, _SECOND_SHARE = 0.92, 0.05
