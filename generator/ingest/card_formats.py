@@ -28,6 +28,8 @@ _MAX_VALUE = 200
 # A card has some of these members.
 _SCRYFALL_MEMBERS = {"cardmarket_id", "oracle_id", "card_faces", "tcgplayer_id"}
 _TCGDEX_MEMBERS = {"localId", "thirdParty", "variants_detailed", "pricing"}
+# A card with one of these members is printed, and sold, under another name.
+_REPRINTED = {"flavor_name", "flavorName", "faceFlavorName"}
 
 Card = dict[str, Any]
 
@@ -207,7 +209,7 @@ CARD_FORMATS: Mapping[str, CardFormat] = {
 
 def _identified(card: Card, products: Iterable[Any], ids: Iterable[tuple[str, str | None]]) -> Identified:
     """Return the different products, the ids that are there, and the name of the card."""
-    name = card.get("name")
+    name = None if any(map(card.get, _REPRINTED)) else card.get("name")
     values = (one for value in products for one in (value if isinstance(value, list) else [value]))
     found = [_product(value, "the id of the marketplace") for value in values]
     return Identified(

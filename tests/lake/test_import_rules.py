@@ -185,6 +185,14 @@ def test_spellings_of_one_card_and_other_scripts(link: Callable) -> None:
     assert stored == {(key, id_) for key, (_, id_) in cards.items()} and "another card" not in said
 
 
+def test_a_card_that_is_sold_under_another_name_is_not_compared(lake: Path) -> None:
+    singles(lake, product(1, "Godzilla, King of the Monsters"))
+    card = {"id": "z", "oracle_id": "o", "name": "Zilortha, Strength Incarnate", "flavor_name": "Godzilla"}
+    (lake.parent / "cards.json").write_text(json.dumps([card | {"cardmarket_id": 1}]))
+    done = run("ingest", "identifiers", "--lake", lake, "--from", "scryfall", lake.parent / "cards.json")
+    assert "names" not in done.stderr and "1 matched" in done.stdout
+
+
 def test_a_file_in_another_language_is_taken(link: Callable) -> None:
     cards = {f"c-{id_}": (name, id_) for id_, name in enumerate(("Glurak", "Bisasam", "Schiggy", "Rattfratz"), 1)}
     stored, said = link({1: "Charizard", 2: "Bulbasaur", 3: "Squirtle", 4: "Rattata"}, cards)

@@ -2,7 +2,6 @@
 
 import bz2
 import gzip
-import io
 import json
 import lzma
 import subprocess
@@ -12,10 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from generator.ingest.json_stream import JsonStream
 from tests.support.commands import run
 
 Rows = set[tuple[int, str, str]]
@@ -244,27 +240,3 @@ def test_replace_makes_the_files_the_whole_truth_of_their_schemes(lake: Path, tm
     before = bytes_of(lake)
     ingest(lake, "--replace", tmp_path / "own.csv")
     assert bytes_of(lake) == before
-
-
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    ),
-    st.integers(1, 7),
-    st.sampled_from([None, 1]),
-)
-@pytest.mark.thorough
-def test_any_json_is_read_in_pieces(value: object, size: int, indent: int | None) -> None:
-    text = json.dumps([value, {"a": value, "b": 1}], indent=indent, ensure_ascii=False)
-    data = io.BytesIO(text.encode("utf-8", "surrogatepass"))
-    if any(0xD800 <= ord(character) < 0xE000 for character in text):
-        return
-    stream = JsonStream(lambda _: data.read(size))
-    items = stream.items()
-    next(items)
-    found = [stream.value()]
-    next(items)
-    found.append({name: stream.value() for name in stream.members()})
-    assert list(items) == [] and stream.peek() == ""
-    assert found == json.loads(text)
