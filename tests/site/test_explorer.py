@@ -169,11 +169,11 @@ def test_a_search_that_finds_nothing_offers_what_may_be_meant(visit: Visit) -> N
     page = visit.enter("#/cards?q=emberfx")
     meant = page.locator(".meant")
     expect(meant).to_have_text("Did you mean Emberfox ex?")
-    page.get_by_label("Search by name").fill("Emberfox 12")
+    page.get_by_label("Search by name").fill("Emberfox #12")
     expect(meant).to_have_text("Did you mean Emberfox, number 12 (1), Emberfox ex?")
     page.get_by_label("Search by name").fill("filler flller")
     expect(meant).to_have_count(0)
-    page.get_by_label("Search by name").fill("emberfox ashen")
+    page.get_by_label("Search by name").fill("emberfox ashn peaks")
     expect(meant.get_by_role("link").first).to_have_text("emberfox, set Ashen Peaks (1)")
     meant.get_by_role("link").first.click()
     expect(page.locator(".card .name")).to_have_text(["Emberfox ex [Blazing Tail]"])
@@ -183,14 +183,14 @@ def test_a_search_that_finds_nothing_offers_what_may_be_meant(visit: Visit) -> N
 
 def test_an_answer_that_finds_nothing_offers_nothing_for_what_is_typed_since(visit: Visit) -> None:
     held: list[Route] = []
-    visit.page.context.route("**/api/v1/cards?q=filler+flller&*", lambda route: held.append(route))
+    visit.page.context.route("**/api/v1/cards?find=filler+flller&*", lambda route: held.append(route))
     page = visit.enter()
     search = page.get_by_label("Search by name")
-    with page.expect_request("**/api/v1/cards?q=filler+flller&*"):
+    with page.expect_request("**/api/v1/cards?find=filler+flller&*"):
         search.fill("filler flller")
     page.evaluate("() => { globalThis.setTimeout = () => 0; }")  # the pause after typing does not end
     search.fill("emberfox ashen")
-    with page.expect_response("**/api/v1/facets?q=filler+flller"):
+    with page.expect_response("**/api/v1/facets?find=filler+flller"):
         held[0].continue_()
     expect(page.locator(".total")).to_have_text("0 cards")
     assert not [request.url for request in visit.requests if "ashen" in request.url]
@@ -218,24 +218,25 @@ def test_a_link_that_is_followed_while_one_types_leads_on(visit: Visit, after: s
     expect(page).to_have_url(ending("#/watchlist"))
 
 
-def test_the_sets_that_are_offered_have_such_cards(visit: Visit) -> None:
-    """Not the first ones whose names have the last word, whatever cards they have."""
-    others = [{"id": 7, "name": f"Ashen {at}"} for at in range(3)]
-    visit.page.context.route("**/api/v1/sets?*", lambda route: route.fulfill(json={"data": others}))
-    page = visit.enter("#/cards?q=emberfox+(ashen)")
-    meant = page.locator(".meant").get_by_role("link")
-    expect(meant.first).to_have_text("emberfox, set Ashen Peaks (1)")
-    assert asked(visit, "sets") == 0
+@pytest.mark.parametrize("typed", ["ashen emberfox", "PEAKS 12 ember", "emberfox & 012"])
+def test_one_box_finds_by_name_set_and_number(visit: Visit, typed: str) -> None:
+    page = visit.enter()
+    page.get_by_label("Search by name").fill(typed)
+    expect(page.locator(".card .name")).to_have_text(["Emberfox ex [Blazing Tail]"])
 
 
-def test_after_a_full_list_of_sets_others_are_looked_for(visit: Visit) -> None:
-    def full(route: Route) -> None:
-        sets = [{"id": 1000 + at, "name": f"Set {at}", "products": 1} for at in range(100)]
-        route.fulfill(json={"products": 0, "kinds": [], "rarities": [], "games": [], "sets": sets})
+@pytest.mark.parametrize(("filters", "meant"), [("set=Ashen", "set Ashen Peaks"), ("set=Ashn+Peak", "set Ashen Peaks")])
+def test_a_set_that_is_not_known_offers_the_nearest(visit: Visit, filters: str, meant: str) -> None:
+    visit.excused += ("404 (Not Found)",)
+    page = visit.enter(f"#/cards?{filters}")
+    page.locator(".meant").get_by_role("link", name=meant).click()
+    expect(page.locator(".card").first).to_be_visible()
 
-    visit.page.context.route("**/api/v1/facets?*", full)
-    page = visit.enter("#/cards?q=emberfox+ashen")
-    expect(page.locator(".meant").get_by_role("link").first).to_have_text("emberfox, set Ashen Peaks (1)")
+
+def test_a_game_that_is_not_known_offers_the_nearest(visit: Visit) -> None:
+    page = visit.enter("#/cards?game=Mythgrov")
+    page.locator(".meant").get_by_role("link", name="game Mythgrove").click()
+    expect(page.locator(".card").first).to_be_visible()
 
 
 @pytest.mark.parametrize("number", ["#12", "(012)"])

@@ -51,6 +51,7 @@ export function cardsView({api, route, announce, names, facets}) {
       if (signal.aborted) return;
       if (build && error.code === "invalid_parameter") return restart(); // the build was pruned: begin again
       if (offset === 0) list.replaceChildren();
+      if (error.code === "not_found") meant(values, names, api, signal).then((line) => others.replaceChildren(line), () => {});
       total.textContent = "";
       announce(error, true);
     }

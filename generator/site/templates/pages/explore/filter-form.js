@@ -5,7 +5,8 @@ import {clear, countable, fields, followSearch, forgetMatch, isWhole, recount, t
 
 const TYPING_MILLISECONDS = 250;
 const FOLDED = "(max-width: 40rem)"; // where the filters are closed at first
-const SEARCH = {type: "search", maxlength: "100", placeholder: "Words of the name"};
+const SEARCH = {type: "search", maxlength: "100", placeholder: "Name, set, number"};
+const WORD = /[\p{L}\p{N}]/u;
 
 /**
  * The form. `values()` are the filters that differ from the defaults, `query()` those of /cards, `countable()` those of
@@ -25,8 +26,8 @@ export function filterForm(params, names) {
     form,
     changed: () => {},
     values: () => values(form),
-    query: () => ({...values(form), sort: elements.sort.value}),
-    countable: () => countable(form),
+    query: () => ({...found(values(form)), sort: elements.sort.value}),
+    countable: () => countable(form) && found(countable(form)),
     offer: (found) => recount(elements, Object.assign(offered, {kind: null, rarity: [], ...found})),
     forgetMatch: () => forgetMatch(elements),
   };
@@ -34,6 +35,12 @@ export function filterForm(params, names) {
   listen(form, filters, offered);
   followSearch(elements);
   return filters;
+}
+
+/** The filters of the API. The words are `find`; what has no letter or digit, such as the & in the name of a set, says nothing. */
+function found({q, ...others}) {
+  const words = q?.split(/\s+/).filter((part) => WORD.test(part)).join(" ");
+  return q ? {find: words || q, ...others} : others;
 }
 
 /** What is typed counts after a pause. If a part of a value finds nothing, it counts when it is known, or entered. */

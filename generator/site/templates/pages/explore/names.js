@@ -44,17 +44,20 @@ export class Names {
 /** The first of the names that match: by class, then by their products, then as they stand in the file. */
 function best(names, typed) {
   const asked = typed.split(" ");
-  const classes = [[], [], [], []];
+  const classes = [[], [], [], [], [], []];
   for (const entry of names) {
     if (asked.every((word) => entry.words.includes(word))) keep(classes[classOf(entry.words, typed, asked)], entry);
   }
   return classes.flat().slice(0, MOST);
 }
 
-/** The class of a match: 0 the name, 1 its beginning, 2 beginnings of words, 3 the rest. */
+/** The class of a match: the name, its first words, other whole words, its beginning, beginnings of words, the rest. */
 function classOf(words, typed, asked) {
-  if (words.startsWith(typed)) return words.length === typed.length ? 0 : 1;
-  return asked.every((word) => ` ${words}`.includes(` ${word}`)) ? 2 : 3;
+  if (words === typed) return 0;
+  if (words.startsWith(`${typed} `)) return 1;
+  if (` ${words} `.includes(` ${typed} `)) return 2;
+  if (words.startsWith(typed)) return 3;
+  return asked.every((word) => ` ${words}`.includes(` ${word}`)) ? 4 : 5;
 }
 
 /** Put an entry into its place in a class, which stays short. */
