@@ -32,7 +32,7 @@ def get_fingerprints(build: OpenBuild, query: Query) -> Body:
     return build.stored_body(object_keys.FINGERPRINTS_KEY, build.fingerprints_file)
 
 
-@bulk.get("bulk", schema="BulkManifest", errors=(NotFound,))
+@bulk.get("bulk", schema="BulkManifest")
 def list_bulk_files(build: OpenBuild, query: Query) -> Body:
     """Return the manifest of the bulk files."""
     return MadeBody(build.manifest)

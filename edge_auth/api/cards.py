@@ -163,10 +163,9 @@ def count_facets(build: OpenBuild, query: Query) -> Body:
     return MadeBody(facets.of_mask(mask_of(build.catalogue, search)) if few is None else facets.of_few(few))
 
 
-@cards.get("names", schema="Names", errors=(NotFound,), query=GAME)
+@cards.get("names", schema="Names", query=GAME)
 def list_names(build: OpenBuild, query: Query) -> Body:
     """Return the names of the products, all or those of a game."""
-    build.require(layer_names.NAMES)
     key = object_keys.names(fold(query.game) if query.game else None)
     return build.stored_body(key) if build.objects.find(key) else MadeBody(_NO_NAMES)
 
@@ -207,7 +206,7 @@ _NAMES = {"names": Required(NameList(100, MAX_TEXT_CHARACTERS))} | GAME | KIND
 _PRINTINGS = {"printings": Choice(("true", "false"), "false")}
 
 
-@cards.get("cards/named", schema="NamedCards", errors=(NotFound,), query=_NAMES | _PRINTINGS)
+@cards.get("cards/named", schema="NamedCards", query=_NAMES | _PRINTINGS)
 def find_named_cards(build: OpenBuild, query: Query) -> Body:
     """Return the products of each name of a list, and the names that no product has."""
     names, game = query.names, query.game
@@ -217,7 +216,7 @@ def find_named_cards(build: OpenBuild, query: Query) -> Body:
     return MadeBody(b'{"data":[\n%b\n],"not_found":%b}\n' % (b",\n".join(filter(None, lines)), not_found))
 
 
-@cards.get("series", schema="SeriesList", errors=(NotFound,), query={"ids": Required(IdList(100))})
+@cards.get("series", schema="SeriesList", query={"ids": Required(IdList(100))})
 def list_series(build: OpenBuild, query: Query) -> Body:
     """Return the weekly prices of some products in this order, and the ids that are unknown."""
     series = build.series
@@ -244,7 +243,7 @@ def get_card_identifiers(build: OpenBuild, id_product: str, query: Query) -> Bod
     return MadeBody(dumps({"id_product": id_, "identifiers": identifiers.of_product(id_)}) + b"\n")
 
 
-@cards.get("identifiers", schema="SchemePage", errors=(NotFound,), query=page(100, 500))
+@cards.get("identifiers", schema="SchemePage", query=page(100, 500))
 def list_schemes(build: OpenBuild, query: Query) -> Body:
     """Return a page of the catalogues whose ids are known."""
     return short_list(build.identifiers.entries, query.offset, query.limit)
@@ -277,7 +276,7 @@ def list_sets(build: OpenBuild, query: Query) -> Body:
     return short_list(found, query.offset, query.limit)
 
 
-@cards.get("games", schema="GamePage", errors=(NotFound,), query=page(100, 500))
+@cards.get("games", schema="GamePage", query=page(100, 500))
 def list_games(build: OpenBuild, query: Query) -> Body:
     """Return a page of the games."""
     return short_list(build.rows(layer_names.GAMES), query.offset, query.limit)

@@ -24,7 +24,7 @@ _MOVERS = {
 }
 
 
-@market.get("movers", schema="MoverPage", errors=(NotFound,), query=_MOVERS | page(50, 100))
+@market.get("movers", schema="MoverPage", query=_MOVERS | page(50, 100))
 def list_movers(build: OpenBuild, query: Query) -> Body:
     """Return a page of a list of price moves."""
     options = [query.window, query.by, query.direction, query.kind, query.min_price]
@@ -40,7 +40,7 @@ _MARKET = {
 }
 
 
-@market.get("market", schema="MarketPage", errors=(NotFound,), query=_MARKET | page(100, 500))
+@market.get("market", schema="MarketPage", query=_MARKET | page(100, 500))
 def list_market(build: OpenBuild, query: Query) -> Body:
     """Return a page of the market's sets or games."""
     rows = build.market.rows(query.by, query.sort, query.order, query.game and fold(query.game))

@@ -291,15 +291,17 @@ class Build:
         Raises:
             StoreError: The manifest cannot be read.
         """
-        manifest = self.get(object_keys.BULK_KEY)
         digests = {name: layer["digest"] for name, layer in self.record["layers"].items()}
-        return read_manifest(manifest, digests) if manifest else {}
+        return read_manifest(self._object(object_keys.BULK_KEY), digests)
 
-    def manifest(self) -> bytes | None:
-        """Return the manifest of the bulk files as the API answers it."""
-        stored = self.get(object_keys.BULK_KEY)
+    def manifest(self) -> bytes:
+        """Return the manifest of the bulk files as the API answers it.
+
+        Raises:
+            StoreError: The manifest cannot be read.
+        """
         head = f'{{"build":"{self.id}","as_of":"{self.as_of.isoformat()}",'
-        return stored and head.encode() + stored[1:]
+        return head.encode() + self._object(object_keys.BULK_KEY)[1:]
 
     def _object(self, key: str) -> bytes:
         """Return the stored JSON under a logical key that every build has."""

@@ -62,9 +62,9 @@ def file_name(stem: str, format_: str, sha256: str) -> str:
     return f"{stem}-{sha256[:NAME_DIGITS]}.{format_}"
 
 
-def catalogue_of(files: Mapping[str, BulkFile]) -> BulkFile | None:
-    """Return the DuckLake catalogue among the files of a build; None if an older version made it."""
-    return next((file for name, file in files.items() if name.startswith(f"{CATALOGUE}-")), None)
+def catalogue_of(files: Mapping[str, BulkFile]) -> BulkFile:
+    """Return the DuckLake catalogue among the files of a build."""
+    return next(file for name, file in files.items() if name.startswith(f"{CATALOGUE}-"))
 
 
 def is_file_name(name: str) -> bool:

@@ -61,8 +61,7 @@ class TextFilter(NamedTuple):
     """A filter of /cards, over the column `filter_<name>` of `build/views/cards.sql`, which holds the products' keys.
 
     The SQL of the rankings, the columns of the search index, the parameter, its description, the form of the explorer
-    and the tables of the documents follow from the declaration. A build whose index has no such column is older than
-    the filter, and refuses it with a reason.
+    and the tables of the documents follow from the declaration.
 
     Attributes:
         label: Its name in a form.

@@ -5,21 +5,18 @@ search index is in files of the layer `catalogue`:
 
     columns   a row per product, by ordinal: id, single, set (row in `sets`; the number of sets for no set), size and
               digest (of its Card's line). For each text filter a column of its name: a dictionary of keys, '' for no
-              value, `card_lists.BLANK` for an empty text. For each sort `order_<sort>` (ordinals in the sort's default
-              order) and `rank_<sort>` (its inverse). Since version 1.1 also: by_id (ordinals by ascending id),
-              and for each sort by a price `cents_<sort>`, the prices in the sort's default order, in cents (0 for
-              products without a price, which come last). product_digest (of the Card's line before its prices),
-              full_name and base_name (rows in `names`)
+              value, `card_lists.BLANK` for an empty text. For each sort `order_<sort>` (ordinals in the sort's
+              default order) and `rank_<sort>` (its inverse), and for each sort by a price `cents_<sort>`, the prices
+              in the sort's default order, in cents (0 for products without a price, which come last). by_id (ordinals
+              by ascending id), product_digest (of the Card's line before its prices), full_name and base_name (rows
+              in `names`)
     sets      a row per expansion that the lake names or that a product belongs to, by id: id, name (NFC, or null),
-              and since version 1.1 game (folded, or null)
+              and game (folded, or null)
     words, suffixes, pieces, names   see `vocabulary`
 
 The schema metadata of `columns` holds `counts`: for each kind the number of products, and for each sort the number of
 products that have a sort key (the others come last in both orders). It also holds `lines`, the SHA-256 of the Cards'
-lines by id (`CardLines`). `spellings` holds for `game` and `rarity` how people see a key of the filter; an index of an
-older version has none.
-
-An index that an older version made has no columns for the filters and sorts that are new since.
+lines by id (`CardLines`). `spellings` holds for `game` and `rarity` how people see a key of the filter.
 
 The Cards' lines have the order of the ids. In the store they are the bulk file `cards`. The local copy is inflated and
 mapped into memory, so list answers are copied from it without parsing. The lines' hashes are stored in the search
@@ -94,11 +91,10 @@ class Catalogue:
         order, rank: One uint32 array per sort.
         cents: One int64 array per sort by a price: the prices in the sort's default order, highest first, for the
             products that have one.
-        full_name, base_name: The rows of each product's names in `names`, by ordinal. None in an index of an older
-            version.
+        full_name, base_name: The rows of each product's names in `names`, by ordinal.
         set_ids, set_names: One value per known expansion.
-        set_games: The folded game of each known expansion, or None. None in a build of version 1.0.
-        spellings: By text filter, the spelling of each key. None in a build of an older version.
+        set_games: The folded game of each known expansion, or None.
+        spellings: By text filter, the spelling of each key.
 
     Raises:
         StoreError: The files cannot be read.
@@ -110,30 +106,22 @@ class Catalogue:
         self._columns = columns
         self.counts = KindCounts(**json.loads(columns.schema.metadata[b"counts"]))
         self.ids, self.single, self.set = (_values(columns, name) for name in ("id", "single", "set"))
-        self.texts = {name: _texts(columns, name) for name in TEXT_FILTERS if name in columns.column_names}
-        sorts = [sort for sort in SORTS if f"rank_{sort}" in columns.column_names]
-        self.order = {sort: _values(columns, f"order_{sort}") for sort in sorts}
-        self.rank = {sort: _values(columns, f"rank_{sort}") for sort in sorts}
-        self.full_name, self.base_name = (
-            _narrow(_values(columns, name)) if name in columns.column_names else None
-            for name in ("full_name", "base_name")
-        )
-        priced = [sort for sort in PRICE_SORTS if f"cents_{sort}" in columns.column_names]
+        self.texts = {name: _texts(columns, name) for name in TEXT_FILTERS}
+        self.order = {sort: _values(columns, f"order_{sort}") for sort in SORTS}
+        self.rank = {sort: _values(columns, f"rank_{sort}") for sort in SORTS}
+        self.full_name, self.base_name = (_narrow(_values(columns, name)) for name in ("full_name", "base_name"))
         keyed = self.counts.keyed["all"]
-        self.cents = {sort: _values(columns, f"cents_{sort}")[: keyed[sort]] for sort in priced}
+        self.cents = {sort: _values(columns, f"cents_{sort}")[: keyed[sort]] for sort in PRICE_SORTS}
         self._steps: dict[str, tuple[np.ndarray, int]] = {}
         self.set_ids = _values(sets, "id")
         self.set_names = sets["name"].to_pylist()
-        self.set_games = sets["game"].to_pylist() if "game" in sets.column_names else None
-        spellings = columns.schema.metadata.get(b"spellings")
-        self.spellings: dict[str, dict[str, str]] | None = json.loads(spellings) if spellings else None
+        self.set_games = sets["game"].to_pylist()
+        self.spellings: dict[str, dict[str, str]] = json.loads(columns.schema.metadata[b"spellings"])
 
     @cached_property
     def by_id(self) -> np.ndarray:
         """The ordinals in the order of the products' ids."""
-        if "by_id" in self._columns.column_names:
-            return _values(self._columns, "by_id")
-        return np.argsort(self.ids).astype(np.uint32)
+        return _values(self._columns, "by_id")
 
     def ordinals(self, ids: Sequence[int]) -> list[int | None]:
         """Return the ordinals of products, None for an unknown id. The ids fit into 64 bits."""

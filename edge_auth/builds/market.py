@@ -19,8 +19,7 @@ The layer `movers` has the largest price moves of a build. Its Arrow files:
 
     lines   a row per product and window that any list shows: line (a Mover as JSON)
     lists   a row per list that has Movers, sorted by the first two columns: confirmed (whether it has confirmed moves
-            only; older versions wrote no such lists, and no such column), key, lines (rows in `lines`, in the order of
-            the list)
+            only), key, lines (rows in `lines`, in the order of the list)
 
 Beside them is `week`, a JSON file for the page `/explore`: {"steps": [integer], "changes": [number]}. It has the change
 of each product over 7 days in percent, in the order of the ids. A step is by how much an id is above the one before.
@@ -126,9 +125,6 @@ def _ranked(rows: list[dict[str, Any]], groups: list[Group], by: str, sort: str)
 class Movers:
     """The lists of price moves of a build, mapped into memory.
 
-    Attributes:
-        knows_confirmed: Whether there are lists of confirmed moves. Builds of older versions have none.
-
     Raises:
         StoreError: The files cannot be read.
     """
@@ -137,9 +133,7 @@ class Movers:
         lines, lists = layer.table(LINES), layer.table(LISTS)
         self._lines = only_chunk(lines, "line")
         self._rows = only_chunk(lists, "lines")
-        self.knows_confirmed = "confirmed" in lists.column_names
-        confirmed = lists["confirmed"].to_pylist() if self.knows_confirmed else [False] * len(lists)
-        keys = zip(confirmed, lists["key"].to_pylist(), strict=True)
+        keys = zip(lists["confirmed"].to_pylist(), lists["key"].to_pylist(), strict=True)
         self._places = {key: place for place, key in enumerate(keys)}
 
     def list(self, key: str, confirmed: bool = False) -> list[bytes]:

@@ -19,7 +19,7 @@ from edge_auth.builds.index import Entry
 from edge_auth.builds.layers import Layer, read_members
 from edge_auth.builds.market import Market, Movers
 from edge_auth.builds.series import Series
-from edge_auth.errors import NotFound, StoreError
+from edge_auth.errors import StoreError
 from edge_auth.search.facets import Facets
 from edge_auth.search.named import Narrowing, Slugs, find_named
 from edge_auth.search.ranking import NO_FILTERS, Filters, ResultPage, Search, first_matches, mask_of, read_find
@@ -27,7 +27,6 @@ from edge_auth.store.codec import decompress
 from edge_auth.text import fold_without_apostrophes
 
 T = TypeVar("T")
-_PARTS = frozenset((layer_names.MOVERS, layer_names.IDENTIFIERS, layer_names.MARKET))  # each has a property of its name
 _NARROWING_BYTES = 8 << 20  # for the filters of /cards/named
 _KEPT_OF_NAMES_BYTES = 16 << 20  # what /cards/named says of names is kept: lists name the same cards again and again
 _OVERHEAD_OF_A_NAME = 300
@@ -132,14 +131,8 @@ class OpenBuild:
         _read(catalogue, "vocabulary", "card_lines", "by_id")
         _read(self, "sets", "slugs")
         _read(self.objects, "bulk_files")
-        if catalogue.full_name is not None:
-            _read(catalogue, "names")
-            _read(self, "best_of_letters")
-        if catalogue.spellings is not None:
-            _read(self, "facets")
-        _read(self, *_PARTS.intersection(layers))
-        if self._has_series:
-            _read(self, "series")
+        _read(catalogue, "names")
+        _read(self, "best_of_letters", "facets", "movers", "series", "identifiers", "market")
         self.fingerprints_file = self._inflated_if_large(object_keys.FINGERPRINTS_KEY)
         self.prepared = True
 
@@ -152,7 +145,7 @@ class OpenBuild:
     def sets(self) -> list[ListedSet]:
         """Every Set in the order of the list."""
         catalogue = self.catalogue
-        games = dict(zip(catalogue.set_ids.tolist(), catalogue.set_games or (), strict=False))
+        games = dict(zip(catalogue.set_ids.tolist(), catalogue.set_games, strict=True))
         sets = ((line, json.loads(line)) for line in self._lines(partial(object_keys.page_of_rows, layer_names.SETS)))
         return [
             ListedSet(
@@ -165,8 +158,7 @@ class OpenBuild:
     def best_of_letters(self) -> dict[Search, ResultPage]:
         """The best matches of each letter that very many names contain: the first search of all who type a name."""
         catalogue = self.catalogue
-        is_ranked = catalogue.full_name is not None
-        letters = [text for text in catalogue.vocabulary.characters if is_ranked and text.isalnum()]
+        letters = [text for text in catalogue.vocabulary.characters if text.isalnum()]
         found = [(letter, Filters((letter,))) for letter in letters]
         found += [(letter, Filters(parts=read_find(catalogue, letter)[1])) for letter in letters]
         searches = [Search(filters, DEFAULT_SORT, reverse=False, best=letter) for letter, filters in found]
@@ -177,12 +169,7 @@ class OpenBuild:
 
         Args:
             printings: Whether it says set, number and prices of each product.
-
-        Raises:
-            NotFound: The build was made before names were looked up by lists.
         """
-        if self.catalogue.full_name is None:
-            raise self._too_old("lists of names")
         kept = self._named.get((filters, printings), {})
         known = list(map(kept.get, names))
         missing = [name for name, line in zip(names, known, strict=True) if line is None]
@@ -212,68 +199,33 @@ class OpenBuild:
 
     @cached_property
     def facets(self) -> Facets:
-        """What facets are counted from.
-
-        Raises:
-            NotFound: The build was made before there were facets.
-        """
-        if self.catalogue.spellings is None:
-            raise self._too_old("facets")
+        """What facets are counted from."""
         return Facets(self.catalogue, self.catalogue.spellings, {one.id: one.name for one in self.sets})
 
     @cached_property
     def movers(self) -> Movers:
-        """The lists of price moves.
-
-        Raises:
-            NotFound: The build was made before there were movers.
-        """
-        self.require(layer_names.MOVERS)
+        """The lists of price moves."""
         return self.objects.movers
 
     @cached_property
     def series(self) -> Series:
-        """The weekly prices of the products.
-
-        Raises:
-            NotFound: The build was made before there were series.
-        """
-        if not self._has_series:
-            raise self._too_old(layer_names.SERIES)
+        """The weekly prices of the products."""
         return self.objects.series
 
     @cached_property
     def identifiers(self) -> Identifiers:
-        """The ids of other catalogues.
-
-        Raises:
-            NotFound: The build was made before there were identifiers.
-        """
-        self.require(layer_names.IDENTIFIERS)
+        """The ids of other catalogues."""
         return self.objects.identifiers
 
     @cached_property
     def market(self) -> Market:
-        """The groups of the market.
-
-        Raises:
-            NotFound: The build was made before there was a market.
-        """
-        self.require(layer_names.MARKET)
+        """The groups of the market."""
         return self.objects.market
 
     @cached_property
     def manifest(self) -> bytes:
-        """The manifest of the bulk files.
-
-        Raises:
-            NotFound: The build was made before there were bulk files.
-        """
-        manifest = self.objects.manifest()
-        if manifest is None:
-            self.require(layer_names.BULK)
-            raise StoreError(f"build {self.id} has no {object_keys.BULK_KEY}")
-        return manifest
+        """The manifest of the bulk files."""
+        return self.objects.manifest()
 
     @cached_property
     def watchlist(self) -> list[bytes]:
@@ -286,13 +238,8 @@ class OpenBuild:
         return Slugs(self.watchlist)
 
     def rows(self, layer: str) -> list[bytes]:
-        """Return every row of the list that a layer stores as JSON, in the order of the list.
-
-        Raises:
-            NotFound: The build was made before there was such a list.
-        """
+        """Return every row of the list that a layer stores as JSON, in the order of the list."""
         if layer not in self._rows:
-            self.require(layer)
             self._rows[layer] = self._lines(partial(object_keys.page_of_rows, layer))
         return self._rows[layer]
 
@@ -336,18 +283,6 @@ class OpenBuild:
             value = make()
             self._cache.put((self.id, key), value, cost(value))
         return value
-
-    def require(self, layer: str) -> None:
-        """Raise NotFound if the build was made before there was such a layer."""
-        if layer not in self.objects.layers:
-            raise self._too_old(layer)
-
-    @property
-    def _has_series(self) -> bool:
-        return layer_names.series_layer(layer_names.OPEN_MONTH) in self.objects.layers
-
-    def _too_old(self, what: str) -> NotFound:
-        return NotFound(f"build {self.id} has no {what}: an older version made it, the next build has them")
 
     def _inflated_if_large(self, key: str) -> Path | None:
         """Return a local file with the JSON of a large object. Without one, each request inflates the object."""

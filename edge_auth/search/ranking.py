@@ -255,7 +255,6 @@ def _best_first(
 def _classes(catalogue: Catalogue, search: Search, ordinals: np.ndarray) -> np.ndarray:
     """Return how well the names of some matches of a search fit its text: uint8, 0 for the best."""
     text = search.best or ""
-    assert catalogue.full_name is not None and catalogue.base_name is not None
     found, names = np.full(len(ordinals), _OTHERS, np.uint8), catalogue.full_name.take(ordinals)
     equal, begin, go_on = catalogue.names.like(text)
     found[_begin_words(catalogue, search).take(ordinals)] = _WORDS_BEGIN
@@ -301,7 +300,6 @@ def _holding(catalogue: Catalogue, text: str) -> np.ndarray:
         first = first.compress(_are_among(first, products))
     if " " not in text:
         return first
-    assert catalogue.full_name is not None
     rows = catalogue.full_name.take(first)
     held = [row for row in np.unique(rows).tolist() if f" {text} " in f" {catalogue.names.text(row)} "]
     return first[np.isin(rows, held)]

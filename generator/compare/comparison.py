@@ -239,7 +239,7 @@ def source_rows(build: Build) -> pa.Table:
         DamageError, StoreError: As `read_rows_of_days`.
     """
     days = [(build.as_of - timedelta(days=age)).isoformat() for age in range(settings.SOURCE_DAYS)]
-    entries = json.loads(build.manifest() or b'{"files": []}')["files"]
+    entries = json.loads(build.manifest())["files"]
     found = [_SOURCE_ROWS.empty_table()]
     for table, (bulk_table, a, b) in _SOURCES.items():
         key = "slug" if table == "watch_checks" else "id_product"

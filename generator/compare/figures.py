@@ -76,7 +76,7 @@ def _movers(build: Build) -> _Lists:
 
 
 def _bulk_files(build: Build) -> set[str]:
-    return {entry["name"] for entry in json.loads(build.manifest() or b'{"files": []}')[FILES]}
+    return {entry["name"] for entry in json.loads(build.manifest())[FILES]}
 
 
 @dataclass(frozen=True)

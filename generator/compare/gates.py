@@ -283,7 +283,7 @@ def _links(build: Build | None, other: Build | None) -> pa.Table:
     """Return the pictures and pages of the products; nothing if both builds have the same."""
     if build is None or other is None:
         return _LINKS.empty_table()
-    names = ({entry["name"] for entry in json.loads(b.manifest() or b'{"files": []}')["files"]} for b in (build, other))
+    names = ({entry["name"] for entry in json.loads(b.manifest())["files"]} for b in (build, other))
     mine, theirs = ({name for name in found if name.startswith("products-")} for found in names)
     return _LINKS.empty_table() if mine == theirs else read_bulk_table(build, "products", _LINKS)
 
@@ -315,7 +315,7 @@ def _bulk(build: Build, days_left_out: Collection[tuple[str, str]]) -> pa.Table:
     """Return the tables of a build's bulk files with their records, and their columns."""
     records: Counter[str] = Counter()
     columns: set[str] = set()
-    for entry in json.loads(build.manifest() or b'{"files": []}')["files"]:
+    for entry in json.loads(build.manifest())["files"]:
         if entry["table"] == CATALOGUE:  # the rows of the other files
             continue
         lake_table = _LAKE_TABLES.get(entry["table"], entry["table"])
@@ -339,7 +339,7 @@ def _unread_days(old: Build, new: Build) -> pa.Table:
 
 def _guide_rows(build: Build, days: Collection[str]) -> pa.Table:
     """Return the prices of some days of the guide."""
-    entries = json.loads(build.manifest() or b'{"files": []}')["files"] if days else []
+    entries = json.loads(build.manifest())["files"] if days else []
     read = (read_rows_of_days(build, entry, days, _DAYS.names) for entry in entries if entry["table"] == _GUIDE)
     return pa.concat_tables([_DAYS.empty_table(), *(rows.cast(_DAYS) for rows in read if rows.num_columns)])
 

@@ -16,11 +16,8 @@ import pytest
 
 from edge_auth.api.blueprints import ENDPOINTS
 from edge_auth.builds import layout
-from edge_auth.builds.catalogue import COLUMNS
-from edge_auth.builds.index import INDEX_NAME, LayerFile, index_table, map_table, to_bytes
 from edge_auth.live.key_file import open_key_file
 from edge_auth.live.keys import DEFAULT_RATE_LIMIT, KEY_PREFIX, SCOPES, issue
-from edge_auth.store.codec import sha256
 from edge_auth.store.folder import FolderStore
 from generator.releases.publish import publish
 from generator.site.openapi import document, errors
@@ -34,7 +31,7 @@ from tests.support.service import ROOT, HttpAnswer, Service
 from tests.support.wsgi import WsgiClient
 
 pytestmark = [pytest.mark.xdist_group("error examples"), pytest.mark.thorough]  # one process: one shim
-LIVE_BUILD, OLD_BUILD = "2026-08-22-3f9a1c0b7d52", "2025-12-31-b06af40c7d77"
+LIVE_BUILD = "2026-08-22-3f9a1c0b7d52"
 EXPIRY = "2025-12-31T23:59:59Z"
 SLUGS = ("emberfox-ex-asp012", "emberfox-v-asp013", "emberfox-vmax-asp014")
 RECORDED = ROOT / "generator" / "site" / "refusals.csv"
@@ -56,8 +53,6 @@ MESSAGES = {
 }
 WAIT = re.compile(r"wait \d+ seconds")
 FILE_SIZE = re.compile(r"the file has \d+ bytes")
-# The layers of version 1.0, and that of the lines of the Cards.
-OLD_LAYERS = ("catalogue", "bulk-cards", "history", "watchlist", "sets", "fingerprints", "status", "site")
 FOR_FILES = 10  # times the limit of a key
 
 
@@ -68,24 +63,22 @@ class Tried:
     service: Service
     keys: dict[str, str]
     live: str
-    old: str
     file: str
 
     def send(self, request: RefusedRequest) -> HttpAnswer:
         key = self.keys.get(request.key)
-        headers = {name: value.replace(OLD_BUILD, self.old) for name, value in request.headers.items()}
         target = re.sub(r"sets-[0-9a-f]{12}\.parquet", self.file, request.target)
         attempts = DEFAULT_RATE_LIMIT * FOR_FILES * 3 if request.key == "spent" else 1  # a minute may end meanwhile
         client = self.service.client(key)
         for _ in range(attempts):
-            answer = client.send(request.method, target, headers)
+            answer = client.send(request.method, target, request.headers)
             if answer.status == 429:
                 break
         return answer
 
     def as_in_examples(self, message: str) -> str:
         """A message of this service with the names and numbers of the examples."""
-        message = message.replace(self.live, LIVE_BUILD).replace(self.old, OLD_BUILD)
+        message = message.replace(self.live, LIVE_BUILD)
         return FILE_SIZE.sub("the file has 4096 bytes", WAIT.sub("wait 17 seconds", message))
 
 
@@ -96,34 +89,6 @@ def keys_of_each_kind(location: Path) -> dict[str, str]:
         found[kind], record = issue(kind, SCOPES, DEFAULT_RATE_LIMIT, None, 0)
         open_key_file(str(location)).add(replace(record, **more))
     return found
-
-
-def add_older_build(store: FolderStore, live: str) -> str:
-    """Add a build without the layers and the index of names that old versions did not make. Return its id."""
-    record = json.loads(store.get(layout.record_name(live)))
-    kept = {name: layer for name, layer in record["layers"].items() if name.startswith(OLD_LAYERS)}
-    record["layers"] = kept
-    kept["catalogue"]["digest"] = add_older_catalogue(store, kept["catalogue"]["digest"])
-    digests = {name: layer["digest"] for name, layer in kept.items()}
-    record["id"] = layout.build_id(record["as_of"], digests)
-    store.put(layout.record_name(record["id"]), json.dumps(record).encode())
-    return record["id"]
-
-
-def add_older_catalogue(store: FolderStore, digest: str) -> str:
-    """Add a layer with the files of a catalogue, whose columns do not know the names. Return its digest."""
-    folder, older = (layout.layer_folder("catalogue", name) for name in (digest, digest[::-1]))
-    index = map_table(store.local_path(folder + INDEX_NAME))
-    files = []
-    for name, *_ in json.loads(index.schema.metadata[b"files"]):
-        data = store.get(folder + name)
-        if name.startswith(f"{COLUMNS}-"):
-            data = to_bytes(map_table(store.local_path(folder + name)).drop_columns(["full_name", "base_name"]))
-        files.append(LayerFile(name, len(data), sha256(data).hex()))
-        store.put(older + name, data)
-    table = index_table(index.replace_schema_metadata(None), index.schema.metadata[b"pattern"].decode(), [], files)
-    store.put(older + INDEX_NAME, to_bytes(table))
-    return digest[::-1]
 
 
 @pytest.fixture(scope="module")
@@ -141,12 +106,11 @@ def location(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tried(location: Path) -> Iterator[Tried]:
     store = FolderStore(str(location))
     [live] = layout.build_ids(store.list(layout.BUILDS))
-    old = add_older_build(store, live)
     publish(store, live, by_hand=True)
     keys = keys_of_each_kind(location)
     with Service(location, location.parent / "state") as service:
         listed = service.client(keys["valid"]).get("/api/v1/bulk").json["files"]
-        yield Tried(service, keys, live, old, listed[0]["name"])
+        yield Tried(service, keys, live, listed[0]["name"])
 
 
 Messages = dict[tuple[str, str], str]  # by path and code
