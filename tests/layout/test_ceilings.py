@@ -1,0 +1,58 @@
+"""Ceilings: how many lines of Python a package may have. They may only be lowered."""
+
+import pytest
+
+from tests.support.service import ROOT
+
+# After a change that made a package smaller, write its new number here.
+LINES = {
+    "edge_auth": 340,  # its flat modules
+    "edge_auth/api": 2_200,
+    "edge_auth/builds": 3_400,
+    "edge_auth/live": 2_950,
+    "edge_auth/search": 950,
+    "edge_auth/serve": 1_000,
+    "edge_auth/store": 2_250,
+    "generator": 1_090,  # its flat modules
+    "generator/commands": 3_350,
+    "generator/compare": 1_800,
+    "generator/demo": 1_650,
+    "generator/deploy": 250,
+    "generator/drawings": 450,
+    "generator/fingerprints": 1_000,
+    "generator/ingest": 4_900,
+    "generator/lake": 1_600,
+    "generator/making": 5_000,
+    "generator/nightly": 1_200,
+    "generator/pack": 600,
+    "generator/reading": 2_400,
+    "generator/releases": 1_300,
+    "generator/site": 2_300,
+    "generator/tree": 950,
+    "bench": 4_100,
+    "tests": 43_100,
+}
+WORDS = 65_000  # of Markdown, without the changelog
+
+
+def lines(folder: str, pattern: str = "**/*.py") -> int:
+    files = [path for path in (ROOT / folder).glob(pattern) if "__pycache__" not in path.parts]
+    return sum(len(path.read_text("utf-8").splitlines()) for path in files)
+
+
+@pytest.mark.parametrize("folder", LINES)
+def test_a_package_does_not_grow(folder: str) -> None:
+    found = lines(folder, "*.py") if folder in ("generator", "edge_auth") else lines(folder)
+    assert found <= LINES[folder], f"{folder} has {found:,} lines: leave out what no promise needs"
+
+
+def test_every_package_has_a_ceiling() -> None:
+    packages = {path.parent for top in ("generator", "edge_auth") for path in (ROOT / top).glob("*/__init__.py")}
+    assert {path.relative_to(ROOT).as_posix() for path in packages} <= LINES.keys()
+
+
+def test_the_documents_do_not_grow() -> None:
+    pages = [*ROOT.glob("*.md"), *(page for top in ("docs", "generator", "edge_auth", "tests", "bench", "build")
+                                   for page in (ROOT / top).rglob("*.md"))]  # fmt: skip
+    found = sum(len(page.read_text("utf-8").split()) for page in pages if page.name != "CHANGELOG.md")
+    assert found <= WORDS, f"{found:,} words: say it in fewer"
