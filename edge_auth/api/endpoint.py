@@ -52,6 +52,7 @@ class Endpoint(Access):
         subject: The rule of the variable part of the path, if it has one.
         of_build: Whether a build determines the answers, which name it in X-Build.
         pinned: Whether a request may name this build in X-Build.
+        kept: Whether path and query determine the body, so that it is kept for the next request.
         tag, schema: What the OpenAPI document says: the tag, and the schema of a 200.
         errors: The errors of the look-up. The document adds those of the checks that come before.
         cache_control, vary: Headers of every 200.
@@ -65,6 +66,7 @@ class Endpoint(Access):
     subject: Rule | None = None
     of_build: bool = True
     pinned: bool = True
+    kept: bool = True
     tag: str = ""
     schema: str = ""
     errors: tuple[type[ApiError], ...] = ()

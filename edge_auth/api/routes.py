@@ -85,10 +85,26 @@ def answer(endpoint: Endpoint, arguments: dict[str, str]) -> Response:
         service.auth.admit(asked, endpoint)  # key, limit, scope
     elif not endpoint.of_build:
         raise NotFound("a build alone has no answer to this")
-    if endpoint.of_build:
-        return answer_from_build(asked, service, endpoint, arguments)
-    found = endpoint.view(**arguments, query=read_parameters(endpoint, arguments, asked.query))
-    return success(asked, service, endpoint, found) if isinstance(found, Body) else found
+    if not endpoint.of_build:
+        found = endpoint.view(**arguments, query=read_parameters(endpoint, arguments, asked.query))
+        return success(asked, service, endpoint, found) if isinstance(found, Body) else found
+    pin = asked.environ.get("HTTP_X_BUILD") if endpoint.pinned else None
+    pin = pin[:_MAX_PIN_CHARACTERS] if pin else None  # a longer one is no build either
+    path, query = asked.raw_path, asked.query
+    for is_last in (False, True):  # a build may be pruned meanwhile
+        try:
+            build = service.builds.select(pin)
+        except UnknownBuild:
+            raise _unknown_build(asked, service, pin) from None
+        asked.answer_headers["X-Build"] = build.id
+        try:
+            body = build.kept_body(path, query) if endpoint.kept else None
+            body = body or make_body(build, endpoint, arguments, path, query)
+            return success(asked, service, endpoint, body)
+        except (MissingObject, AccessDenied):  # the errors for objects of a pruned build
+            if is_last or not service.builds.has_changed(build, pin):
+                raise
+    raise AssertionError("unreachable")
 
 
 def require_one_host(asked: ApiRequest) -> None:
@@ -102,44 +118,22 @@ def require_one_host(asked: ApiRequest) -> None:
         raise InvalidParameter(_ONE_HOST)
 
 
-def answer_from_build(
-    asked: ApiRequest, service: Cardpress, endpoint: Endpoint, arguments: Mapping[str, str], path: bytes | None = None
-) -> Response:
-    """Answer from the build that X-Build names, else from the live one. If it was pruned meanwhile, from the next one.
-
-    Args:
-        path: What the answer is kept under, if it is not the path of the request.
-    """
-    pin = asked.environ.get("HTTP_X_BUILD") if endpoint.pinned else None
-    pin = pin[:_MAX_PIN_CHARACTERS] if pin else None  # a longer one is no build either
-    path = path or asked.raw_path
-    for is_last in (False, True):
-        try:
-            build = service.builds.select(pin)
-        except UnknownBuild:
-            asked.answer_headers.pop("X-Build", None)
-            live = service.builds.select().id
-            why = f"X-Build {quote_input(pin or '')} is not kept here; the live build is {live}"
-            raise InvalidParameter(why) from None
-        asked.answer_headers["X-Build"] = build.id
-        try:
-            body = build.kept_body(path, asked.query) or make_body(build, endpoint, arguments, path, asked.query)
-            return success(asked, service, endpoint, body)
-        except (MissingObject, AccessDenied):  # the errors for objects of a pruned build
-            if is_last or not service.builds.has_changed(build, pin):
-                raise
-    raise AssertionError("unreachable")
+def _unknown_build(asked: ApiRequest, service: Cardpress, pin: str | None) -> InvalidParameter:
+    asked.answer_headers.pop("X-Build", None)
+    live = service.builds.select().id
+    return InvalidParameter(f"X-Build {quote_input(pin or '')} is not kept here; the live build is {live}")
 
 
 def make_body(build: OpenBuild, endpoint: Endpoint, arguments: Mapping[str, str], path: bytes, query: str) -> Body:
-    """Return the body that a view finds in a build, and keep it under the path and the query.
+    """Return the body that a view finds in a build, and keep it under the path and the query if it may be.
 
     Raises:
         ApiError: The parameters are not allowed, or the view finds nothing.
         StoreError: The store failed.
     """
     body: Body = endpoint.view(build, **arguments, query=read_parameters(endpoint, arguments, query))
-    build.keep_body(path, query, body)
+    if endpoint.kept:
+        build.keep_body(path, query, body)
     return body
 
 

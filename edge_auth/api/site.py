@@ -2,13 +2,10 @@
 
 from typing import Any
 
-from flask import Response, current_app
-
 from edge_auth.api.endpoint import Endpoint
-from edge_auth.api.extension import NAME
 from edge_auth.api.flask_app import this_request
 from edge_auth.api.responses import prefers
-from edge_auth.api.routes import Query, Routes, answer_from_build
+from edge_auth.api.routes import Query, Routes
 from edge_auth.builds import object_keys
 from edge_auth.builds.bodies import JSON, Body
 from edge_auth.errors import NotFound
@@ -48,12 +45,10 @@ def file_of_folder(build: OpenBuild, folder: str, name: str, query: Query) -> Bo
     return page(build, f"{folder}/{name}", query)
 
 
-def home(query: Query) -> Response:
-    """Return the page at / in one of its two forms, each of which is kept."""
-    asked, service = this_request(), current_app.extensions[NAME]
-    as_json = prefers(asked.environ.get("HTTP_ACCEPT", ""), JSON, "text/html")
-    key = object_keys.HOME_JSON if as_json else object_keys.HOME_PAGE
-    return answer_from_build(asked, service, _HOME_PAGE, {"key": key}, f"/{key}".encode())
+def home(build: OpenBuild, query: Query) -> Body:
+    """Return the page at / in one of its two forms."""
+    as_json = prefers(this_request().environ.get("HTTP_ACCEPT", ""), JSON, "text/html")
+    return build.stored_body(object_keys.HOME_JSON if as_json else object_keys.HOME_PAGE)
 
 
 def no_path(meant: str | None = None) -> str:
@@ -63,9 +58,8 @@ def no_path(meant: str | None = None) -> str:
 
 _SITE: dict[str, Any] = {"path": "/docs, /explore", "vary": "Accept-Encoding", "pinned": False, **_PAGES}
 _PAGE, _FILE = Endpoint(view=page, **_SITE), Endpoint(view=file_of_folder, **_SITE)
-_HOME = {"path": "/", "vary": "Accept, Accept-Encoding", "pinned": False, **_PAGES}
-_HOME_PAGE = Endpoint(view=page, **_HOME)
-pages.add_endpoint("/", "home", Endpoint(view=home, of_build=False, **_HOME))
+_HOME = Endpoint(view=home, path="/", vary="Accept, Accept-Encoding", pinned=False, kept=False, **_PAGES)
+pages.add_endpoint("/", "home", _HOME)
 for _name in object_keys.ROOT_FILES:
     pages.add_endpoint(f"/{_name}", _name.replace(".", "_"), _PAGE, key=_name)
 for _folder in object_keys.SITE_FOLDERS:
