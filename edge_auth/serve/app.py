@@ -25,7 +25,7 @@ from edge_auth.live.key_file import KeyFile, open_key_file
 from edge_auth.live.keyring import Keyring, KeySource
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics, RetriedMetrics
-from edge_auth.serve.store_copies import copies_folder, live_file
+from edge_auth.serve.state_files import copies_folder, live_file
 from edge_auth.store.file_cache import FileCache, default_state_folder
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.interface import Store
