@@ -5,6 +5,7 @@ filter or a price range. A ranking holds all ordinals in the order of a sort.
 """
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 from itertools import chain
 from typing import NamedTuple
 
@@ -13,13 +14,15 @@ import numpy as np
 from edge_auth.builds.card_lists import PRICE_SORTS, number_key
 from edge_auth.builds.catalogue import Catalogue
 from edge_auth.errors import NotFound
-from edge_auth.text import MAX_DIGITS, fold, words
+from edge_auth.text import MAX_DIGITS, fold, fold_without_apostrophes, words
 
 # Matches are sorted by rank, or the ranking is scanned until enough are found. To sort a match takes as long as to scan
 # this many products.
 _SCANNED_PER_SORTED = 10
 _FIRST_BLOCK_PRODUCTS = 512
 _EQUAL, _BEGINS, _HOLDS, _GOES_ON, _WORDS_BEGIN, _OTHERS = range(6)  # the classes of sort=match
+_MAX_MEANT_CHARACTERS = 60  # of a name that is compared with those of sets
+_MIN_NEARNESS = 0.7
 _LARGEST_INTEGER = 2**63 - 1
 
 
@@ -185,8 +188,18 @@ def _set_rows(catalogue: Catalogue, text: str) -> list[int]:
             return [row]
     rows = [row for row, name in enumerate(catalogue.set_names) if name == text]
     if not rows:
-        raise NotFound("there is no set with this id or exact name")
+        near = _nearest_set(catalogue, text[:_MAX_MEANT_CHARACTERS])
+        raise NotFound("there is no set with this id or exact name" + (f": did you mean {near}?" if near else ""))
     return rows
+
+
+def _nearest_set(catalogue: Catalogue, text: str) -> str | None:
+    """Return the shortest name of a set that holds a text, else the one nearest to it, None if none is near."""
+    wanted = fold_without_apostrophes(text)
+    names = {fold_without_apostrophes(name): name for name in catalogue.set_names if name}
+    holding = sorted((folded for folded in names if wanted.strip() in folded), key=len) if wanted.strip() else []
+    near = holding or get_close_matches(wanted, names, 1, _MIN_NEARNESS)
+    return names[near[0]] if near else None
 
 
 def ranks_of_prices(catalogue: Catalogue, search: Search) -> slice:

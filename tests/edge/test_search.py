@@ -121,6 +121,14 @@ def test_a_number_that_is_no_id_is_a_name(client, products):
     assert client.get("/api/v1/cards?set=Poke%CC%81mon+EX").status == 200
 
 
+@pytest.mark.parametrize(("typed", "near"), [("twins", "Twins"), ("base", "Base Set"), ("Bsae+Set", "Base Set")])
+@pytest.mark.parametrize("path", ["cards", "facets"])
+def test_a_set_that_is_not_known_names_the_nearest(client, path, typed, near):
+    answer = client.get(f"/api/v1/{path}?set={typed}")
+    assert answer.code == "not_found" and answer.message.endswith(f"did you mean {near}?")
+    assert client.get(f"/api/v1/{path}?set=zzz").message == "there is no set with this id or exact name"
+
+
 def test_sets(client):
     everything = client.get("/api/v1/sets").json()
     assert [s["name"] for s in everything["data"]] == ["151", "Base Set", "Pokémon EX", "Twins", "Twins"]
