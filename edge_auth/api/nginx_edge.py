@@ -20,7 +20,7 @@ from werkzeug.exceptions import HTTPException
 from edge_auth.api.endpoint import Endpoint
 from edge_auth.api.extension import NAME, Cardpress
 from edge_auth.api.flask_app import ApiFlask, this_request
-from edge_auth.api.responses import Answer, failure, refusal, shared_headers
+from edge_auth.api.responses import Answer, edge_headers, failure, refusal
 from edge_auth.api.routes import Route, make_body
 from edge_auth.builds.bodies import Body
 from edge_auth.errors import ApiError, EdgeError, NotFound
@@ -36,6 +36,7 @@ def answer_fetches() -> Answer | None:
     named: str = asked.environ.get("HTTP_X_EDGE_BUILD", "")
     if not named.startswith(_FETCH):
         return None
+    asked.routing_exception = None  # no client has asked: `finish` notes nothing
     try:
         build = service.builds.select(named.removeprefix(_FETCH))
     except EdgeError as error:  # perhaps it is still being opened
@@ -52,7 +53,8 @@ def _fetched(service: Cardpress, build: OpenBuild, line: str) -> Answer:
     app, gzip = cast("ApiFlask", current_app), encoding == "gzip"
     try:
         endpoint, body = _made(app, build, unquote_to_bytes(path), query)
-        fields = {**endpoint.headers, **body.headers(gzip), "X-Build": build.id, **shared_headers(endpoint)}
+        of_endpoint = endpoint.shared_headers if service.behind_cdn else endpoint.headers
+        fields = {**of_endpoint, **body.headers(gzip), "X-Build": build.id, **edge_headers(endpoint)}
         return Answer(200, fields, body.gzipped if gzip else body.inflated())
     except ApiError as error:
         return refusal(error)

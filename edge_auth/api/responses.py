@@ -175,12 +175,12 @@ def _describe(response: Response, asked: ApiRequest) -> None:
     """Tell nginx the endpoint of an answer. Let it keep one that comes from the build that it has asked for."""
     access, build = asked.access, asked.environ.get("HTTP_X_EDGE_BUILD", "")
     may_keep = response.status_code in (200, 304) and build and asked.answer_headers.get("X-Build") == build
-    added = shared_headers(access) if may_keep and isinstance(access, Endpoint) else {}
+    added = edge_headers(access) if may_keep and isinstance(access, Endpoint) else {}
     headers = response.sent_headers if isinstance(response, Answer) else response.headers
     headers.update({"X-Edge-Endpoint": access.path if access else NO_LABEL} | added)
 
 
-def shared_headers(endpoint: Endpoint) -> dict[str, str]:
+def edge_headers(endpoint: Endpoint) -> dict[str, str]:
     """Return the headers by which nginx knows who else gets an answer."""
     return {"X-Edge-Endpoint": endpoint.path} | ({"X-Edge-Scope": scope} if (scope := endpoint.shared_scope) else {})
 

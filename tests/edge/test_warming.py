@@ -117,3 +117,6 @@ def test_an_address_of_raw_bytes_spoils_no_other_answer_that_nginx_fetches(
     }
     text = b"".join(client.app.wsgi_app(environ, lambda *_: None))
     assert re.findall(rb"HTTP/1.1 ([0-9]+)", text) == [b"200", b"200", b"404", b"200"]
+    client.get("/api/v1/status")
+    until(lambda: '"/api/v1/status"' in client.log, 10, "the log has a client's request")
+    assert '"/"' not in client.log, "what nginx asks for itself is not logged"
