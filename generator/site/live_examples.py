@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -49,6 +50,7 @@ _Ask = Callable[[str], _Json]
 
 # Of the moves of the week.
 _MOVES_EACH_WAY = 4
+_MOVE_CANDIDATES = 50  # of each direction: not all have two averages
 _LEAST_PRICE = 5  # before a move that is shown: one sale moves a cheap card by much
 _HUES = 8  # of the style sheet
 # Of the indexes of games.
@@ -190,21 +192,34 @@ def cut(text: str) -> str:
 
 
 def _moves(direction: str, answer: _Ask) -> list[Move]:
-    floor = f"min_price={_LEAST_PRICE}&limit={_MOVES_EACH_WAY}"
+    floor = f"min_price={_LEAST_PRICE}&limit={_MOVE_CANDIDATES}"
     movers = answer(f"{API}movers?confirmed=true&direction={direction}&{floor}")["data"]
     if not movers:
         return []
     cards = answer(f"{API}cards?ids=" + ",".join(str(mover["id_product"]) for mover in movers))["data"]
-    return [_move(mover, card) for mover, card in zip(movers, cards, strict=True)]
+    backed = (pair for pair in zip(movers, cards, strict=True) if _has_two_averages(*pair))
+    return [_move(*pair) for pair in islice(backed, _MOVES_EACH_WAY)]
+
+
+def _has_two_averages(mover: dict[str, Any], card: dict[str, Any]) -> bool:
+    """Return whether the averages of a week and a month differ. Equal ones are of the same few sales."""
+    guide = _guide(mover, card)
+    return bool(guide["avg7"] != guide["avg30"])
+
+
+def _guide(mover: dict[str, Any], card: dict[str, Any]) -> dict[str, Any]:
+    """Return the prices of the finish that moved."""
+    guide: dict[str, Any] = card["price_guide"]
+    return guide["holo"] if mover["finish"] == "foil" else guide
 
 
 def _move(mover: dict[str, Any], card: dict[str, Any]) -> Move:
     image = card["image"] or ""
     shown = image.startswith(("https://", "/")) and not image.startswith("//")
     game = (card["category"] or "").rpartition(" ")[0]  # a card does not name its game, but its category begins with it
-    guide = card["price_guide"]
-    low = (guide["holo"] if mover["finish"] == "foil" else guide)["low"]
-    return Move(mover, card["number"], image if shown else None, low, sum(map(ord, game)) % _HUES)
+    return Move(
+        mover, card["number"], image if shown else None, _guide(mover, card)["low"], sum(map(ord, game)) % _HUES
+    )
 
 
 def _game_index(row: dict[str, Any], answer: _Ask) -> GameIndex | None:

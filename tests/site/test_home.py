@@ -120,8 +120,15 @@ def test_it_shows_the_confirmed_moves_of_the_week(demo_service: tuple[Service, s
     links = [given["href"] or "" for _, given in page.elements if "/explore#/cards/" in (given.get("href") or "")]
     shown = [int(link.rpartition("/")[2]) for link in links]
     pictures = [given["src"] or "" for tag, given in page.elements if tag == "img"]
-    asked = "/api/v1/movers?confirmed=true&min_price=5&limit=4&direction="
-    moves = [mover for way in ("up", "down") for mover in service.client(key).get(asked + way).json["data"]]
+    asked, client, moves = "/api/v1/movers?confirmed=true&min_price=5&limit=50&direction=", service.client(key), []
+    for way in ("up", "down"):
+        found = client.get(asked + way).json["data"]
+        cards = client.get("/api/v1/cards?ids=" + ",".join(str(mover["id_product"]) for mover in found)).json["data"]
+        guides = [card["price_guide"] for card in cards]
+        guides = [
+            guide["holo"] if mover["finish"] == "foil" else guide for mover, guide in zip(found, guides, strict=True)
+        ]
+        moves += [m for m, guide in zip(found, guides, strict=True) if guide["avg7"] != guide["avg30"]][:4]
     assert shown and shown == [mover["id_product"] for mover in moves]
     assert all(mover["name"] in page.text for mover in moves)
     assert "before €" in page.text and "lowest offer €" in page.text
