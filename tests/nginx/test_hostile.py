@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from edge_auth.builds.pointer import live_build_id
 from edge_auth.live.counter import FileCounter, counter_file
+from edge_auth.serve.state_files import live_file
+from edge_auth.store.open import open_store
 from tests.releases.test_full_disk import fill, small_disk
 from tests.support.commands import issue
 from tests.support.nginx_edge import CARDS, LIMIT, cached
@@ -232,6 +235,9 @@ def twice(store: Path, tmp_path: Path) -> Iterator[tuple[int, socketserver.Threa
     """Start nginx before such a shim. Return its port, and the shim."""
     port, folder = free_port(), tmp_path / "e"
     folder.mkdir()
+    said = live_file(str(tmp_path / "state"), open_store(str(store)).location)
+    said.parent.mkdir(parents=True)
+    said.write_text(live_build_id(open_store(str(store))))
     with socketserver.ThreadingUnixStreamServer(str(folder / "shim"), Upstream) as upstream:
         upstream.asked = 0  # type: ignore[attr-defined]
         threading.Thread(target=upstream.serve_forever).start()
