@@ -1,6 +1,6 @@
 """The OpenAPI document of the API, which the layer `site` stores as the object `openapi.json`.
 
-It joins the table of endpoints, the prose of `operations.md` and the schemas. The document of a build has examples that
+It joins what the views declare, the prose of `operations.md` and the schemas. The document of a build has examples that
 the build answers.
 """
 

@@ -1,4 +1,4 @@
-"""The prose of the endpoints has exactly the headings and rows that the table of endpoints needs."""
+"""The prose of the endpoints has exactly the headings and rows that the endpoints need."""
 
 from importlib.resources import files
 
