@@ -43,23 +43,16 @@ def test_a_night_writes_each_file_once_and_little_else(store: str, proxy: Proxy,
 
 
 @pytest.mark.thorough
-def test_answers_read_what_they_need_once(store: str, proxy: Proxy, tmp_path: Path) -> None:
+def test_answers_read_nothing(store: str, proxy: Proxy, tmp_path: Path) -> None:
     make(demo_lake(tmp_path / "lake", 5), store)
     key, record = issue("counted", SCOPES, 100_000, None, 0)
     open_key_file(store).add(record)
-    opened = open_store(store)
-    periods = len(open_build(opened, live_build_id(opened)).periods)
     with Service(store, tmp_path / "state") as service:
         client = service.client(key)
         ids = [card["id_product"] for card in client.get(f"{API}/cards?limit=20").json["data"]]
-        sends(client, f"cards/{ids[0]}", "cards?q=e&limit=1")()  # the layers' indexes are there
-        for paths, most in (
-            ([f"cards/{id_}" for id_ in ids[1:]], 1 + periods),
-            (["cards?sort=name&limit=100", "cards?sort=low&order=desc&limit=10", "cards?q=e&limit=5&sort=name"], 0),
-        ):
-            first, again = (during(proxy, sends(client, *paths)) for _ in range(2))
-            assert first["GET"] <= most * len(paths) and not first.keys() - {"GET"}, (paths, first)
-            assert not again, (paths, again)
+        sends(client, f"cards/{ids[0]}", "cards?q=e&limit=1")()  # the key is read
+        lists = ["cards?sort=name&limit=100", "cards?sort=low&order=desc&limit=10", "cards?q=e&limit=5&sort=name"]
+        assert not during(proxy, sends(client, *(f"cards/{id_}" for id_ in ids[1:]), *lists))
 
 
 @pytest.mark.thorough
