@@ -193,11 +193,12 @@ def broken_rules(database: duckdb.DuckDBPyConnection, table: str) -> list[Broken
 
 
 def _long_texts(database: duckdb.DuckDBPyConnection, table: str) -> list[tuple[Any, ...]]:
-    columns = [column for column in declared_tables()[table] if column.name != "day"]
-    texts = tuple((column.name, longest_text(column.name)) for column in columns if column.type.id == "varchar")
+    found = database.execute("select name, type from pragma_table_info($1) order by cid", [f"raw.{table}"]).fetchall()
+    columns = [(name, type_) for name, type_ in found if name != "day"]
+    texts = tuple((name, longest_text(name)) for name, type_ in columns if type_ == "VARCHAR")
     if not texts:
         return []
-    values = {"table": table, "key": columns[0].name, "texts": texts, "offers": LONGEST_TEXT}
+    values = {"table": table, "key": columns[0][0], "texts": texts, "offers": LONGEST_TEXT}
     summaries = OFFER_SUMMARIES.get(table, "").removeprefix("sources/")
     return run_file(database, "checks/long_texts", summaries=summaries, **values).fetchall()
 
