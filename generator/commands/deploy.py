@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from edge_auth.serve.nginx_config import LISTEN
-from generator.commands.serving_options import PlainText
+from generator.commands.options import PlainText
 from generator.deploy import kinds
 from generator.deploy.kinds import write_files
 from generator.terminal import say, say_lines

@@ -11,8 +11,13 @@ from edge_auth.live.key_file import open_key_file
 from edge_auth.serve.nginx_config import ShimPlaces
 from edge_auth.store.open import open_store
 from generator.clock import utc_now
-from generator.commands.options import json_option, keys_option, state_option, store_option
-from generator.commands.serving_options import CounterUrl
+from generator.commands.options import (
+    CounterUrl,
+    json_option,
+    keys_option,
+    state_option,
+    store_option,
+)
 from generator.errors import DoctorError
 from generator.reading.doctor.edge import check_edge
 from generator.reading.doctor.findings import PROBLEM, Finding, guarded

@@ -14,8 +14,12 @@ from edge_auth.serve.nginx_config import (
     configuration,
     own_user,
 )
-from generator.commands.options import keys_option, state_option, store_option
-from generator.commands.serving_options import PlainText
+from generator.commands.options import (
+    PlainText,
+    keys_option,
+    state_option,
+    store_option,
+)
 from generator.errors import DeployError
 from generator.terminal import say_lines
 

@@ -1,13 +1,16 @@
 """Options and parameter types that several commands share."""
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from edge_auth.builds import layout
@@ -20,8 +23,10 @@ from edge_auth.store.open import LOCATION, is_folder, open_store
 from generator import settings
 from generator.errors import BuildError
 from generator.reading.overview import LIVE, PREVIOUS
+from generator.terminal import say
 from generator.threads import Resources
 
+IpNetwork = IPv4Network | IPv6Network
 _Result = TypeVar("_Result")
 
 _COMPLETION_TIMEOUT_SECONDS = 1.0
@@ -170,4 +175,66 @@ class HttpUrl(click.ParamType):  # type: ignore[type-arg]  # generic only in new
         parts = urlsplit(str(value))
         if parts.scheme not in ("http", "https") or not parts.hostname:
             self.fail(f"{value!r} is not a URL that begins with http:// or https://", param, ctx)
+        return str(value)
+
+
+class Network(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
+    """A network in CIDR notation, or a single address."""
+
+    name = "cidr"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> IpNetwork:
+        """Return the network."""
+        try:
+            return ip_network(value, strict=False)
+        except ValueError:
+            self.fail(f"{value!r} is not a network such as 10.0.0.0/8", param, ctx)
+
+
+class CounterUrl(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
+    """The URL of a Redis or Valkey server."""
+
+    name = "url"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the URL in its plain form."""
+        from edge_auth.live.redis_counter import plain_url  # its client library is a third of the start of a shim
+
+        try:
+            url = plain_url(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        if urlsplit(url).password and _is_option(param, ctx):
+            say(
+                "warning: the list of processes shows the password in --rate-limit-url; "
+                "set the variable CARDPRESS_RATE_LIMIT_URL instead",
+                err=True,
+            )
+        return url
+
+
+def _is_option(param: click.Parameter | None, ctx: click.Context | None) -> bool:
+    """Return whether a value comes from the command line, and not from a variable of the environment."""
+    source = ctx.get_parameter_source(param.name) if ctx and param and param.name else None
+    return source is ParameterSource.COMMANDLINE
+
+
+class PlainText(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
+    """A text that goes into the configuration of another program as it is.
+
+    Args:
+        allowed: The regular expression that it must match.
+        what: What it is, for the message of a refusal.
+    """
+
+    name = "text"
+
+    def __init__(self, allowed: str, what: str):
+        self._allowed = re.compile(allowed)
+        self._what = what
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the text."""
+        if not self._allowed.fullmatch(value):
+            self.fail(f"{value!r} is not {self._what}", param, ctx)
         return str(value)

@@ -19,9 +19,6 @@ ONE = Rows(
     expansions=[{"id": 3, "name": "Base"}],
     price_guide={DAY: [{"id_product": 7, "low": 1.0, "trend": 2.5}]},
 )
-LONG = Rows(  # a game with more characters than a request may have
-    products=ONE.products, expansions=[{"id": 3, "name": "Base", "game": "G" * 201}], price_guide=ONE.price_guide
-)
 EMPTY = Rows(products=[], price_guide={DAY: []})
 SEARCHES = (
     *("names", "names?game=a", "facets", "facets?q=a", "facets?kind=sealed&game=a", "facets?min_price=1&max_price=2.5"),
@@ -38,7 +35,6 @@ def night(lake: Path, store: Path, *options: str, status: int = 0) -> dict:
     [
         pytest.param(EMPTY, id="empty"),
         pytest.param(ONE, id="one product", marks=pytest.mark.thorough),
-        pytest.param(LONG, id="a long game", marks=pytest.mark.thorough),
     ],
 )
 @pytest.mark.thorough
