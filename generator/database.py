@@ -230,10 +230,10 @@ class Database:
         for name in names:
             run_file(self.connection, name)
 
-    def answer(self, name: str) -> pa.Table:
-        """Return the result of a file of `build/` that is one query; see `run_file` for the errors."""
+    def answer(self, name: str, **values: Hashable) -> pa.Table:
+        """Return the result of a file of `build/` that is one query; see `run_file` for values and errors."""
         with _own_faults(name):
-            return self.table(sql_text(name))
+            return self.table(sql_text(name, **values))
 
     def set(self, **variables: str | int | Sequence[str]) -> None:
         """Set variables that files of `build/` read with getvariable."""

@@ -96,6 +96,8 @@ PRICE_FACTOR = 10
 ENOUGH_PRICES = 30
 # The same for the index of a game, and for gates that judge the prices of a whole game: this many with a price.
 ENOUGH_PRICED = 1000
+# A column of a table is measured for all rows, a game, a band of prices or a set that has at least this many rows.
+ENOUGH_ROWS = 50
 # The gates that look back a week compare with the newest build that is at least this many days older.
 WEEK_DAYS = 6
 # A gate compares a day that the live build did not read with the nearest day that it read, at most so many days away;

@@ -27,7 +27,7 @@ def builds(store: str, as_json: bool) -> None:
         return
     for row in found.builds:
         counts = f"{row.products:>9,} products  {row.objects:>11,} objects  {row.bytes / 1e6:>9,.1f} MB"
-        say(f"{row.id}  {counts}  {row.state}".rstrip())
+        say(f"{row.id}  {counts}  {row.state}  {row.held}".rstrip())
     if not found.builds:
         say(no_builds_message(store), err=True)
     if found.hold:

@@ -190,6 +190,8 @@ def nightly(
 
 
 def _print_result(night: Night, textfile: Path | None, as_json: bool) -> None:
+    if night.report.held:
+        say(night.report.held, err=True)
     if as_json:
         say_json(night.report.to_json())
     elif night.report.succeeded:

@@ -77,6 +77,7 @@ def _store_details(store: Store, found: Overview) -> _Json:
     last_night = None
     if night:
         last_night = {name: night[name] for name in ("run", "finished", "outcome", "error", "build")}
+        last_night["held"] = night.get("held", "")
         failed = last_failed_night(store)
         last_night["meaning"] = [failed.sentences[0], *failed.sentences[2:]] if failed else []
         last_night["pages"] = sorted(store.list(layout.page_name(night["run"], "")))
@@ -122,7 +123,8 @@ def _store_lines(details: _Json, found: Overview, store: str) -> Iterator[str]:
         yield details["undone"]
     if night := details["last_night"]:
         reason = str(night["error"] or "").partition("; in quarantine")[0]  # what is held has its own line
-        yield f"last night: {night['outcome']}, run {night['run']}" + (f": {reason}" if reason else "")
+        held = f"{night['held']}; " if night["held"] else ""
+        yield f"last night: {held}{night['outcome']}, run {night['run']}" + (f": {reason}" if reason else "")
         yield from (f"  {sentence}" for sentence in night["meaning"])
         if night["pages"]:
             yield f"pages of the last night: {layout.page_name(night['run'], '')} ({len(night['pages'])} pages)"

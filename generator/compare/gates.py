@@ -14,6 +14,7 @@ from datetime import date, datetime
 from typing import NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from edge_auth.builds import layer_names, object_keys
@@ -34,6 +35,7 @@ from generator.compare.figures import count_differences
 from generator.compare.judgements import Judgement, Verdict
 from generator.compare.run_reports import NO_PAST, Past
 from generator.database import Database, sql_text
+from generator.lake.files import NO_GAME
 from generator.lake.quarantine import files_read, unread_files
 from generator.pack.verify import checked_file
 
@@ -308,6 +310,9 @@ def _fingerprints(db: Database, build: Build | None, other: Build | None) -> pa.
 def _open_past(db: Database, past: Past) -> None:
     for name, build in (("week", past.week), ("before", past.before)):
         prices = newest_prices(build.layers[layer_names.CATALOGUE]) if build else NO_PRICES
+        if name == "week" and past.accepted:
+            games = pa.array([None if game == NO_GAME else game for game in past.accepted], pa.string())
+            prices = prices.filter(pc.invert(pc.is_in(prices["game"], games)))
         db.connection.register(f"{name}_prices", prices)
 
 

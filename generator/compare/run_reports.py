@@ -24,6 +24,7 @@ from edge_auth.store.interface import Store, read_json
 from generator import settings
 from generator.compare.judgements import Judgement, breached_gates
 from generator.errors import DamageError
+from generator.lake.quarantine import ACCEPTED, read_quarantine
 
 REPORT_PAGE, DIFF_PAGE = "report.html", "diff.html"
 # The outcomes of a run. The first two are successes.
@@ -55,6 +56,7 @@ class RunReport:
         other_bytes: For each layer that an earlier run made with other bytes, a file of that run.
         record: Excerpt of the build's record.
         judgement: The gate results; None before the gates.
+        held: Which games' prices the build lacks because they are held (`lake.quarantine.held_games`).
         quarantine: The files of the lake that wait in quarantine after the run (`lake.quarantine`).
         outlying: Of the first night over a store of an earlier version: the days of any age whose prices lie apart,
             each as a line with the command that withdraws it. None for all other nights.
@@ -87,6 +89,7 @@ class RunReport:
     other_bytes: dict[str, str] = field(default_factory=dict)
     record: dict[str, Any] = field(default_factory=dict)
     judgement: Judgement | None = None
+    held: str = ""
     quarantine: list[dict[str, Any]] = field(default_factory=list)
     outlying: list[str] | None = None
     games: list[dict[str, Any]] = field(default_factory=list)
@@ -165,11 +168,13 @@ class Past:
         week: A build that was live about a week before, or None.
         before: The build that was live before the live one, or None.
         usual_changes: How many trends change on the middle one of the last nights, or None if there are too few nights.
+        accepted: The games of which a day was accepted since `week`, whose prices of then say nothing about tonight.
     """
 
     week: Build | None = None
     before: Build | None = None
     usual_changes: float | None = None
+    accepted: frozenset[str] = frozenset()
 
 
 NO_PAST = Past()
@@ -181,7 +186,20 @@ def read_past(store: Store, as_of: date) -> Past:
     pointer, _ = read_pointer(store)
     before = _open_with_prices(store, pointer.previous[0]) if pointer and pointer.previous else None
     usual = median(changes) if len(changes) >= settings.ENOUGH_NIGHTS else None
-    return Past(_week_before(pointer, store, as_of), before, usual)
+    week = _week_before(pointer, store, as_of)
+    accepted = _accepted_since(store, week) if week else frozenset()
+    return Past(
+        None if None in accepted else week, before, usual, frozenset(game for game in accepted if game is not None)
+    )
+
+
+def _accepted_since(store: Store, week: Build) -> frozenset[str | None]:
+    """Return the games of which a guide was accepted that is newer than a build; None stands for all games.
+
+    What a person accepted once is not asked again: whatever compares over days begins anew at that day.
+    """
+    newer = (file for file in read_quarantine(store) if file.day > week.as_of.isoformat())
+    return frozenset(file.game for file in newer if file.verdict == ACCEPTED and file.table == "price_guide")
 
 
 def _week_before(pointer: Pointer | None, store: Store, as_of: date) -> Build | None:

@@ -26,6 +26,7 @@ from generator.lake.files import DAY_FILES, NO_GAME, PRICE_TABLES, FileKey
 FORMAT = 1
 HELD, ACCEPTED, DROPPED = "held", "accepted", "dropped"
 
+_ROWS = {"price_guide": "prices", "listings": "listings", "filtered_checks": "offers"}  # by table of prices, for people
 _MAX_NAMED = 3  # in a line for people
 
 
@@ -145,6 +146,24 @@ def waiting_files(store: Store, record: BuildRecord) -> list[QuarantinedFile]:
     """Return the held files that a build left out, by its record."""
     skipped = skipped_files(record)
     return [file for file in read_quarantine(store) if file.verdict == HELD and file.key in skipped]
+
+
+def held_games(store: Store, record: BuildRecord) -> str:
+    """Return which games' prices a build lacks because they are held, as a sentence; '' for none.
+
+    What tells of the build says so first: all else that is said of it may follow from this.
+    """
+    held: dict[tuple[str, str], list[QuarantinedFile]] = {}
+    for file in waiting_files(store, record):
+        if file.game is not None:
+            held.setdefault((file.game, file.table), []).append(file)
+    return "; ".join(_held_game(game, table, files) for (game, table), files in sorted(held.items()))
+
+
+def _held_game(game: str, table: str, files: Sequence[QuarantinedFile]) -> str:
+    what = f"{game}'s {_ROWS[table]}" if game != NO_GAME else f"the {_ROWS[table]} of the products without a game"
+    gates = sorted({gate for file in files for gate in file.gates})
+    return f"{what} of {_few([file.day for file in files])} are held ({_few(gates)})"
 
 
 def describe_waiting(files: Collection[QuarantinedFile], location: str) -> str:

@@ -114,7 +114,8 @@ def _lines(report: RunReport, verdicts: list[Verdict], link: str | None) -> list
     judgement = report.judgement or NOT_JUDGED
     advanced = "" if report.advanced else "; the data did not advance"
     late = "".join(f"; {remark.message}" for remark in judgement.remarks if remark.gate == LATE)
-    lines = [f"cardpress: {report.outcome}, live {report.live}, data of {report.data_day}{advanced}{late}"]
+    held = f"{report.held}; " if report.held else ""
+    lines = [f"cardpress: {held}{report.outcome}, live {report.live}, data of {report.data_day}{advanced}{late}"]
     lines += [report.error] if report.error else []
     counts = ", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in judgement.differences.items())
     lines += [f"changes: {counts}"] if counts else []

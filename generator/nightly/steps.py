@@ -39,6 +39,7 @@ from generator.lake.quarantine import (
     QuarantinedFile,
     count_waiting,
     describe_waiting,
+    held_games,
     hold,
     note_lake,
     read_quarantine,
@@ -112,6 +113,7 @@ def make_new_build(
     report.build, report.made, report.layer_seconds = result.id, result.made, result.seconds
     report.other_bytes = result.other_bytes
     report.record = {name: value for name, value in result.record.items() if name in _RECORDED}
+    report.held = held_games(store, result.record)
     if waiting := waiting_files(store, result.record):
         say(count_waiting(waiting, store.location))
 

@@ -14,7 +14,15 @@ from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp
 from generator.compare.judgements import read_judgement
 from generator.compare.run_reports import PUBLISHED, REFUSED, UNCHANGED, newest_report
-from generator.lake.quarantine import ACCEPTED, DROPPED, HELD, QuarantinedFile, read_quarantine, skipped_files
+from generator.lake.quarantine import (
+    ACCEPTED,
+    DROPPED,
+    HELD,
+    QuarantinedFile,
+    held_games,
+    read_quarantine,
+    skipped_files,
+)
 
 _MAX_REASON = 300  # characters
 
@@ -104,6 +112,7 @@ class BuildRow:
         made: When its record was written.
         gates: Its gate results in a few words.
         state: LIVE, PREVIOUS (it was live before), REFUSED by a gate, FAILED or ''.
+        held: Which games' prices it lacks because they are held.
     """
 
     id: str
@@ -115,6 +124,7 @@ class BuildRow:
     bytes: int
     gates: str
     state: str
+    held: str
 
 
 @dataclass(frozen=True)
@@ -170,6 +180,7 @@ def _row(store: Store, record: BuildRecord, written: datetime, now: datetime, st
         bytes=sum(record["bytes"].values()),
         gates=_gates(judgement),
         state=state or (REFUSED if refused else ""),
+        held=held_games(store, record),
     )
 
 

@@ -22,7 +22,7 @@ from generator.compare.diff import Diff
 from generator.compare.judgements import read_judgement
 from generator.compare.run_reports import DIFF_PAGE, REPORT_PAGE, UNCHANGED, Figures, RunReport, read_reports
 from generator.lake.files import GUIDE_PRICES
-from generator.lake.quarantine import QuarantinedFile, describe_waiting
+from generator.lake.quarantine import QuarantinedFile, describe_waiting, held_games
 from generator.making.game_coverage import coverage
 from generator.reading.diff.report import as_html as diff_as_html
 from generator.reading.diff.report import make_report
@@ -114,6 +114,7 @@ class BuildSummary:
     layers: list[LayerSummary] = field(default_factory=list)
     history: list[HistoryRow] = field(default_factory=list)
     failed_since: LastNight | None = None
+    held: str = ""
 
 
 def write_pages(
@@ -178,6 +179,7 @@ def summarize_build(store: Store, build: Build, clock: Clock, resources: Resourc
         _layer_summaries(build, nights, records),
         _history(nights, records),
         failed if (failed := last_failed_night(store)) and failed.build != build.id else None,
+        held_games(store, build.record),
     )
 
 
@@ -218,6 +220,7 @@ def as_html(summary: BuildSummary, diff_url: str | None = None) -> Iterator[str]
         games=list(coverage(summary.counts.games)),
         guide_columns=GUIDE_PRICES,
         diff_page=diff_url,
+        held=summary.held,
         quarantine=_quarantine(summary),
     )
 

@@ -1,6 +1,7 @@
 """The quarantine: which day files a refused night keeps out of later builds, and how that ends."""
 
 import hashlib
+import html
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.layout import CHANGES_INDEX, POINTER, QUARANTINE
 from edge_auth.builds.pointer import live_build_id
@@ -37,6 +39,7 @@ from generator.lake.quarantine import (
 )
 from generator.making.context import BuildContext
 from generator.making.make import BuildRun
+from generator.nightly.notices import notice
 from generator.threads import ONE_THREAD
 from tests.nightly.test_gates import in_cents, of_day
 from tests.nightly.test_nightly import night
@@ -116,8 +119,19 @@ def test_a_fault_of_one_game_holds_its_rows_alone(tmp_path: Path, few_prices: No
     demo_lake(lake, 9)
     whole = of_day(lake, "price_guide", BAD_DAY).read_bytes()
     game, ids = prices_of_a_game(lake, BAD_DAY, "9")
-    report = night(lake, store)
+    report = night(lake, store, pages=True)
     assert report.outcome == "published" and report.data_day == str(BAD_DAY)
+    assert report.held.startswith(f"{game}'s prices of {BAD_DAY} are held (")
+    first = notice(report, None)["content"].splitlines()[0]
+    assert first.startswith(f"cardpress: {report.held}; published, live ")
+    pages = [store.get(layout.page_name(report.run, page)).decode() for page in ("report.html", "diff.html")]
+    said = [html.unescape(page).index(report.held) for page in pages]
+    assert [html.unescape(page)[place - 4 : place] for page, place in zip(pages, said, strict=True)] == [
+        "<h2>",
+        "ht: ",
+    ]
+    for command in (("builds",), ("show",), ("doctor",), ("diff", "previous", "live")):
+        assert f"{report.held}" in run(*command, "--store", store.root).stdout, command
     [held] = report.quarantine
     assert (held["table"], held["day"], held["game"], held["verdict"]) == ("price_guide", str(BAD_DAY), game, "held")
     build = open_build(store, report.build)
@@ -159,6 +173,21 @@ def test_an_accepted_game_comes_in_and_is_what_later_days_are_compared_with(tmp_
     assert report.outcome == "published" and report.quarantine == []
     assert [file.verdict for file in read_quarantine(store)] == [ACCEPTED]
     assert whole_guides(store, lake)
+
+
+@pytest.mark.parametrize(("game", "week", "begins_anew"), [(None, False, set()), ("Fox", True, {"Fox"})])
+def test_what_compares_over_days_begins_anew_at_an_accepted_day(
+    tmp_path: Path, game: str | None, week: bool, begins_anew: set[str]
+) -> None:
+    """`make real-level` shows it with a real game: a level that stays is accepted once."""
+    store, _, _ = published(tmp_path, 7, 8)
+    tonight = FIRST_DAY + timedelta(days=12)
+    assert read_past(store, tonight).week is not None
+    put(store, FileKey("price_guide", str(BAD_DAY), "1" * 64, game))
+    assert read_past(store, tonight).week is not None, "it is not accepted yet"
+    settle(store, [str(BAD_DAY)], ACCEPTED)
+    past = read_past(store, tonight)
+    assert (past.week is not None, past.accepted) == (week, begins_anew)
 
 
 @pytest.mark.thorough

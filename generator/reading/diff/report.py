@@ -13,6 +13,7 @@ from edge_auth.builds.builds import Build
 from generator.compare.diff import PERCENT_FLOOR_EUROS, Diff, LayerCounts, ObjectCounts
 from generator.compare.figures import NightComparison, compare_night, count_differences, strange_by_gates, title
 from generator.compare.run_reports import Figures
+from generator.lake.quarantine import held_games
 from generator.reading.plot import Bar, Plot, plot
 from generator.reading.render import render, set_name
 
@@ -202,7 +203,9 @@ def _night_comparison(diff: Diff, figures: Figures | None) -> NightComparison:
     """Compare the figures of a night, and what its gates said, with the nights before."""
     old, new = diff.old, diff.new
     counted = count_differences(diff.comparison) if figures is None else figures
-    return compare_night(new.store, new.as_of, counted, strange_by_gates(new.store, new.id, old.id))
+    held = held_games(new.store, new.record)
+    strange = [*([held] if held else []), *strange_by_gates(new.store, new.id, old.id)]
+    return compare_night(new.store, new.as_of, counted, strange)
 
 
 def _price_moves(views: "_Views", price: str) -> PriceMoves:

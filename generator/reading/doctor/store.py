@@ -153,7 +153,10 @@ def _check_quarantine(store: Store, live: Build) -> Iterator[Finding]:
 
 def _check_last_night(store: Store) -> Iterator[Finding]:
     night = newest_report(store)
-    if night and night["outcome"] in (PUBLISHED, UNCHANGED):
+    if night and night["outcome"] in (PUBLISHED, UNCHANGED) and night.get("held"):
+        advice = f"`cardpress quarantine list --store {store.location}`"
+        yield warning("night", f"{night['held']}; {night['run']}: {night['outcome']}", advice)
+    elif night and night["outcome"] in (PUBLISHED, UNCHANGED):
         yield ok("night", f"{night['run']}: {night['outcome']}")
     elif night and (failed := last_failed_night(store)) and night["outcome"] == REFUSED:
         seen, why, *steps = failed.sentences
