@@ -6,7 +6,7 @@ accept refuse the file. What is only doubtful becomes a finding.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from enum import Enum
 from pathlib import Path
@@ -77,12 +77,64 @@ _PRICE = ValueType(frozenset({int, float}), pa.float64(), "a number")
 _TEXT = ValueType(frozenset({str}), pa.string(), "text")
 
 
-class DownloadFile(NamedTuple):
-    """The rows of a file, and when the marketplace created it. `created_at` has the offset of the file."""
+class ImportedFile(NamedTuple):
+    """A file as it was read.
 
-    source: str
+    Attributes:
+        target: The file of the lake that takes the rows.
+        data: The rows, as Parquet: a year of price guides has to fit in memory.
+        what: What was read, in a few words.
+        columns: The columns of a price guide. None for other files.
+        is_sealed: Whether it is a list of sealed products.
+        number: The marketplace's number of the game: that of the name, or else that of the categories of its products.
+    """
+
+    path: Path
+    target: TableFile
+    data: pa.Buffer
+    created_at: datetime
+    what: str
+    findings: tuple[ImportFinding, ...]
+    columns: GuideColumns | None = None
+    is_sealed: bool = False
+    number: int | None = None
+
+    @property
+    def rows(self) -> pa.Table:
+        """The rows, with the columns that an import replaces."""
+        return decode_parquet(self.data)
+
+    @property
+    def day(self) -> date:
+        """The calendar date of `createdAt` in the marketplace's own time zone."""
+        return self.created_at.date()
+
+    @property
+    def order(self) -> int:
+        """The place of its kind: of rows with the same time, those of the later file win."""
+        targets = [products_file(), expansions_file()]
+        return targets.index(self.target) * 2 + self.is_sealed if self.target in targets else 9
+
+
+@dataclass
+class _GivenList:
+    """A list of a file while it is read. `created_at` has the offset of the file.
+
+    Attributes:
+        table: The table of the lake for its rows, and `target` the file of it.
+    """
+
+    path: Path
     created_at: datetime
     rows: list[dict[str, Any]]
+    table: str
+    target: TableFile
+    findings: list[ImportFinding] = field(default_factory=list)
+
+    @property
+    def day(self) -> date:
+        """The calendar date of `createdAt` in the marketplace's own time zone."""
+        return self.created_at.date()
 
     def column(self, key: str, type_: ValueType, required: bool = False) -> pa.Array:
         """Return one key of every row. Rows without it are null.
@@ -124,52 +176,52 @@ class DownloadFile(NamedTuple):
 
     def refusal(self, place: int, problem: str) -> IngestError:
         """Return the error that refuses the file for what is wrong in a row. Rows count from 1 in the message."""
-        return IngestError(f"{self.source}: row {place + 1:,} of {len(self.rows):,}: {problem}; {MEND}")
+        return IngestError(f"{self.path}: row {place + 1:,} of {len(self.rows):,}: {problem}; {MEND}")
 
-    def table(self, schema: pa.Schema, columns: dict[str, pa.Array]) -> pa.Table:
-        """Return the columns as a table of this schema, with `created_at` on every row."""
+    def find(self, case: str, count: int, message: str, *, is_refused: bool = True) -> None:
+        """Add a finding."""
+        self.findings.append(ImportFinding(case, str(self.path), self.target.path, count, message, is_refused))
+
+    def as_table(self, columns: dict[str, pa.Array]) -> pa.Table:
+        """Return the columns as rows of the file of the lake, with `created_at` on every row."""
         moment = self.created_at.astimezone(UTC).replace(tzinfo=None)
         created_at = pa.repeat(pa.scalar(moment, TIMESTAMP), len(self.rows))
-        return pa.Table.from_pydict({**columns, "created_at": created_at}, schema)
+        return pa.Table.from_pydict({**columns, "created_at": created_at}, self.target.imported_schema)
 
+    def check(self, rows: pa.Table, day: date | None = None, places: pa.Array | None = None) -> None:
+        """Find rows that repeat a key with other values. Of the names of expansions, the marketplace repeats some.
 
-class ImportedFile(NamedTuple):
-    """A file as it was read.
+        Args:
+            places: The places of the rows in the list, if it has others.
 
-    Attributes:
-        target: The file of the lake that takes the rows.
-        data: The rows, as Parquet: a year of price guides has to fit in memory.
-        what: What was read, in a few words.
-        columns: The columns of a price guide. None for other files.
-        is_sealed: Whether it is a list of sealed products.
-        number: The marketplace's number of the game: that of the name, or else that of the categories of its products.
-    """
+        Raises:
+            IngestError: No build would accept a row.
+        """
+        for broken in check_rows(self.table, rows, day):
+            if not broken.is_repetition:
+                place = first_broken(self.table, rows, broken, day)
+                said = f"{self.table}: {broken}" if broken.is_too_long else str(broken)
+                place = place if places is None else places[place].as_py()
+                raise self.refusal(place, f"{said}: no build would accept it")
+            if self.table == "expansions":
+                message = f"{broken.rows:,} rows give expansions several names, such as {broken.example}"
+                self.find(cases.NAMED_TWICE, broken.rows, message, is_refused=False)
+            else:
+                message = f"{broken.rows:,} rows repeat a product with other values, such as {broken.example}"
+                self.find(cases.DUPLICATES, broken.rows, message)
 
-    path: Path
-    target: TableFile
-    data: pa.Buffer
-    created_at: datetime
-    what: str
-    findings: tuple[ImportFinding, ...]
-    columns: GuideColumns | None = None
-    is_sealed: bool = False
-    number: int | None = None
+    def check_time(self) -> None:
+        """Find a time that the clock has not reached."""
+        if self.created_at - utc_now() > settings.MAX_AHEAD_OF_CLOCK:
+            message = f"createdAt is {self.created_at.isoformat()}, which the clock of this machine has not reached"
+            self.find(cases.FUTURE, len(self.rows), message)
 
-    @property
-    def rows(self) -> pa.Table:
-        """The rows, with the columns that an import replaces."""
-        return decode_parquet(self.data)
-
-    @property
-    def day(self) -> date:
-        """The calendar date of `createdAt` in the marketplace's own time zone."""
-        return self.created_at.date()
-
-    @property
-    def order(self) -> int:
-        """The place of its kind: of rows with the same time, those of the later file win."""
-        targets = [products_file(), expansions_file()]
-        return targets.index(self.target) * 2 + self.is_sealed if self.target in targets else 9
+    def imported(self, rows: pa.Table, what: str, **more: Any) -> ImportedFile:
+        """Return the rows and all that is known of them."""
+        values = {"number": number_of(self.path)} | more
+        return ImportedFile(
+            self.path, self.target, encode_parquet(rows), self.created_at, what, tuple(self.findings), **values
+        )
 
 
 def read_marketplace_file(
@@ -187,15 +239,22 @@ def read_marketplace_file(
         raise IngestError(f'{path}: no list "{kind.list_name}" in it{has}: give it with the option of its list')
     found = []
     for name, rows in document.lists.items():
-        download = DownloadFile(str(path), document.created_at, rows)
         if name == "products":
-            imported = _read_products(path, download, _product_kind(path, kind))
+            given = _GivenList(path, document.created_at, rows, "products", products_file())
+            imported = _read_products(given, _product_kind(path, kind))
         elif name == "expansions":
-            imported = _read_expansions(path, download)
+            given = _GivenList(path, document.created_at, rows, "expansions", expansions_file())
+            imported = _read_expansions(given)
         else:
-            imported = _read_price_guide(path, download)
-        unknown = list(_unknown_keys(name, download, imported.target.path, document.unknown))
-        found.append(imported._replace(findings=(*imported.findings, *unknown)))
+            target = price_guide_file(document.created_at.date())
+            given = _GivenList(path, document.created_at, rows, "price_guide", target)
+            imported = _read_price_guide(given)
+        keys = set[str]().union(*rows) - _KNOWN_KEYS[name]
+        for what, unknown in (("rows have keys", sorted(keys)), ("the file has members", document.unknown)):
+            if unknown:
+                message = f"{what} that are not known: {', '.join(unknown)}"
+                given.find(cases.UNKNOWN_KEYS, len(unknown), message, is_refused=False)
+        found.append(imported._replace(findings=tuple(given.findings)))
     return found
 
 
@@ -210,116 +269,62 @@ def _product_kind(path: Path, kind: Kind | None) -> str:
     raise NotTheMarketplaces(_NOT_TOLD)
 
 
-def _unknown_keys(name: str, download: DownloadFile, target: str, members: tuple[str, ...]) -> Iterator[ImportFinding]:
-    keys = set[str]().union(*download.rows) - _KNOWN_KEYS[name]
-    for what, unknown in (("rows have keys", sorted(keys)), ("the file has members", members)):
-        if unknown:
-            message = f"{what} that are not known: {', '.join(unknown)}"
-            yield ImportFinding(cases.UNKNOWN_KEYS, download.source, target, len(unknown), message, is_refused=False)
-
-
-def _read_products(path: Path, document: DownloadFile, kind: str) -> ImportedFile:
+def _read_products(given: _GivenList, kind: str) -> ImportedFile:
     """Read a product list. The files themselves do not tell its kind, `single` or `sealed`."""
     columns = {
-        "id_product": document.column("idProduct", _ID, required=True),
-        "name": document.names("name", required=True),
-        "kind": pa.repeat(pa.scalar(kind), len(document.rows)),
-        "category": document.column("categoryName", _TEXT),
-        "id_expansion": document.column("idExpansion", _ID),
-        "date_added": _date_added(document),
+        "id_product": given.column("idProduct", _ID, required=True),
+        "name": given.names("name", required=True),
+        "kind": pa.repeat(pa.scalar(kind), len(given.rows)),
+        "category": given.column("categoryName", _TEXT),
+        "id_expansion": given.column("idExpansion", _ID),
+        "date_added": _date_added(given),
     }
-    target = products_file()
-    rows = document.table(target.imported_schema, columns)
-    findings = [*_check(document, target.path, "products", rows), *_future(document, target.path)]
-    number = number_of(path) or number_of_categories(pc.unique(columns["category"]).to_pylist())
-    findings += _other_game(document, target.path, number, rows)
+    rows = given.as_table(columns)
+    given.check(rows)
+    given.check_time()
+    number = number_of(given.path) or number_of_categories(pc.unique(columns["category"]).to_pylist())
+    _find_other_games(given, number, rows)
     list_name = "singles" if kind == "single" else "sealed products"
-    imported = _imported(path, document, target, rows, f"{len(rows):,} {list_name}", findings)
-    return imported._replace(is_sealed=kind == "sealed", number=number)
+    return given.imported(rows, f"{len(rows):,} {list_name}", is_sealed=kind == "sealed", number=number)
 
 
-def _read_expansions(path: Path, document: DownloadFile) -> ImportedFile:
+def _read_expansions(given: _GivenList) -> ImportedFile:
     """Read names of expansions, without rows that have no name."""
     # Some rows of the real file call the id of the expansion `idProduct`.
-    ids = pc.coalesce(document.column("idExpansion", _ID), document.column("idProduct", _ID))
+    ids = pc.coalesce(given.column("idExpansion", _ID), given.column("idProduct", _ID))
     if ids.null_count:
-        raise document.refusal(pc.index(ids.is_null(), True).as_py(), "it has no idExpansion")
-    columns = {"id": ids, "name": document.names("enName")}
-    target = expansions_file()
-    table = document.table(target.imported_schema, columns)
-    named = pc.indices_nonzero(
-        pc.and_kleene(table["name"].is_valid(), pc.not_equal(pc.utf8_trim_whitespace(table["name"]), ""))
-    )
-    rows = table.take(named)
-    findings = (*_check(document, target.path, "expansions", rows, places=named), *_future(document, target.path))
-    return _imported(
-        path, document, target, rows, f"names of {len(rows):,} expansion{'s' * (len(rows) != 1)}", findings
-    )
+        raise given.refusal(pc.index(ids.is_null(), True).as_py(), "it has no idExpansion")
+    table = given.as_table({"id": ids, "name": given.names("enName")})
+    is_named = pc.not_equal(pc.utf8_trim_whitespace(table["name"]), "")
+    places = pc.indices_nonzero(pc.fill_null(is_named, False))
+    rows = table.take(places)
+    given.check(rows, places=places)
+    given.check_time()
+    return given.imported(rows, f"names of {len(rows):,} expansion{'s' * (len(rows) != 1)}")
 
 
-def _read_price_guide(path: Path, document: DownloadFile) -> ImportedFile:
-    columns = {"id_product": document.column("idProduct", _ID, required=True)}
-    day = document.created_at.date()
-    target = price_guide_file(day)
-    findings = [*_future(document, target.path), *_empty(document, target.path)]
+def _read_price_guide(given: _GivenList) -> ImportedFile:
+    columns = {"id_product": given.column("idProduct", _ID, required=True)}
+    given.check_time()
+    if not given.rows:
+        given.find(cases.EMPTY_GUIDE, 1, "the price guide has no rows")
     for figure in PRICE_FIGURES:
-        holo, foil = (_prices(document, figure, suffix) for suffix in ("-holo", "-foil"))
-        columns[figure] = _prices(document, figure)
+        holo, foil = (_prices(given, figure, suffix) for suffix in ("-holo", "-foil"))
+        columns[figure] = _prices(given, figure)
         columns[f"{figure}_holo"] = pc.coalesce(holo, foil)
-        findings += _two_foil_prices(document, target.path, figure, holo, foil)
-    rows = document.table(target.imported_schema, columns)
-    findings += _check(document, target.path, "price_guide", rows, day)
-    what = f"price guide of {day}, {len(rows):,} rows"
-    return _imported(path, document, target, rows, what, findings)._replace(columns=_columns_of(document.rows))
+        both = pc.fill_null(pc.not_equal(holo, foil), False)
+        if count := pc.sum(both).as_py():
+            product = given.rows[pc.index(both, True).as_py()]["idProduct"]
+            message = f"{count:,} rows have {figure}-holo and another {figure}-foil, such as product {product}"
+            given.find(cases.TWO_FOIL_PRICES, count, message)
+    rows = given.as_table(columns)
+    given.check(rows, given.day)
+    what = f"price guide of {given.day}, {len(rows):,} rows"
+    return given.imported(rows, what, columns=_columns_of(given.rows))
 
 
-def _imported(
-    path: Path, document: DownloadFile, target: TableFile, rows: pa.Table, what: str, findings: Iterable[ImportFinding]
-) -> ImportedFile:
-    data = encode_parquet(rows)
-    return ImportedFile(path, target, data, document.created_at, what, tuple(findings), number=number_of(path))
-
-
-def _check(
-    document: DownloadFile,
-    target: str,
-    table: str,
-    rows: pa.Table,
-    day: date | None = None,
-    places: pa.Array | None = None,
-) -> Iterator[ImportFinding]:
-    """Yield rows that repeat a key with other values. Of the names of expansions, the marketplace repeats some.
-
-    Args:
-        places: The places of the rows in the document, if it has others.
-    """
-    for broken in check_rows(table, rows, day):
-        if not broken.is_repetition:
-            place = first_broken(table, rows, broken, day)
-            said = f"{table}: {broken}" if broken.is_too_long else str(broken)
-            problem = f"{said}: no build would accept it"
-            raise document.refusal(place if places is None else places[place].as_py(), problem)
-        if table == "expansions":
-            message = f"{broken.rows:,} rows give expansions several names, such as {broken.example}"
-            yield ImportFinding(cases.NAMED_TWICE, document.source, target, broken.rows, message, is_refused=False)
-        else:
-            message = f"{broken.rows:,} rows repeat a product with other values, such as {broken.example}"
-            yield ImportFinding(cases.DUPLICATES, document.source, target, broken.rows, message)
-
-
-def _future(document: DownloadFile, target: str) -> Iterator[ImportFinding]:
-    if document.created_at - utc_now() > settings.MAX_AHEAD_OF_CLOCK:
-        message = f"createdAt is {document.created_at.isoformat()}, which the clock of this machine has not reached"
-        yield ImportFinding(cases.FUTURE, document.source, target, len(document.rows), message)
-
-
-def _empty(document: DownloadFile, target: str) -> Iterator[ImportFinding]:
-    if not document.rows:
-        yield ImportFinding(cases.EMPTY_GUIDE, document.source, target, 1, "the price guide has no rows")
-
-
-def _other_game(document: DownloadFile, target: str, number: int | None, rows: pa.Table) -> Iterator[ImportFinding]:
-    """Yield the products whose category begins with another game than that of the list."""
+def _find_other_games(given: _GivenList, number: int | None, rows: pa.Table) -> None:
+    """Find products whose category begins with another game than that of the list."""
     game = GAMES.get(number or 0)
     numbers = {category: number_of_categories([category]) for category in pc.unique(rows["category"]).to_pylist()}
     others = [category for category, other in numbers.items() if game and other not in (None, number)]
@@ -328,19 +333,7 @@ def _other_game(document: DownloadFile, target: str, number: int | None, rows: p
         count, place = pc.sum(is_other).as_py(), pc.index(is_other, True).as_py()
         example = f"{quoted_json(rows['category'][place].as_py())} of product {rows['id_product'][place].as_py()}"
         have = f"{count:,} product{'s have' if count != 1 else ' has'} a category of another game than {game}"
-        yield ImportFinding(
-            cases.OTHER_GAME, document.source, target, count, f"{have}, such as {example}", is_refused=False
-        )
-
-
-def _two_foil_prices(
-    document: DownloadFile, target: str, figure: str, holo: pa.Array, foil: pa.Array
-) -> Iterator[ImportFinding]:
-    both = pc.fill_null(pc.not_equal(holo, foil), False)
-    if rows := pc.sum(both).as_py():
-        product = document.rows[pc.index(both, True).as_py()]["idProduct"]
-        message = f"{rows:,} rows have {figure}-holo and another {figure}-foil, such as product {product}"
-        yield ImportFinding(cases.TWO_FOIL_PRICES, document.source, target, rows, message)
+        given.find(cases.OTHER_GAME, count, f"{have}, such as {example}", is_refused=False)
 
 
 def _columns_of(rows: list[dict[str, Any]]) -> GuideColumns:
@@ -360,9 +353,9 @@ def _fits(value: Any, type_: pa.DataType) -> bool:
     return True
 
 
-def _date_added(document: DownloadFile) -> pa.Array:
+def _date_added(given: _GivenList) -> pa.Array:
     """Return `dateAdded` unchanged, because it has no zone. A zero date (`0000-00-00 00:00:00`) is null."""
-    texts = document.column("dateAdded", _TEXT)
+    texts = given.column("dateAdded", _TEXT)
     zero = pc.match_substring_regex(texts, r"^(0000-|\d{4}-00|\d{4}-\d\d-00)")
     try:
         return pc.if_else(zero, None, texts).cast(TIMESTAMP)
@@ -370,7 +363,7 @@ def _date_added(document: DownloadFile) -> pa.Array:
         found = enumerate(zip(texts.to_pylist(), zero.to_pylist(), strict=True))
         place, text = next((i, text) for i, (text, is_zero) in found if text and not is_zero and not _is_time(text))
         problem = f"dateAdded must be a time such as 2022-07-01 10:00:00, not {quoted_json(text)}"
-        raise document.refusal(place, problem) from None
+        raise given.refusal(place, problem) from None
 
 
 def _is_time(text: str) -> bool:
@@ -381,7 +374,7 @@ def _is_time(text: str) -> bool:
     return True
 
 
-def _prices(document: DownloadFile, figure: str, suffix: str = "") -> pa.Array:
+def _prices(given: _GivenList, figure: str, suffix: str = "") -> pa.Array:
     """Return one price column. A trend of 0 means that there is no price. Any other 0 is a price."""
-    prices = document.column(figure + suffix, _PRICE)
+    prices = given.column(figure + suffix, _PRICE)
     return pc.if_else(pc.equal(prices, 0), None, prices) if figure == "trend" else prices

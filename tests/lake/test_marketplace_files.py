@@ -194,7 +194,7 @@ def test_a_new_set_has_its_game_at_once_and_its_name_as_soon_as_it_is_known(tmp_
     catalogue(tmp_path / "d", 17, (1, "Digimon Single", 5423))
     run("ingest", "cardmarket", "--lake", lake, tmp_path / "d")
     run("build", "--lake", lake, "--store", store, "--publish", "--as-of", "2026-07-26")
-    [game] = json.loads(run("cat", "games/0.json", "--store", store).stdout)
+    [game] = json.loads(run("cat", "games/0.json", "--store", store).stdout)["data"]
     assert (game["name"], game["products"]) == ("Digimon", 1)
     card = json.loads(run("cat", "cards/1.json", "--store", store).stdout)
     assert card["set"] == {"id": 5423, "name": "Expansion 5423"}

@@ -135,9 +135,9 @@ def test_cardmarket_identifiers(tmp_path: Path, words: tuple[str, ...]) -> None:
         for command in order:
             run("ingest", *command, "--lake", lake)
     run("build", "--lake", lake, "--store", store, "--publish", "--as-of", "2026-07-26")
-    sets = json.loads(run("cat", "sets/0.json", "--store", store).stdout)
+    sets = json.loads(run("cat", "sets/0.json", "--store", store).stdout)["data"]
     assert {(one["id"], one["name"]) for one in sets} == {(5000, "Oath"), (5001, "Both")}
-    [game] = json.loads(run("cat", "games/0.json", "--store", store).stdout)
+    [game] = json.loads(run("cat", "games/0.json", "--store", store).stdout)["data"]
     assert (game["name"], game["products"]) == ("Magic", 2)
     assert json.loads(run("cat", "cards/1.json", "--store", store).stdout)["number"] == "109"
     found = pq.read_table(lake / "identifiers-imported.parquet").to_pylist()

@@ -20,7 +20,7 @@ LINES = {
     "generator/deploy": 250,
     "generator/drawings": 450,
     "generator/fingerprints": 1_000,
-    "generator/ingest": 4_900,
+    "generator/ingest": 4_820,
     "generator/lake": 1_600,
     "generator/making": 5_000,
     "generator/nightly": 1_200,
