@@ -132,12 +132,12 @@ def mask_of(catalogue: Catalogue, search: Search) -> np.ndarray:
 def _masks(catalogue: Catalogue, search: Search) -> Iterator[np.ndarray]:
     """Yield a new mask for each filter but the words, and for the price range."""
     filters = search.filters
+    if filters.set is not None:  # the first one, since the caller may not ask for all, and an unknown set is an error
+        yield np.logical_or.reduce([catalogue.set == row for row in _set_rows(catalogue, filters.set)])
     if search.prices is not None:
         yield _between(catalogue, search.price_sort, ranks_of_prices(catalogue, search))
     if filters.kind != "all":
         yield catalogue.single == (filters.kind == "single")
-    if filters.set is not None:
-        yield np.logical_or.reduce([catalogue.set == row for row in _set_rows(catalogue, filters.set)])
     for name, key in filters.texts:
         yield catalogue.texts[name].mask(key)
     for part in filters.parts:
