@@ -33,11 +33,11 @@ def needs_key(scope: str | None = None) -> Callable[[Callable[P, T]], Callable[P
     def decorate(view: Callable[P, T]) -> Callable[P, T]:
         @wraps(view)
         def checked(*arguments: P.args, **keywords: P.kwargs) -> T:
-            asked = this_request()
-            asked.access = Access(path=asked.url_rule.rule if asked.url_rule else "", scope=scope, guests=False)
+            request = this_request()
+            request.access = Access(path=request.url_rule.rule if request.url_rule else "", scope=scope, guests=False)
             auth: Auth = current_app.extensions["cardpress"].auth
-            auth.admit(asked, asked.access)
-            g.key = asked.key
+            auth.admit(request, request.access)
+            g.key = request.key
             return view(*arguments, **keywords)
 
         return checked
@@ -68,7 +68,7 @@ class Auth:
         self._behind_nginx = behind_nginx
         self._guest_limit = guest_limit
 
-    def admit(self, asked: ApiRequest, access: Access) -> None:
+    def admit(self, request: ApiRequest, access: Access) -> None:
         """Check the key, count the request, and check the scope. Note the key's record and the use of the limit.
 
         Raises:
@@ -81,17 +81,17 @@ class Auth:
         if access.public:
             if not access.rate_limited:
                 return
-            name, limit = address_name(self.address(asked)), DEFAULT_RATE_LIMIT
-        elif self._guest_limit and access.guests and asked.method == "GET" and sent_key(asked.environ) is None:
-            name, limit = guest_name(self.address(asked)), self._guest_limit
+            name, limit = address_name(self.address(request)), DEFAULT_RATE_LIMIT
+        elif self._guest_limit and access.guests and request.method == "GET" and sent_key(request.environ) is None:
+            name, limit = guest_name(self.address(request)), self._guest_limit
         else:
-            asked.key = record = authenticate(self._keyring, asked.environ, asked.now)
-            asked.key_id = record.id
-            name, limit = f"{access.window.word} {asked.key_id}", record.rate_limit * access.window.factor
-        usage = self._counter.hit(name, limit, asked.now)
-        asked.answer_headers.update(usage.headers())
+            request.key = record = authenticate(self._keyring, request.environ, request.now)
+            request.key_id = record.id
+            name, limit = f"{access.window.word} {request.key_id}", record.rate_limit * access.window.factor
+        usage = self._counter.hit(name, limit, request.now)
+        request.answer_headers.update(usage.headers())
         if not usage.allowed:
-            wait = max(1, usage.reset - int(asked.now))
+            wait = max(1, usage.reset - int(request.now))
             raise RateLimited(
                 f"over the limit of {limit} requests per minute: wait {wait} seconds", Retry_After=str(wait)
             )
@@ -102,9 +102,9 @@ class Auth:
                 else f"without a key this may not be read: it needs a key with {scope}"
             )
 
-    def address(self, asked: ApiRequest) -> str:
+    def address(self, request: ApiRequest) -> str:
         """Return the address of the client of a request."""
-        peer, forwarded = asked.environ.get("REMOTE_ADDR", ""), asked.environ.get("HTTP_X_FORWARDED_FOR", "")
+        peer, forwarded = request.environ.get("REMOTE_ADDR", ""), request.environ.get("HTTP_X_FORWARDED_FOR", "")
         if self._behind_nginx:  # a unix socket has no address; nginx appends that of its client
             forwarded, _, peer = forwarded.rpartition(",")
             peer = peer.strip()

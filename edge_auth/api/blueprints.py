@@ -79,32 +79,32 @@ def client_of(build: OpenBuild) -> FlaskClient:
 
 def _no_path(cardpress: Cardpress, error: NoPath) -> Response | HTTPException:
     """Return 404 for a path that is not there. Its method is checked before."""
-    asked = this_request()
-    if asked.routing_exception is not error:  # of a view of the application
+    request = this_request()
+    if request.routing_exception is not error:  # of a view of the application
         return error
-    require_one_host(asked)
-    if asked.method != "GET":
-        return preflight(asked) if _is_preflight(asked) else refusal(_method_not_allowed(asked, ("GET",)))
-    return _not_found(cardpress, NotFound(no_path(_nearest_path(asked.raw_path))))
+    require_one_host(request)
+    if request.method != "GET":
+        return preflight(request) if _is_preflight(request) else refusal(_method_not_allowed(request, ("GET",)))
+    return _not_found(cardpress, NotFound(no_path(_nearest_path(request.raw_path))))
 
 
 def _other_method(error: OtherMethods) -> Response | HTTPException:
     """Answer the preflight request of a browser below /api/v1/. Refuse every other method."""
-    asked = this_request()
-    require_one_host(asked)
-    if _is_preflight(asked) and asked.raw_path.startswith(API.encode()):
-        return preflight(asked)
-    return refusal(_method_not_allowed(asked, sorted(error.valid_methods or ())))
+    request = this_request()
+    require_one_host(request)
+    if _is_preflight(request) and request.raw_path.startswith(API.encode()):
+        return preflight(request)
+    return refusal(_method_not_allowed(request, sorted(error.valid_methods or ())))
 
 
-def _is_preflight(asked: ApiRequest) -> bool:
+def _is_preflight(request: ApiRequest) -> bool:
     names = ("HTTP_ORIGIN", "HTTP_ACCESS_CONTROL_REQUEST_METHOD")
-    return asked.method == "OPTIONS" and all(name in asked.environ for name in names)
+    return request.method == "OPTIONS" and all(name in request.environ for name in names)
 
 
-def _method_not_allowed(asked: ApiRequest, allowed: Sequence[str]) -> MethodNotAllowed:
+def _method_not_allowed(request: ApiRequest, allowed: Sequence[str]) -> MethodNotAllowed:
     why = "every operation is GET" if list(allowed) == ["GET"] else f"this path answers {' and '.join(allowed)}"
-    return MethodNotAllowed(f"{quote_input(asked.method)} is not allowed: {why}", Allow=", ".join(allowed))
+    return MethodNotAllowed(f"{quote_input(request.method)} is not allowed: {why}", Allow=", ".join(allowed))
 
 
 # Errors
@@ -112,11 +112,11 @@ def _method_not_allowed(asked: ApiRequest, allowed: Sequence[str]) -> MethodNotA
 
 def _not_found(cardpress: Cardpress, error: NotFound) -> Response:
     """Return 404: JSON for programs, a page for browsers, but not below /api and not from a build without it."""
-    asked = this_request()
-    if not _OF_API.match(asked.raw_path) and prefers(asked.environ.get("HTTP_ACCEPT", ""), "text/html", JSON):
+    request = this_request()
+    if not _OF_API.match(request.raw_path) and prefers(request.environ.get("HTTP_ACCEPT", ""), "text/html", JSON):
         with suppress(ApiError, StoreError, NoLiveBuild):
             found = page(cardpress.builds.select(), object_keys.LOST_PAGE, Query())
-            return lost_page(asked, found, SITE_HEADERS, cardpress)
+            return lost_page(request, found, SITE_HEADERS, cardpress)
     return refusal(error)
 
 
@@ -130,9 +130,9 @@ def _failed(log: Log, error: Exception) -> Response | HTTPException:
     """Return 500, and log why."""
     if isinstance(error, HTTPException):  # of a view of the application
         return error
-    asked = this_request()
-    log.failure(asked.method, asked.raw_path, asked.id, error)
-    asked.answer_headers.pop("X-Build", None)
+    request = this_request()
+    log.failure(request.method, request.raw_path, request.id, error)
+    request.answer_headers.pop("X-Build", None)
     return failure("something failed here; try again later")
 
 

@@ -50,39 +50,39 @@ def list_bulk_files(build: OpenBuild, query: Query) -> Body:
 )
 def get_bulk_file(name: str, query: Query) -> Response:
     """Return a bulk file, which belongs to no single build, or a part of it."""
-    asked, service = this_request(), current_app.extensions[NAME]
+    request, service = this_request(), current_app.extensions[NAME]
     file = service.files.find(name)
     tag = file.sha256[:_TAG_DIGITS]
-    assert isinstance(asked.access, Endpoint), "this is the view of one"
-    fields = {**asked.access.headers, **asked.answer_headers, "ETag": f'"{tag}"'}
+    assert isinstance(request.access, Endpoint), "this is the view of one"
+    fields = {**request.access.headers, **request.answer_headers, "ETag": f'"{tag}"'}
     if name == LIVE_CATALOGUE:  # tomorrow this address has another file
         fields["Cache-Control"] = "private, no-cache"
-    wanted = asked.environ.get("HTTP_IF_MATCH")
+    wanted = request.environ.get("HTTP_IF_MATCH")
     if wanted is not None and not matches_tag(wanted.replace('W/"', ""), tag):  # weak tags never match
         raise PreconditionFailed("If-Match names another file than the one that is here now")
-    if matches_tag(asked.environ.get("HTTP_IF_NONE_MATCH", ""), tag):
+    if matches_tag(request.environ.get("HTTP_IF_NONE_MATCH", ""), tag):
         return Answer(304, fields)
-    part = _requested_span(asked, tag, file.size)
+    part = _requested_span(request, tag, file.size)
     span = part or Span(0, file.size)
     fields |= {"Content-Type": file.media_type, "Content-Length": str(span.end - span.start)}
     if part is not None:
         fields["Content-Range"] = f"bytes {part.start}-{part.end - 1}/{file.size}"
     status = 200 if part is None else 206
-    if asked.method == "HEAD":
+    if request.method == "HEAD":
         return Answer(status, fields)
     if span.end - span.start <= MAX_READ_BYTES:
         return Answer(status, fields, service.files.read(file, span))
-    return Answer(status, fields, chunks=service.files.stream(file, span, holder(asked, service)))
+    return Answer(status, fields, chunks=service.files.stream(file, span, holder(request, service)))
 
 
-def _requested_span(asked: ApiRequest, tag: str, size: int) -> Span | None:
+def _requested_span(request: ApiRequest, tag: str, size: int) -> Span | None:
     """Return the range that a request names, or None for the whole file.
 
     Raises:
         RangeNotSatisfiable: The range begins beyond the end of the file.
     """
-    text, quoted = asked.environ.get("HTTP_RANGE"), f'"{tag}"'
-    if text is None or asked.method == "HEAD" or asked.environ.get("HTTP_IF_RANGE", quoted) != quoted:
+    text, quoted = request.environ.get("HTTP_RANGE"), f'"{tag}"'
+    if text is None or request.method == "HEAD" or request.environ.get("HTTP_IF_RANGE", quoted) != quoted:
         return None
     found = _ONE_RANGE.fullmatch(text)
     if found is None or not any(found.groups()):

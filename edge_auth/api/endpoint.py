@@ -17,7 +17,6 @@ COMMON_HEADERS = {
     "Retry-After, ETag, X-Build, X-Total-Count, Accept-Ranges, Content-Range",
     "X-Content-Type-Options": "nosniff",
 }
-PRIVATE = {"Cache-Control": "private, no-cache", "Vary": "Authorization, X-API-Key, Accept-Encoding, X-Build"}
 _VARIABLE = re.compile(r"<(?:\w+:)?(\w+)>")
 
 
@@ -70,8 +69,8 @@ class Endpoint(Access):
     tag: str = ""
     schema: str = ""
     errors: tuple[type[ApiError], ...] = ()
-    cache_control: str = PRIVATE["Cache-Control"]
-    vary: str = PRIVATE["Vary"]
+    cache_control: str = "private, no-cache"
+    vary: str = "Authorization, X-API-Key, Accept-Encoding, X-Build"
     extra_headers: Mapping[str, str] = field(default_factory=dict)
     sends_rate_limit: bool = True
     methods: tuple[str, ...] = ("GET",)

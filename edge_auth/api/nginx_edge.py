@@ -32,17 +32,17 @@ _MAX_WARMED_BYTES = 8 << 20  # half of the cache, which the answers of the build
 
 def answer_fetches() -> Answer | None:
     """Answer a request of nginx itself."""
-    asked, service = this_request(), current_app.extensions[NAME]
-    named: str = asked.environ.get("HTTP_X_EDGE_BUILD", "")
+    request, service = this_request(), current_app.extensions[NAME]
+    named: str = request.environ.get("HTTP_X_EDGE_BUILD", "")
     if not named.startswith(_FETCH):
         return None
-    asked.routing_exception = None  # no client has asked: `finish` notes nothing
+    request.routing_exception = None  # no client has asked: `finish` notes nothing
     try:
         build = service.builds.select(named.removeprefix(_FETCH))
     except EdgeError as error:  # perhaps it is still being opened
         return failure(str(error))
-    size = int(asked.environ.get("CONTENT_LENGTH") or 0)
-    lines: list[str] = asked.environ["wsgi.input"].read(size).decode("latin-1").split("\n")
+    size = int(request.environ.get("CONTENT_LENGTH") or 0)
+    lines: list[str] = request.environ["wsgi.input"].read(size).decode("latin-1").split("\n")
     text = b"".join(_fetched(service, build, line).text() for line in lines if line)
     return Answer(200, {"Content-Type": "application/http", "Content-Length": str(len(text))}, text)
 

@@ -86,36 +86,36 @@ class Answer(Response):
         return f"HTTP/1.1 {self._status}\r\n{''.join(lines)}\r\n".encode("latin-1") + self.get_data()
 
 
-def success(asked: ApiRequest, service: Cardpress, endpoint: Endpoint, body: Body) -> Answer:
+def success(request: ApiRequest, service: Cardpress, endpoint: Endpoint, body: Body) -> Answer:
     """Return 200 with the body in an encoding that the client accepts, or 304 if the client has it already."""
-    gzip = accepts_gzip(asked.environ.get("HTTP_ACCEPT_ENCODING", ""))
+    gzip = accepts_gzip(request.environ.get("HTTP_ACCEPT_ENCODING", ""))
     of_endpoint = endpoint.shared_headers if service.behind_cdn else endpoint.headers
-    fields = {**of_endpoint, **body.headers(gzip), **asked.answer_headers}
+    fields = {**of_endpoint, **body.headers(gzip), **request.answer_headers}
     if not endpoint.sends_rate_limit:
         fields = {name: value for name, value in fields.items() if not name.startswith("X-RateLimit-")}
-    condition = asked.environ.get("HTTP_IF_NONE_MATCH")
+    condition = request.environ.get("HTTP_IF_NONE_MATCH")
     if condition is not None and body.matches(condition):
         return Answer(304, {name: value for name, value in fields.items() if name not in _CONTENT_HEADERS})
-    files = service.files if asked.method != "HEAD" else None
+    files = service.files if request.method != "HEAD" else None
     if files is not None and body.file is not None and not gzip:
         with suppress(StoreError):  # it is gone
-            return Answer(200, fields, chunks=files.stream_local(body.file, body.size, holder(asked, service)))
+            return Answer(200, fields, chunks=files.stream_local(body.file, body.size, holder(request, service)))
     content = body.gzipped if gzip else body.inflated()
     if files is not None and len(content) > MAX_READ_BYTES:
-        return Answer(200, fields, chunks=files.stream_bytes(content, holder(asked, service)))
+        return Answer(200, fields, chunks=files.stream_bytes(content, holder(request, service)))
     return Answer(200, fields, content)
 
 
-def holder(asked: ApiRequest, service: Cardpress) -> Holder:
+def holder(request: ApiRequest, service: Cardpress) -> Holder:
     """Return who downloads."""
     assert service.auth is not None, "only requests of clients are counted"
-    return Holder(asked.key_id, service.auth.address(asked))
+    return Holder(request.key_id, service.auth.address(request))
 
 
-def lost_page(asked: ApiRequest, body: Body, headers: Mapping[str, str], service: Cardpress) -> Answer:
+def lost_page(request: ApiRequest, body: Body, headers: Mapping[str, str], service: Cardpress) -> Answer:
     """Return 404 with the page that says so to a browser."""
-    gzip = accepts_gzip(asked.environ.get("HTTP_ACCEPT_ENCODING", ""))
-    fields = {**COMMON_HEADERS, **headers, **body.headers(gzip), **asked.answer_headers}
+    gzip = accepts_gzip(request.environ.get("HTTP_ACCEPT_ENCODING", ""))
+    fields = {**COMMON_HEADERS, **headers, **body.headers(gzip), **request.answer_headers}
     fields |= {"Cache-Control": "no-store", "Vary": "Accept, Accept-Encoding"}
     del fields["ETag"]
     return Answer(404, fields, body.gzipped if gzip else body.inflated())
@@ -123,11 +123,11 @@ def lost_page(asked: ApiRequest, body: Body, headers: Mapping[str, str], service
 
 def refusal(error: ApiError) -> Answer:
     """Return the answer that says an error."""
-    asked = this_request()
+    request = this_request()
     body = dumps({"error": {"code": error.code, "message": str(error)}}) + b"\n"
-    fields = {**COMMON_HEADERS, **asked.answer_headers, **error.headers, "Cache-Control": "no-store"}
+    fields = {**COMMON_HEADERS, **request.answer_headers, **error.headers, "Cache-Control": "no-store"}
     fields |= {"Content-Type": JSON, "Content-Length": str(len(body))}
-    if error.status == 400 and f"HTTP_{_REFUSAL.upper().replace('-', '_')}" in asked.environ:
+    if error.status == 400 and f"HTTP_{_REFUSAL.upper().replace('-', '_')}" in request.environ:
         fields[_REFUSAL] = json.dumps(json.loads(body), separators=(",", ":"))  # in ASCII
     return Answer(error.status, fields, body)
 
@@ -137,9 +137,9 @@ def failure(message: str) -> Answer:
     return refusal(InternalError(message, Retry_After=str(RETRY_AFTER_SECONDS)))
 
 
-def preflight(asked: ApiRequest) -> Answer:
+def preflight(request: ApiRequest) -> Answer:
     """Return the answer to a browser that asks what a page may send. It may send the headers that it asks for."""
-    names = asked.environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", "")
+    names = request.environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", "")
     usable = len(names) <= _MAX_ASKED_BYTES and _ASKED_HEADERS.fullmatch(names)
     fields = {
         **COMMON_HEADERS,
@@ -152,29 +152,29 @@ def preflight(asked: ApiRequest) -> Answer:
 
 
 def finish(response: Response) -> Response:
-    """Add what an answer to a key has to that of another application's view. Log and count it."""
-    asked, service = this_request(), current_app.extensions[NAME]
-    access = asked.access
-    if access is None and asked.routing_exception is None:  # another route of the application
+    """Add to the answer of an added view what every answer to a key has. Log and count each."""
+    request, service = this_request(), current_app.extensions[NAME]
+    access = request.access
+    if access is None and request.routing_exception is None:  # another route of the application
         service.metrics.flush()
         return response
     if access is not None and not isinstance(response, Answer):
         response.vary.update(("Authorization", "X-API-Key"))
-        for name, value in (COMMON_HEADERS | asked.answer_headers | {"Cache-Control": "private, no-cache"}).items():
+        for name, value in (COMMON_HEADERS | request.answer_headers | {"Cache-Control": "private, no-cache"}).items():
             response.headers.setdefault(name, value)
     if service.behind_nginx:
-        _describe(response, asked)
+        _describe(response, request)
     if service.log is not None:
-        answered = _answered(asked, response)
+        answered = _answered(request, response)
         service.metrics.request(answered)
         service.log.request(answered)
     return response
 
 
-def _describe(response: Response, asked: ApiRequest) -> None:
+def _describe(response: Response, request: ApiRequest) -> None:
     """Tell nginx the endpoint of an answer. Let it keep one that comes from the build that it has asked for."""
-    access, build = asked.access, asked.environ.get("HTTP_X_EDGE_BUILD", "")
-    may_keep = response.status_code in (200, 304) and build and asked.answer_headers.get("X-Build") == build
+    access, build = request.access, request.environ.get("HTTP_X_EDGE_BUILD", "")
+    may_keep = response.status_code in (200, 304) and build and request.answer_headers.get("X-Build") == build
     added = edge_headers(access) if may_keep and isinstance(access, Endpoint) else {}
     headers = response.sent_headers if isinstance(response, Answer) else response.headers
     headers.update({"X-Edge-Endpoint": access.path if access else NO_LABEL} | added)
@@ -185,20 +185,20 @@ def edge_headers(endpoint: Endpoint) -> dict[str, str]:
     return {"X-Edge-Endpoint": endpoint.path} | ({"X-Edge-Scope": scope} if (scope := endpoint.shared_scope) else {})
 
 
-def _answered(asked: ApiRequest, response: Response) -> Answered:
-    has_body = asked.method != "HEAD" and response.status_code not in (204, 304)
+def _answered(request: ApiRequest, response: Response) -> Answered:
+    has_body = request.method != "HEAD" and response.status_code not in (204, 304)
     size = response.size if isinstance(response, Answer) else response.calculate_content_length()
     return Answered(
-        now=asked.now,
-        method=asked.method,
-        path=asked.raw_path,
-        endpoint=asked.access.path if asked.access else None,
+        now=request.now,
+        method=request.method,
+        path=request.raw_path,
+        endpoint=request.access.path if request.access else None,
         status=response.status_code,
         size=(size or 0) if has_body else 0,
-        seconds=perf_counter() - asked.started,
-        key_id=asked.key_id,
-        id=asked.id,
-        build=asked.answer_headers.get("X-Build"),
+        seconds=perf_counter() - request.started,
+        key_id=request.key_id,
+        id=request.id,
+        build=request.answer_headers.get("X-Build"),
     )
 
 

@@ -78,48 +78,48 @@ class Route:
 
 def answer(endpoint: Endpoint, arguments: dict[str, str]) -> Response:
     """Answer a request."""
-    asked, service = this_request(), current_app.extensions[NAME]
-    asked.access = endpoint
-    require_one_host(asked)
+    request, service = this_request(), current_app.extensions[NAME]
+    request.access = endpoint
+    require_one_host(request)
     if service.auth is not None:
-        service.auth.admit(asked, endpoint)  # key, limit, scope
+        service.auth.admit(request, endpoint)  # key, limit, scope
     elif not endpoint.of_build:
         raise NotFound("a build alone has no answer to this")
     if not endpoint.of_build:
-        found = endpoint.view(**arguments, query=read_parameters(endpoint, arguments, asked.query))
-        return success(asked, service, endpoint, found) if isinstance(found, Body) else found
-    pin = asked.environ.get("HTTP_X_BUILD") if endpoint.pinned else None
+        found = endpoint.view(**arguments, query=read_parameters(endpoint, arguments, request.query))
+        return success(request, service, endpoint, found) if isinstance(found, Body) else found
+    pin = request.environ.get("HTTP_X_BUILD") if endpoint.pinned else None
     pin = pin[:_MAX_PIN_CHARACTERS] if pin else None  # a longer one is no build either
-    path, query = asked.raw_path, asked.query
+    path, query = request.raw_path, request.query
     for is_last in (False, True):  # a build may be pruned meanwhile
         try:
             build = service.builds.select(pin)
         except UnknownBuild:
-            raise _unknown_build(asked, service, pin) from None
-        asked.answer_headers["X-Build"] = build.id
+            raise _unknown_build(request, service, pin) from None
+        request.answer_headers["X-Build"] = build.id
         try:
             body = build.kept_body(path, query) if endpoint.kept else None
             body = body or make_body(build, endpoint, arguments, path, query)
-            return success(asked, service, endpoint, body)
+            return success(request, service, endpoint, body)
         except (MissingObject, AccessDenied):  # the errors for objects of a pruned build
             if is_last or not service.builds.has_changed(build, pin):
                 raise
     raise AssertionError("unreachable")
 
 
-def require_one_host(asked: ApiRequest) -> None:
+def require_one_host(request: ApiRequest) -> None:
     """Refuse a request that names no host, or several.
 
     Raises:
         InvalidParameter: It does.
     """
-    host = asked.environ.get("HTTP_HOST", "")  # granian joins the values of several with a comma
-    if "," in host or (host == "" and asked.environ.get("SERVER_PROTOCOL") == "HTTP/1.1"):
+    host = request.environ.get("HTTP_HOST", "")  # granian joins the values of several with a comma
+    if "," in host or (host == "" and request.environ.get("SERVER_PROTOCOL") == "HTTP/1.1"):
         raise InvalidParameter(_ONE_HOST)
 
 
-def _unknown_build(asked: ApiRequest, service: Cardpress, pin: str | None) -> InvalidParameter:
-    asked.answer_headers.pop("X-Build", None)
+def _unknown_build(request: ApiRequest, service: Cardpress, pin: str | None) -> InvalidParameter:
+    request.answer_headers.pop("X-Build", None)
     live = service.builds.select().id
     return InvalidParameter(f"X-Build {quote_input(pin or '')} is not kept here; the live build is {live}")
 
