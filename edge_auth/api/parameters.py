@@ -85,10 +85,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Text:
-    """A text of at most `max_characters` characters. An empty text means that the parameter is absent.
-
-    Every text has a bound: normalising combining characters takes time that grows with the square of their number.
-    """
+    """A text of at most `max_characters` characters. An empty text means that the parameter is absent."""
 
     max_characters: int
     default: None = None
