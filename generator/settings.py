@@ -87,7 +87,7 @@ GATES = {
 REMARKS = {
     "sources-late": 0,  # sources
     "prices-back": 0.3,  # share
-    "lowest-price-rose": 0.001,  # share
+    "columns-unusual": 0,  # values
     "changes-fewer": 0.35,  # share
     "sets-without-name": 0,  # new sets
 }
@@ -98,6 +98,9 @@ ENOUGH_PRICES = 30
 ENOUGH_PRICED = 1000
 # A column of a table is measured for all rows, a game, a band of prices or a set that has at least this many rows.
 ENOUGH_ROWS = 50
+# So many published nights have to say what is usual for a column; and of so many products the offers are measured.
+ENOUGH_MEASURED_NIGHTS = 7
+SAMPLED_OFFERS = 1000
 # The gates that look back a week compare with the newest build that is at least this many days older.
 WEEK_DAYS = 6
 # A gate compares a day that the live build did not read with the nearest day that it read, at most so many days away;

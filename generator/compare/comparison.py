@@ -67,7 +67,7 @@ _SOURCE_ROWS = pa.schema(
     }
 )
 # By table of days of the lake: its bulk file, and two of its columns that tell rows of two days apart.
-_SOURCES = {
+SOURCES = {
     "price_guide": ("price_guide", "trend", "low"),
     "listings": ("listings", "available", "from_price"),
     "filtered_checks": ("filtered", "lowest", "offers"),
@@ -211,8 +211,10 @@ def read_bulk_table(build: Build, table: str, schema: pa.Schema) -> pa.Table:
         raise DamagedObject(f"the bulk file {table} in {layer.folder} cannot be read: {error}") from error
 
 
-def read_rows_of_days(build: Build, entry: Mapping[str, Any], days: Iterable[str], columns: Sequence[str]) -> pa.Table:
-    """Return columns of the rows of some days (YYYY-MM-DD) in a file of the bulk manifest. None of them: no columns.
+def read_rows_of_days(
+    build: Build, entry: Mapping[str, Any], days: Iterable[str], columns: Sequence[str] | None
+) -> pa.Table:
+    """Return columns (None: all) of the rows of some days in a file of the bulk manifest. No such rows: no columns.
 
     Raises:
         DamageError: The file differs from its hash.
@@ -232,26 +234,30 @@ def read_rows_of_days(build: Build, entry: Mapping[str, Any], days: Iterable[str
         raise DamagedObject(f"the bulk file {stem} in {layer.folder} cannot be read: {error}") from error
 
 
-def source_rows(build: Build) -> pa.Table:
-    """Return the rows of the last days of all tables of days: table, id or slug, day, and two values.
+def rows_of_last_days(build: Build) -> dict[str, pa.Table]:
+    """Return the rows of the last days of each table of days that has any; of the price guide only some columns.
 
     Raises:
         DamageError, StoreError: As `read_rows_of_days`.
     """
     days = [(build.as_of - timedelta(days=age)).isoformat() for age in range(settings.SOURCE_DAYS)]
     entries = json.loads(build.manifest())["files"]
-    found = [_SOURCE_ROWS.empty_table()]
-    for table, (bulk_table, a, b) in _SOURCES.items():
-        key = "slug" if table == "watch_checks" else "id_product"
-        for entry in entries:
-            if entry["table"] == bulk_table:
-                rows = read_rows_of_days(build, entry, days, [key, "day", a, b])
-                if rows.num_columns:
-                    found.append(_as_source_rows(table, key, rows, a, b))
-    return pa.concat_tables(found)
+    found = {}
+    for table, (bulk_table, a, b) in SOURCES.items():
+        columns = ["id_product", "day", a, b] if table == "price_guide" else None
+        read = (read_rows_of_days(build, entry, days, columns) for entry in entries if entry["table"] == bulk_table)
+        if rows := [of_file for of_file in read if of_file.num_columns]:
+            found[table] = pa.concat_tables(rows)
+    return found
 
 
-def _as_source_rows(table: str, key: str, rows: pa.Table, a: str, b: str) -> pa.Table:
+def source_rows(days: Mapping[str, pa.Table]) -> pa.Table:
+    """Return rows of tables of days as one: table, id or slug, day, and two values that tell rows of two days apart."""
+    return pa.concat_tables([_SOURCE_ROWS.empty_table(), *(_as_source_rows(name, rows) for name, rows in days.items())])
+
+
+def _as_source_rows(table: str, rows: pa.Table) -> pa.Table:
+    key, (_, a, b) = "slug" if table == "watch_checks" else "id_product", SOURCES[table]
     columns = {"table": pa.repeat(table, len(rows)), "day": rows["day"], "a": rows[a], "b": rows[b]}
     columns |= {name: pa.nulls(len(rows)) for name in ("id", "slug")} | {"slug" if key == "slug" else "id": rows[key]}
     return pa.table({field.name: pc.cast(columns[field.name], field.type) for field in _SOURCE_ROWS})

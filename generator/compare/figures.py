@@ -142,7 +142,8 @@ def compare_night(store: Store, as_of: date, tonight: Figures, strange: Sequence
     Raises:
         StoreError: The reports cannot be read.
     """
-    nights = list(earlier_nights(store, as_of, settings.USUAL_NIGHTS))
+    judged = earlier_nights(store, as_of, settings.USUAL_NIGHTS)
+    nights: list[tuple[date, Figures]] = [(day, judgement["differences"]) for day, judgement in judged]
     none: Figures = {}
     before = nights[0] if nights else ("night before", none)
     week = next((night for night in nights if night[0] <= as_of - _WEEK), ("week before", none))

@@ -23,12 +23,14 @@ from edge_auth.builds.bulk import CATALOGUE
 from edge_auth.builds.catalogue import COLUMNS
 from edge_auth.builds.market import INDEXES
 from generator import settings
+from generator.compare.columns import measure_columns, unusual
 from generator.compare.comparison import (
     NO_PRICES,
     Comparison,
     newest_prices,
     read_bulk_table,
     read_rows_of_days,
+    rows_of_last_days,
     source_rows,
 )
 from generator.compare.figures import count_differences
@@ -55,6 +57,7 @@ _LINKS = pa.schema(
     [("id_product", pa.int64())] + [(name, pa.string()) for name in ("image", "image_large", "cardmarket_url")]
 )
 _FINGERPRINTS = pa.schema([("key", pa.string()), ("entry", pa.string())])
+_UNUSUAL = pa.schema([("distance", pa.float64()), ("sentence", pa.string())])
 _BUILD = pa.schema([("as_of", pa.date32()), ("guide_day", pa.date32())])
 
 
@@ -125,16 +128,23 @@ def judge(
         _set_variables(
             db, today=now.date().isoformat(), usual_changes=past.usual_changes, withdrawn=withdrawn, one_game=False
         )
-        db.connection.register("source_rows", source_rows(comparison.new))
+        days = rows_of_last_days(comparison.new)
+        db.connection.register("source_rows", source_rows(days))
         db.set(as_of=comparison.new.as_of.isoformat())
         db.run("checks/two_builds", "checks/sources")
         verdicts = [_verdict(db, "gates", gate, limit, gate in set(forced)) for gate, limit in limits.items()]
+        days.pop(_GUIDE, None)
+        measured = measure_columns(comparison, days)
+        found = [one._asdict() for one in unusual(measured, past.columns)]
+        db.connection.register("unusual_columns", pa.Table.from_pylist(found, _UNUSUAL))
         remarks = [_verdict(db, "remarks", remark, limit) for remark, limit in settings.REMARKS.items()]
         indexes = db.table("from game_indexes order by game").to_pylist()
         made = [verdict for verdict in verdicts if verdict]
         made += [_age_verdict(db, table, days, set(forced)) for table, days in (max_age or {}).items()]
         strange = [remark for remark in remarks if remark and remark.breached]
-        return Judgement(old.id if old else None, made, count_differences(comparison), indexes, strange)
+        return Judgement(
+            old.id if old else None, made, count_differences(comparison), indexes, strange, measured.values
+        )
 
 
 def breached_by_game(comparison: Comparison, judgement: Judgement, *, past: Past, now: datetime) -> dict[str, set[str]]:

@@ -81,6 +81,7 @@ class Judgement:
         indexes: For each game the index of the market, now and on the newest day of the live build; see the view
             game_indexes in `build/checks/two_builds.sql`.
         remarks: What is strange about the build and stops nothing.
+        columns: What `compare.columns` measured, for the nights that follow.
     """
 
     against: str | None
@@ -88,6 +89,7 @@ class Judgement:
     differences: dict[str, int]
     indexes: list[dict[str, Any]]
     remarks: list[Verdict] = field(default_factory=list)
+    columns: dict[str, list[float]] = field(default_factory=dict)
 
     @property
     def breaches(self) -> list[Verdict]:

@@ -9,7 +9,7 @@ change.
 """
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import date, timedelta
@@ -140,10 +140,10 @@ def lost_pointer(store: Store) -> str | None:
     )
 
 
-def earlier_nights(store: Store, as_of: date, nights: int) -> Iterator[tuple[date, Figures]]:
-    """Yield the as-of day and the figures of up to this many published nights before a day, the newest first."""
+def earlier_nights(store: Store, as_of: date, nights: int) -> Iterator[tuple[date, dict[str, Any]]]:
+    """Yield the as-of day and the gate results of up to this many published nights before a day, the newest first."""
     judged = (
-        (date.fromisoformat(report["record"]["as_of"]), report["judgement"]["differences"])
+        (date.fromisoformat(report["record"]["as_of"]), report["judgement"])
         for report in itertools.islice(read_reports(store), _MAX_REPORTS)
         if report.get("outcome") == PUBLISHED and (report.get("judgement") or {}).get("against")
     )
@@ -168,12 +168,14 @@ class Past:
         week: A build that was live about a week before, or None.
         before: The build that was live before the live one, or None.
         usual_changes: How many trends change on the middle one of the last nights, or None if there are too few nights.
+        columns: What these nights measured of the columns of tables (`compare.columns`).
         accepted: The games of which a day was accepted since `week`, whose prices of then say nothing about tonight.
     """
 
     week: Build | None = None
     before: Build | None = None
     usual_changes: float | None = None
+    columns: Sequence[dict[str, list[float]]] = ()
     accepted: frozenset[str] = frozenset()
 
 
@@ -182,15 +184,16 @@ NO_PAST = Past()
 
 def read_past(store: Store, as_of: date) -> Past:
     """Return what the store has of the nights before a day."""
-    changes = [figures["trends_changed"] for _, figures in earlier_nights(store, as_of, settings.USUAL_NIGHTS)]
+    nights = [judgement for _, judgement in earlier_nights(store, as_of, settings.USUAL_NIGHTS)]
+    changes = [judgement["differences"]["trends_changed"] for judgement in nights]
+    columns = tuple(judgement.get("columns", {}) for judgement in nights)
     pointer, _ = read_pointer(store)
     before = _open_with_prices(store, pointer.previous[0]) if pointer and pointer.previous else None
     usual = median(changes) if len(changes) >= settings.ENOUGH_NIGHTS else None
     week = _week_before(pointer, store, as_of)
     accepted = _accepted_since(store, week) if week else frozenset()
-    return Past(
-        None if None in accepted else week, before, usual, frozenset(game for game in accepted if game is not None)
-    )
+    games = frozenset(game for game in accepted if game is not None)
+    return Past(None if None in accepted else week, before, usual, columns, games)
 
 
 def _accepted_since(store: Store, week: Build) -> frozenset[str | None]:

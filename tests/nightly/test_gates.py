@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from unittest.mock import patch
@@ -568,8 +569,42 @@ def test_what_is_strange_is_said_and_stops_nothing(judged: Callable[..., Judgeme
     assert judged(nothing, past=Past(usual_changes=40)).remarks == []
     [few] = judged(nothing, past=Past(usual_changes=1000)).remarks
     assert few.gate == "changes-fewer" and few.message.endswith("on usual nights 1,000 do")
-    risen = judged(guide_prices("greatest({}, 0.5)", *GUIDE, *FOIL))
-    assert "lowest-price-rose" in {remark.gate for remark in risen.remarks}
+
+
+def swap_low_and_trend(lake: Path) -> None:
+    rewrite(of_day(lake, "price_guide"), "select * replace (low as trend, trend as low) from rows order by id_product")
+
+
+def all_offers_of_one_seller(lake: Path) -> None:
+    """No gate reads who sells: the comparison of all columns finds what no gate is about."""
+    rewrite(
+        of_day(lake, "filtered_checks"), "select * replace ('one' as cheapest_seller, null as offer_list) from rows"
+    )
+
+
+@together
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (swap_low_and_trend, r"price_guide.*: half of the values of (low|trend) are at least [0-9.]+ times what they "),
+        (
+            all_offers_of_one_seller,
+            "offers.*: [0-9]+% more of the values of cheapest_seller are one and the same; on the",
+        ),
+    ],
+)
+def test_a_column_that_is_as_on_no_night_before_is_said(
+    judged: Callable[..., Judgement], monkeypatch: pytest.MonkeyPatch, damage: Damage, said: str
+) -> None:
+    monkeypatch.setattr(settings, "ENOUGH_ROWS", 8)
+    ordinary = judged(nothing, past=Past()).columns
+    nights = Past(columns=(ordinary,) * settings.ENOUGH_MEASURED_NIGHTS)
+    assert judged(nothing, past=nights).remarks == []
+    [strange] = [remark for remark in judged(damage, past=nights).remarks if remark.gate == "columns-unusual"]
+    assert any(re.match(said, sentence) for sentence in strange.figures["sentences"]), strange.figures["sentences"]
+    assert strange.message.startswith(strange.figures["sentences"][0]) and not strange.forced
+    too_few = replace(nights, columns=nights.columns[1:])
+    assert "columns-unusual" not in {remark.gate for remark in judged(damage, past=too_few).remarks}
 
 
 @together

@@ -177,6 +177,13 @@ _GUIDE = {
     "one game without foil": change(MAGIC, FOIL, to="null"),
     "no averages": change(columns=("avg1", "avg7", "avg30"), to="null"),
     "no trends for the 200 dearest": change(DEAREST.format(200), ("trend", "trend_holo"), to="null"),
+    # how the columns of a row stand to each other, and how values are written
+    "low and trend swapped in one set": swap([("low", "trend")], LARGE_SET),
+    "prices of 10 and more in whole euros": change(to="case when {} >= 10 then floor({}) else {} end"),
+    "low of the dearest x 0.7": times("0.7", DEAREST.format(450), ("low",)),
+    "trend rounded to 10 cents": change(columns=("trend",), to="round({}, 1)"),
+    "trend 0.50 higher": change(columns=("trend",), to="{} + 0.5"),
+    "low twice as high below 1": change(columns=("low",), to="case when {} < 1 then {} * 2 else {} end"),
     # one value
     "one set at one price": change(LARGE_SET, to="4.99"),
     "a tenth of trends at 0.02": change("id_product % 10 = 0", ("trend",), to="0.02"),
@@ -206,6 +213,9 @@ _PRODUCTS = {
     "pages of the product before": shift("true", ("url",)),
 }  # fmt: skip
 _EXPANSIONS = {
+    "two set names exchanged": "select * replace (case id when (select min(id) from rows) then (select arg_max(name, "
+    "id) from rows) when (select max(id) from rows) then (select arg_min(name, id) from rows) else name end as name) "
+    "from rows",
     "all sets renamed": "select * replace (concat('x', name) as name) from rows",
     "names of sets shifted": shift("true", ("name",), of="id"),
     "no games": "select * replace (null::varchar as game) from rows",
@@ -221,6 +231,9 @@ _LISTINGS = {
     "nothing available": "select * replace (0 as available) from rows",
     "listings of foil as plain": "select * replace (from_price_foil as from_price) from rows",
     "half of the listings": "from rows where id_product % 2 = 0",
+    "yesterday's listings under today": "from d1",
+    "one listing available of each": "select * replace (1 as available) from rows",
+    "listings x 1.08": "select * replace (round(from_price * 1.08, 2) as from_price) from rows",
 }
 _OFFERS = "list_transform(offer_list, lambda offer: struct_update(offer, price := round(offer.price * {}, 2)))"
 
@@ -234,6 +247,12 @@ def offers_times(factor: str) -> str:
 _CHECKS = {
     "offers in cents": offers_times("100"),
     "offers x 1.35": offers_times("1.35"),
+    "offers x 1.08": offers_times("1.08"),
+    "yesterday's offers under today": "from d1",
+    "offers of one seller": "select * replace ('one' as cheapest_seller, list_transform(offer_list, "
+    "lambda offer: struct_update(offer, seller := 'one')) as offer_list) from rows",
+    "offers of one condition": "select * replace ('PO' as cheapest_condition, list_transform(offer_list, "
+    "lambda offer: struct_update(offer, condition := 'PO')) as offer_list) from rows",
     "offers in dollars (x 1.1)": offers_times("1.1"),
     "the filter ignored (x 0.7)": offers_times("0.7"),
     "one page of offers for all": "select * replace (max_by(offer_list, id_product) over () as offer_list, "
@@ -244,6 +263,7 @@ _CHECKS = {
 _WATCH = {
     "watch checks of 1 cent": "select * replace (0.01 as lowest_price) from rows",
     "watch checks x 1.35": "select * replace (round(lowest_price * 1.35, 2) as lowest_price) from rows",
+    "watch checks in whole euros": "select * replace (ceil(lowest_price) as lowest_price) from rows",
     "watch checks without a price": "select * replace (null::double as lowest_price) from rows",
     "watch checks of the product before": shift("true", ("lowest_price",), of="slug"),
     "half of the watch checks": "from rows where hash(slug) % 2 = 0",

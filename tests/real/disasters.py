@@ -13,6 +13,7 @@ import sys
 import tempfile
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import duckdb
@@ -103,8 +104,10 @@ def prepare(folder: Path, data: Path) -> Nights:
         shutil.rmtree(folder / "damaged", ignore_errors=True)
         nights.copy(folder / "damaged", day)
         nights.builds[day] = open_build(nights.store, make(folder / "damaged", nights.store))
+    known = [nights.builds[day] for day in sorted(nights.builds)]
+    columns = tuple(judge(old, new, now=utc_now()).columns for old, new in pairwise(known))
     [ordinary] = nights.judge(DamageKind(()))
-    nights.past = Past(usual_changes=ordinary.differences["trends_changed"])
+    nights.past = Past(usual_changes=ordinary.differences["trends_changed"], columns=columns)
     return nights
 
 

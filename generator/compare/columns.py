@@ -1,0 +1,238 @@
+"""Compares each column of each table with what it was, the same for all, and says what no night before had.
+
+`build/checks/columns` measures a table. The values are kept with the gate results, so the nights before say what is
+usual: a value is ordinary between the least and the greatest that they had, and a margin. What lies outside is a
+sentence, and stops nothing: a kind of damage that no gate knows is at least said.
+"""
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from edge_auth.builds import layer_names
+from edge_auth.builds.builds import Build
+from edge_auth.builds.bulk import FILES, PART_OF_TABLE
+from generator import settings
+from generator.compare.comparison import SOURCES, Comparison, read_cards
+from generator.database import Database, run_file
+from generator.lake.files import GUIDE_PRICES
+from generator.pack.verify import checked_file
+
+# By table, measure, column and kind of part: the least and the greatest value of a part.
+Measures = dict[str, list[float]]
+# How far outside the nights before a value is unusual, by measure: so much, and the range of these nights.
+_MARGINS = {
+    "missing": 0.1,
+    "repeated": 0.15,
+    "ratio": 0.1,
+    "whole": 0.15,
+    "order": 0.15,
+    "distinct": 0.1,
+    "commonest": 0.1,
+}
+_OF_SETS = 2  # the margins of sets, which are many and small
+_NEARLY = 0.02  # less of the values changed on no night before: then all of them repeated is unusual
+_WORDS = {
+    "missing": "{change} of the values of {column} are missing",
+    "repeated": "{share} of the values of {column} are those of the row before",
+    "ratio": "half of the values of {column} are at least {times} times what they were",
+    "whole": "{change} of the values of {column} are whole numbers",
+    "order": "{change} of the values of {column} are at most {other}",
+    "distinct": "{change} of the values of {column} differ from all others",
+    "commonest": "{change} of the values of {column} are one and the same",
+}
+_OFFERS = """
+select id_product, json ->> '$.filtered_price.cheapest_seller' as cheapest_seller,
+    json ->> '$.filtered_price.cheapest_condition' as cheapest_condition
+from batch
+"""
+
+
+class Measured(NamedTuple):
+    """The values of all columns, and the parts that have the least and the greatest of each."""
+
+    values: Measures
+    parts: dict[str, list[str]]
+
+
+class Unusual(NamedTuple):
+    """A value outside the nights before, by how many margins, and its sentence."""
+
+    distance: float
+    sentence: str
+
+
+class _Table(NamedTuple):
+    """A table: its name and keys, and its rows before and tonight, which have the same columns."""
+
+    name: str
+    keys: tuple[str, ...]
+    before: pa.Table
+    tonight: pa.Table
+
+
+def measure_columns(comparison: Comparison, days: Mapping[str, pa.Table]) -> Measured:
+    """Measure the tables that differ between two builds.
+
+    Args:
+        days: The rows of the last days of the scrapers' tables, in the new build.
+
+    Raises:
+        DamageError, StoreError: A build cannot be read.
+    """
+    measured, db = Measured({}, {}), comparison.db
+    if comparison.old is not None:
+        db.set(enough_rows=settings.ENOUGH_ROWS)
+        db.run("checks/column_parts")
+        for table in _tables(comparison, comparison.old, days):
+            _measure(db, table, measured)
+    return measured
+
+
+def unusual(tonight: Measured, nights: Sequence[Measures]) -> list[Unusual]:
+    """Return what lies outside the nights before, the farthest first; nothing of a table that too few of them had."""
+    found = list(_unusual(tonight, nights))
+    return sorted(found, key=lambda one: (-one.distance, one.sentence))
+
+
+def _tables(comparison: Comparison, old: Build, days: Mapping[str, pa.Table]) -> Iterator[_Table]:
+    new, db = comparison.new, comparison.db
+    prices = ", ".join(f"{{}}.{name}" for name in GUIDE_PRICES)
+    newer = "from old_prices as o join new_prices as n using (id_product) where n.guide_day > o.guide_day"
+    before, tonight = (db.table(f"select id_product, {prices.replace('{}', side)} {newer}") for side in "on")
+    yield _Table("price_guide", ("id_product",), before, tonight)
+    for name, rows in days.items():
+        if table := _newest_day(db, name, rows, _last_day(old, name)):
+            yield table
+    names = [{entry["name"] for entry in _files(build)} for build in (old, new)]
+    differing = {name.rpartition("-")[0] for name in names[0] ^ names[1]}
+    if "products" in differing:
+        texts = (
+            "id_product, name, kind, category, game, id_expansion, rarity, number, date_added, l.* exclude (id_product)"
+        )
+        query = "select {} from {}_prices as p left join {}_links as l using (id_product)"
+        sides = (db.table(query.format(texts, side, side)) for side in ("old", "new"))
+        yield _Table("products", ("id_product",), *sides)
+    if "sets" in differing:
+        yield _Table("expansions", ("id",), *(_read_sets(build) for build in (old, new)))
+    if "identifiers" in differing:
+        query = "select id_product, scheme, min(value) as value from {}_identifiers group by all"
+        yield _Table(
+            "identifiers", ("id_product", "scheme"), *(db.table(query.format(side)) for side in ("old", "new"))
+        )
+    yield from _offers(db, old, new)
+
+
+def _newest_day(db: Database, name: str, rows: pa.Table, last_day: str) -> _Table | None:
+    """Return the rows of a table's newest day, and of each of their keys the row before; None if no day came in."""
+    key = "slug" if "slug" in rows.column_names else "id_product"
+    db.connection.register("rows_of_days", rows)
+    newest = db.rows("select max(day)::varchar from rows_of_days")[0][0] or ""
+    if newest <= last_day:
+        return None
+    db.set(newest=newest)
+    tonight = db.table("select * exclude (day) from rows_of_days where day = getvariable('newest')::date")
+    before = db.table(
+        f"""select * exclude (day) from rows_of_days
+        semi join (select {key} from rows_of_days where day = getvariable('newest')::date) using ({key})
+        where day < getvariable('newest')::date
+        qualify row_number() over (partition by {key} order by day desc) = 1"""
+    )
+    return _Table(name, (key,), before, tonight)
+
+
+def _last_day(build: Build, table: str) -> str:
+    entries = (entry for entry in _files(build) if entry["table"] == SOURCES[table][0])
+    return max((entry["last_day"] or "" for entry in entries), default="")
+
+
+def _files(build: Build) -> list[dict[str, Any]]:
+    files: list[dict[str, Any]] = json.loads(build.manifest())[FILES]
+    return files
+
+
+def _read_sets(build: Build) -> pa.Table:
+    return pq.read_table(checked_file(build.layers[layer_names.bulk_layer(PART_OF_TABLE["sets"])], "sets"))
+
+
+def _offers(db: Database, old: Build, new: Build) -> Iterator[_Table]:
+    """Yield what only Cards have of the offers that came in: of some products, because it takes reading them."""
+    query = "from old_prices as o join new_prices as n using (id_product) where n.filtered_day > o.filtered_day"
+    ids = db.table(f"select id_product {query} order by hash(id_product), id_product limit {settings.SAMPLED_OFFERS}")
+    if len(ids):
+        wanted, sides = ids["id_product"].to_numpy(), []
+        for build in (old, new):
+            cards = pa.concat_tables(read_cards(build.catalogue, wanted))
+            db.connection.register("batch", cards.append_column("id_product", ids["id_product"]))
+            sides.append(db.table(_OFFERS))
+        yield _Table("offers", ("id_product",), *sides)
+
+
+def _measure(db: Database, table: _Table, measured: Measured) -> None:
+    columns = [
+        field for field in table.tonight.schema if field.name not in table.keys and not pa.types.is_nested(field.type)
+    ]
+    names = tuple(field.name for field in columns)
+    numbers = tuple(field.name for field in columns if _is_number(field))
+    finishes = ([n for n in numbers if n.endswith("_holo")], [n for n in numbers if not n.endswith("_holo")])
+    pairs = tuple(pair for finish in finishes for pair in combinations(finish, 2))
+    db.connection.register("before", table.before)
+    db.connection.register("tonight", table.tonight)
+    run_file(db.connection, "checks/column_pairs", columns=names, keys=table.keys)
+    changed = set()
+    for row in db.answer("checks/columns", columns=names, numbers=numbers, pairs=pairs).to_pylist():
+        key = f"{table.name}/{row['measure']}/{row['kind']}"
+        _note(measured, key, (row["least"], row["least_part"]), (row["greatest"], row["greatest_part"]))
+        of, _, column = row["measure"].partition(" ")
+        if of == "repeated" and row["least"] < 1:
+            changed.add(column)
+    if changed:
+        found = db.answer("checks/column_values", columns=tuple(sorted(changed))).to_pylist()
+        for row in found:
+            for of in ("distinct", "commonest"):
+                ends = ((row[f"{end}_{of}"], row[f"{end}_part_{of}"]) for end in ("least", "greatest"))
+                _note(measured, f"{table.name}/{of} {row['name']}/{row['kind']}", *ends)
+
+
+def _note(measured: Measured, key: str, least: tuple[float, str], greatest: tuple[float, str]) -> None:
+    if least[0] or greatest[0]:  # most values of most nights are 0
+        measured.values[key] = [least[0], greatest[0]]
+        measured.parts[key] = [least[1], greatest[1]]
+
+
+def _is_number(field: pa.Field) -> bool:
+    type_, is_id = field.type, field.name.startswith("id_")
+    return not is_id and (pa.types.is_floating(type_) or pa.types.is_integer(type_) or pa.types.is_decimal(type_))
+
+
+def _unusual(tonight: Measured, nights: Sequence[Measures]) -> Iterator[Unusual]:
+    tables = [{key.partition("/")[0] for key in night} for night in nights]
+    for key, values in tonight.values.items():
+        table, measure, kind = key.split("/")
+        earlier = [night.get(key, [0.0, 0.0]) for night, of in zip(nights, tables, strict=True) if table in of]
+        if len(earlier) >= settings.ENOUGH_MEASURED_NIGHTS:
+            least, greatest = min(low for low, _ in earlier), max(high for _, high in earlier)
+            margin = (_MARGINS[measure.split()[0]] + greatest - least) * (_OF_SETS if kind == "set" else 1)
+            ends = (least - values[0]) / margin, (values[1] - greatest) / margin
+            of_many = kind in ("table", "game") and 1 - greatest > _NEARLY
+            if measure.startswith("repeated") and of_many and 1 - values[1] < (1 - greatest) / 4:
+                ends = ends[0], max(ends[1], 1.01)  # nearly all of them, as on no night before
+            for place, distance in enumerate(ends):
+                if distance > 1:
+                    part = tonight.parts[key][place]
+                    yield Unusual(distance, _sentence(table, measure, part, values[place], (least, greatest)))
+
+
+def _sentence(table: str, measure: str, part: str, value: float, usual: tuple[float, float]) -> str:
+    of, column, *other = measure.split()
+    change = f"{abs(value):.0%} {'more' if value > 0 else 'fewer'}"
+    said = _WORDS[of].format(
+        column=column, other="".join(other), share=f"{value:.0%}", change=change, times=f"{math.exp(value):.3g}"
+    )
+    low, high = (f"{math.exp(end):.3g}" if of == "ratio" else f"{end:.0%}" for end in usual)
+    return f"{table}{f' of {part}' if part else ''}: {said}; on the nights before {low} to {high}"
