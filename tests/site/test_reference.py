@@ -334,7 +334,7 @@ def test_errors_show_a_message_and_headers_of_answers_their_statuses(visit: Visi
 def test_the_code_of_the_guide_names_this_host_and_is_copied(visit: Visit) -> None:
     page = visit.open("/docs/concepts.html")
     query = page.locator(".prose .copies", has_text="CREATE SECRET")
-    assert f"{visit.base}/api/v1/bulk/" in query.inner_text() and query.locator(".code-text").count() == 3
+    assert f"{visit.base}/api/v1/bulk/" in query.inner_text() and query.locator(".code-text").count() == 4
     expect(query.get_by_role("button", name="Copy: code")).to_be_visible()
 
 
