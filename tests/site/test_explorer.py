@@ -17,7 +17,7 @@ from tests.support.site_lake import DAYS, EMBERFOX, IMAGES, SLUG
 def test_it_opens_on_the_cards(visit: Visit) -> None:
     page = visit.enter("")
     expect(page.locator(".card")).to_have_count(50)
-    expect(page.get_by_label("Search by name")).to_be_focused()
+    expect(page.get_by_label("Find a card")).to_be_focused()
     expect(page.get_by_role("link", name="Cards", exact=True)).to_have_attribute("aria-current", "page")
 
 
@@ -116,7 +116,7 @@ def test_search_as_one_types(visit: Visit) -> None:
     expect(page.get_by_role("status")).to_have_text("These are all.")
     expect(page).to_have_url(ending("#/cards?q=emberfox"))
     expect(page).to_have_title("emberfox, Cards, cardpress")
-    page.get_by_label("Search by name").fill("nothing of that name")
+    page.get_by_label("Find a card").fill("nothing of that name")
     expect(page.get_by_role("status")).to_contain_text("No cards found.")
 
 
@@ -142,7 +142,7 @@ def test_filters_and_sorting(visit: Visit) -> None:
 
 def test_names_complete_the_search(visit: Visit) -> None:
     page = visit.enter()
-    search, names = page.get_by_label("Search by name"), suggestions(page)
+    search, names = page.get_by_label("Find a card"), suggestions(page)
     page.keyboard.type("f")
     expect(page.locator(".total")).to_contain_text("131 cards")
     expect(search).to_have_attribute("aria-expanded", "false")  # one letter is too little
@@ -160,7 +160,7 @@ def test_names_complete_the_search(visit: Visit) -> None:
     expect(names).to_have_text(["Insecure picture1", "No picture1"])
     visit.in_menu("link", "Watchlist").click()
     page.get_by_role("link", name="Cards", exact=True).click()
-    page.get_by_label("Search by name").fill("emberfox [e")
+    page.get_by_label("Find a card").fill("emberfox [e")
     expect(suggestions(page)).to_have_text(["Emberfox ex1"])
     assert asked(visit, "names") == 1
 
@@ -169,11 +169,11 @@ def test_a_search_that_finds_nothing_offers_what_may_be_meant(visit: Visit) -> N
     page = visit.enter("#/cards?q=emberfx")
     meant = page.locator(".meant")
     expect(meant).to_have_text("Did you mean Emberfox ex?")
-    page.get_by_label("Search by name").fill("Emberfox #12")
+    page.get_by_label("Find a card").fill("Emberfox #12")
     expect(meant).to_have_text("Did you mean Emberfox, number 12 (1), Emberfox ex?")
-    page.get_by_label("Search by name").fill("filler flller")
+    page.get_by_label("Find a card").fill("filler flller")
     expect(meant).to_have_count(0)
-    page.get_by_label("Search by name").fill("emberfox ashn peaks")
+    page.get_by_label("Find a card").fill("emberfox ashn peaks")
     expect(meant.get_by_role("link").first).to_have_text("emberfox, set Ashen Peaks (1)")
     meant.get_by_role("link").first.click()
     expect(page.locator(".card .name")).to_have_text(["Emberfox ex [Blazing Tail]"])
@@ -185,7 +185,7 @@ def test_an_answer_that_finds_nothing_offers_nothing_for_what_is_typed_since(vis
     held: list[Route] = []
     visit.page.context.route("**/api/v1/cards?find=filler+flller&*", lambda route: held.append(route))
     page = visit.enter()
-    search = page.get_by_label("Search by name")
+    search = page.get_by_label("Find a card")
     with page.expect_request("**/api/v1/cards?find=filler+flller&*"):
         search.fill("filler flller")
     page.evaluate("() => { globalThis.setTimeout = () => 0; }")  # the pause after typing does not end
@@ -221,7 +221,7 @@ def test_a_link_that_is_followed_while_one_types_leads_on(visit: Visit, after: s
 @pytest.mark.parametrize("typed", ["ashen emberfox", "PEAKS 12 ember", "emberfox & 012"])
 def test_one_box_finds_by_name_set_and_number(visit: Visit, typed: str) -> None:
     page = visit.enter()
-    page.get_by_label("Search by name").fill(typed)
+    page.get_by_label("Find a card").fill(typed)
     expect(page.locator(".card .name")).to_have_text(["Emberfox ex [Blazing Tail]"])
 
 
@@ -242,7 +242,7 @@ def test_a_game_that_is_not_known_offers_the_nearest(visit: Visit) -> None:
 @pytest.mark.parametrize("number", ["#12", "(012)"])
 def test_a_number_is_meant_whatever_signs_stand_around_it(visit: Visit, number: str) -> None:
     page = visit.enter("#/cards")
-    page.get_by_label("Search by name").fill(f"Emberfox {number}")
+    page.get_by_label("Find a card").fill(f"Emberfox {number}")
     expect(page.locator(".meant")).to_contain_text(f"Emberfox, number {number.strip('#()')} (1)")
 
 
@@ -257,7 +257,7 @@ def test_a_name_that_is_meant_is_looked_for_in_all_sets(visit: Visit) -> None:
 def test_the_search_is_completed_by_keys(visit: Visit) -> None:
     """As the combobox with list autocomplete of the WAI-ARIA Authoring Practices."""
     page = visit.enter()
-    search, names = page.get_by_label("Search by name"), suggestions(page)
+    search, names = page.get_by_label("Find a card"), suggestions(page)
     page.keyboard.type("box")
     expect(names).to_have_text(["Box 01", "Box 11", "Box 21"])
     assert page.get_by_role("listbox").get_attribute("id") == search.get_attribute("aria-controls")
@@ -290,7 +290,7 @@ def test_the_best_match_comes_first_unless_another_sort_is_chosen(visit: Visit) 
     first, sort, order = page.locator(".card").first, page.get_by_label("Sort by"), page.get_by_label("Order")
     expect(sort).to_have_value("market")
     expect(sort.get_by_role("option", name="Best match")).to_have_count(0)  # there are no words to match
-    page.get_by_label("Search by name").fill("00")
+    page.get_by_label("Find a card").fill("00")
     expect(first).to_contain_text("Filler 009")  # a word begins with 00
     expect(sort).to_have_value("match")
     expect(sort.get_by_role("option", name="Best match")).to_have_count(1)
@@ -299,12 +299,12 @@ def test_the_best_match_comes_first_unless_another_sort_is_chosen(visit: Visit) 
     sort.select_option("trend")
     expect(first).to_contain_text("Filler 100")  # the highest price
     expect(page).to_have_url(ending("#/cards?q=00&sort=trend"))
-    page.get_by_label("Search by name").fill("001")
+    page.get_by_label("Find a card").fill("001")
     expect(sort).to_have_value("trend")
     page.reload()
     expect(sort).to_have_value("trend")
     sort.select_option("match")
-    page.get_by_label("Search by name").fill("")
+    page.get_by_label("Find a card").fill("")
     expect(sort).to_have_value("market")
     expect(order).to_be_enabled()
 
@@ -432,12 +432,12 @@ def test_it_works_over_a_build_without_names_matches_and_counts(visit: Visit) ->
     expect(page.locator(".card").first).to_contain_text("Filler 100")
     expect(page.get_by_label("Sort by")).to_have_value("trend")
     expect(page.get_by_label("Game").locator("option")).to_have_text(["Any", "Mythgrove"])
-    page.get_by_label("Search by name").fill("filler")
+    page.get_by_label("Find a card").fill("filler")
     expect(page.locator(".total")).to_contain_text("130 cards")
     page.get_by_label("Set").fill("ash")
     page.get_by_role("option", name="Ashen Peaks").click()
     expect(page.get_by_role("status")).to_contain_text("No cards found.")
-    page.get_by_label("Search by name").fill("")
+    page.get_by_label("Find a card").fill("")
     page.get_by_label("Rarity").fill("rare")
     page.get_by_label("Rarity").press("Enter")
     expect(page.locator(".total")).to_contain_text("1 card")
@@ -595,7 +595,7 @@ def test_an_unknown_card_is_told(visit: Visit) -> None:
     expect(page.get_by_role("heading", name="There is no card with this id")).to_be_focused()
     page.goto(f"{visit.base}/explore#/nonsense")
     expect(page.get_by_role("heading", name="There is no page at this address")).to_be_visible()
-    page.get_by_label("Search by name").fill("emberfox")
+    page.get_by_label("Find a card").fill("emberfox")
     page.keyboard.press("Enter")
     expect(page.locator(".card")).to_have_count(1)
 
@@ -726,7 +726,7 @@ def test_on_a_phone_filters_fold_and_prices_stand_above_the_fold(visit: Visit) -
     visit.page.set_viewport_size({"width": 390, "height": 844})
     page = visit.enter()
     expect(page.locator(".card")).to_have_count(50)
-    expect(page.get_by_label("Search by name")).to_be_visible()
+    expect(page.get_by_label("Find a card")).to_be_visible()
     expect(page.get_by_label("Rarity")).to_be_hidden()
     page.get_by_text("Filters and order").click()
     expect(page.get_by_label("Rarity")).to_be_visible()

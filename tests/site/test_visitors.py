@@ -189,7 +189,7 @@ def test_a_tree_has_the_pictures_that_the_service_draws(
 
 
 def test_a_tree_says_what_needs_the_service(reader: Page) -> None:
-    reader.get_by_label("Search by name").fill("ember")
+    reader.get_by_label("Find a card").fill("ember")
     expect(reader.locator("#status")).to_contain_text("Searching needs the service itself")
 
 

@@ -15,7 +15,7 @@ const WORD = /[\p{L}\p{N}]/u;
  */
 export function filterForm(params, names) {
   const offered = {};
-  const search = combobox("Search by name", text("q", params, SEARCH), (typed) => names.matching(typed));
+  const search = combobox("Find a card", text("q", params, SEARCH), (typed) => names.matching(typed));
   const folded = fields(params, offered);
   const empty = h("button", {type: "button", class: "quiet"}, "Clear");
   const open = !matchMedia(FOLDED).matches || folded.some((one) => params[one.querySelector("[name]").name]);

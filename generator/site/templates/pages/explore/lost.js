@@ -12,7 +12,7 @@ const link = ([href, text]) => h("a", {href}, text);
 
 /** A page for an address that leads nowhere, with a search. */
 export function lost(heading) {
-  const words = h("input", {type: "search", maxlength: LONGEST_QUERY, "aria-label": "Search by name", placeholder: "Words of the name"});
+  const words = h("input", {type: "search", maxlength: LONGEST_QUERY, "aria-label": "Find a card", placeholder: "Name, set, number"});
   const search = (event) => {
     event.preventDefault();
     location.hash = `#/cards?${new URLSearchParams({q: words.value.trim()})}`;
