@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,12 @@ def test_it_copies_what_the_checkout_has_and_its_ignore_file_lets_through() -> N
     allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     sources = {source.rstrip("/") for source, _ in containerfile.copied(OF_CHECKOUT)}
     assert sources == allowed and all((ROOT / source).exists() for source in sources)
+
+
+def test_a_linter_of_such_files_finds_nothing() -> None:
+    for file in (OF_CHECKOUT, FILE):
+        said = subprocess.run([Path(sys.executable).parent / "hadolint", file], capture_output=True, text=True)
+        assert (said.returncode, said.stdout) == (0, ""), said.stderr
 
 
 def test_its_command_is_shell() -> None:
