@@ -23,39 +23,19 @@ with the load generator (wrk) on the other. A ratio is the median of the ratios 
 indexes, or FTS5 trigrams), with the same data, ready Cards as JSON, and an index for every sort. Before the timing, all
 servers must give the same answers. The product checks keys and counts limits; the peer does not.
 """
-_OTHER_PEERS = """
-### Slower peers, 2026-11
-
-Measured once, not compressed, requests a second on one core; not measured again, because SQLite was always faster.
-
-| case | Flask + SQLite, the better way | FastAPI + PostgreSQL 15 | Datasette | Flask + DuckDB |
-| --- | --- | --- | --- | --- |
-| default list page | 2,459 | 842 | 244 | 12.7 |
-| page at 90 % | 912 | 118 | 167 | 10.6 |
-| pages about 90 %, new | 900 | 141 | 72.6 | 12.7 |
-| two words, new | 882 | 335 | 89.0 | 159 |
-| one letter, new | 619 | 294 | 172 | 74.5 |
-| rarity + kind + sort | 1,919 | 590 | 266 | 90.6 |
-| rarity + kind + sort, new | 1,735 | 555 | 232 | 94.5 |
-| card detail | 911 | 294 | 253 | 40.8 |
-| card detail, days=30 | 2,642 | 669 | 859 | 156 |
-"""
 _NOTES = """## How to read it
 
-- *new*: no request repeats one that the same process answered before; the product's shim is started again for it. Words
-  are pieces of names of at least 3 letters, each used once; one letter is combined with every sort and kind. The other
-  cases repeat the same few requests, which the product may answer from its cache and the peers compute.
-- *identity* and *gzip*: the encoding that the client accepts. The peer compresses each answer with the product's own
-  codec, the quickest one.
-- *CPU* is the CPU time of all processes of a server per request; *by CPU time* is a ratio of these, which other work
-  on the machine disturbs less.
+- *new*: no request repeats one that the same process answered before. Words are pieces of names of at least 3 letters,
+  each used once; one letter is combined with every sort and kind. The other cases repeat the same few requests, which
+  the product may answer from its cache and the peers compute.
+- *identity* and *gzip*: the encoding that the client accepts. The peer compresses with the product's own codec.
+- *CPU* is the CPU time of all processes of a server per request; *by CPU* is a ratio of these, which other work on the
+  machine disturbs less.
 - *wrk busy* above {busy:.0%}: the load generator may be the limit.
-- The peer holds the history of {details:,} products only. The cases request these in turn; they may be more than the
-  product's cache holds.
-- These are figures of one run on one machine. Elsewhere, ratios hold better than rates.
-- [What bounds the figures](../bench/NOTES.md) says where the time goes, and why a goal is missed.
-
-To repeat it: [bench/README.md](../bench/README.md).
+- The peer holds the history of {details:,} products only, which the cases request in turn.
+- Elsewhere, ratios hold better than rates.
+- [What bounds the figures](../bench/NOTES.md) says where the time goes. To repeat it:
+  [bench/README.md](../bench/README.md).
 """
 
 
@@ -84,7 +64,7 @@ def goal_tables(results: Results) -> Iterator[str]:
     for state, rows in groups.items():
         if rows:
             yield f"\n### {state}\n"
-            yield from table(("goal", "bound", "by CPU time", "measured", "of", "remark"), rows)
+            yield from table(("goal", "bound", "measured", "remark"), rows)
 
 
 def _state(goal: Goal, figure: Figure | None) -> str:
@@ -108,8 +88,7 @@ def _page(results: Results, drawn: dict[str, str]) -> Iterator[str]:
     for name in drawn:
         yield f"\n![{name}](benchmarks/{name}.svg)"
     yield "\n## Serving\n\nEvery case, server and encoding: [serving.csv](benchmarks/serving.csv)."
-    yield _OTHER_PEERS
-    yield "Latencies, first answers, memory, searches, commands and builds: [figures.txt](benchmarks/figures.txt)."
+    yield "\nLatencies, first answers, memory, searches, commands and builds: [figures.txt](benchmarks/figures.txt)."
     yield "\n" + _NOTES.format(busy=_BUSY_SHARE, details=raw["size"]["details"])
     yield "## The machine\n"
     yield from (f"- {name}: {text}" for name, text in raw["machine"].items())
@@ -118,13 +97,11 @@ def _page(results: Results, drawn: dict[str, str]) -> Iterator[str]:
 
 def _goal_row(goal: Goal, figure: Figure | None) -> list[str]:
     bound = f"{'≥' if goal.at_least else '≤'} {number(goal.bound)} {goal.unit}".rstrip()
-    remark = "; ".join(filter(None, (goal.bounded_by, goal.instead_of and f"instead of {goal.instead_of}")))
     if figure is None:
-        return [goal.what, bound, "", "", "", remark]
-    measured = f"{number(figure.spread.median)} {goal.unit}".rstrip()
-    by_cpu = number(figure.by_cpu.median) if figure.by_cpu else ""
-    shown = f"**{measured}**" + _range(figure.spread)
-    return [goal.what, bound, by_cpu, shown, figure.of, remark]
+        return [goal.what, bound, "", goal.bounded_by]
+    measured = f"**{f'{number(figure.spread.median)} {goal.unit}'.rstrip()}**" + _range(figure.spread)
+    by_cpu = f", by CPU {number(figure.by_cpu.median)}" if figure.by_cpu else ""
+    return [goal.what, bound, measured + by_cpu, "; ".join(filter(None, (figure.of, goal.bounded_by)))]
 
 
 def _range(values: Spread) -> str:
