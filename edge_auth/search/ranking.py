@@ -6,7 +6,6 @@ filter or a price range. A ranking holds all ordinals in the order of a sort.
 
 from collections.abc import Iterator
 from difflib import get_close_matches
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -118,7 +117,7 @@ def mask_of(catalogue: Catalogue, search: Search) -> np.ndarray:
     Raises:
         NotFound: The search names an unknown set.
     """
-    masks = chain(map(catalogue.vocabulary.mask, search.filters.words), _masks(catalogue, search))
+    masks = _masks(catalogue, search)
     found = next(masks, None)
     if found is None:
         return np.ones(len(catalogue.ids), bool)
@@ -130,10 +129,11 @@ def mask_of(catalogue: Catalogue, search: Search) -> np.ndarray:
 
 
 def _masks(catalogue: Catalogue, search: Search) -> Iterator[np.ndarray]:
-    """Yield a new mask for each filter but the words, and for the price range."""
+    """Yield a new mask for each filter, and for the price range."""
     filters = search.filters
     if filters.set is not None:  # the first one, since the caller may not ask for all, and an unknown set is an error
         yield np.logical_or.reduce([catalogue.set == row for row in _set_rows(catalogue, filters.set)])
+    yield from map(catalogue.vocabulary.mask, filters.words)
     if search.prices is not None:
         yield _between(catalogue, search.price_sort, ranks_of_prices(catalogue, search))
     if filters.kind != "all":

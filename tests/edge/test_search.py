@@ -126,7 +126,8 @@ def test_a_number_that_is_no_id_is_a_name(client, products):
 def test_a_set_that_is_not_known_names_the_nearest(client, path, typed, near):
     answer = client.get(f"/api/v1/{path}?set={typed}")
     assert answer.code == "not_found" and answer.message.endswith(f"did you mean {near}?")
-    for more in ("", "&kind=sealed&number=none", "&q=zzz&find=zzz", "&min_price=900&sort=match&q=a"):
+    others = ("", "&kind=sealed&number=none", "&q=zzz&find=zzz", "&q=zzz+yyy", "&q=%23%23+%40%40")
+    for more in (*others, "&min_price=900&sort=match&q=a"):
         query = f"set=zzz{more}" if path == "cards" else f"set=zzz{more}".replace("&sort=match", "")
         assert client.get(f"/api/v1/{path}?{query}").message == "there is no set with this id or exact name"
 
