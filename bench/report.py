@@ -20,8 +20,8 @@ _INTRODUCTION = """# Benchmarks
 and highest in brackets. The product, its peers and the lower bounds are measured in one run in turns, each on one core,
 with the load generator (wrk) on the other. A ratio is the median of the ratios of the same round, or turn: the cases
 *page* have three turns in a round. *best peer* is the faster of two ways with Flask + SQLite (a scan of covering
-indexes, or FTS5 trigrams), with the same data, ready Cards as JSON, and an index for every sort. Before the timing, all
-servers must give the same answers. The product checks keys and counts limits; the peer does not.
+indexes, or FTS5 trigrams), with the same data, and an index for every sort. All servers must give the same answers.
+The product checks keys and counts limits; the peer does not.
 """
 _NOTES = """## How to read it
 
@@ -101,7 +101,8 @@ def _goal_row(goal: Goal, figure: Figure | None) -> list[str]:
         return [goal.what, bound, "", goal.bounded_by]
     measured = f"**{f'{number(figure.spread.median)} {goal.unit}'.rstrip()}**" + _range(figure.spread)
     by_cpu = f", by CPU {number(figure.by_cpu.median)}" if figure.by_cpu else ""
-    return [goal.what, bound, measured + by_cpu, "; ".join(filter(None, (figure.of, goal.bounded_by)))]
+    remark = (figure.of, "" if goal.met(figure) else goal.bounded_by)
+    return [goal.what, bound, measured + by_cpu, "; ".join(filter(None, remark))]
 
 
 def _range(values: Spread) -> str:
