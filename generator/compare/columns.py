@@ -95,7 +95,7 @@ def measure_columns(comparison: Comparison, days: Mapping[str, pa.Table]) -> Mea
 
 
 def unusual(tonight: Measured, nights: Sequence[Measures]) -> list[Unusual]:
-    """Return what lies outside the nights before, the farthest first; nothing of a table that too few of them had."""
+    """Return what lies outside the nights before, the farthest first; nothing that too few of them measured."""
     found = list(_unusual(tonight, nights))
     return sorted(found, key=lambda one: (-one.distance, one.sentence))
 
@@ -200,9 +200,8 @@ def _measure(db: Database, table: _Table, measured: Measured) -> None:
 
 
 def _note(measured: Measured, key: str, least: tuple[float, str], greatest: tuple[float, str]) -> None:
-    if least[0] or greatest[0]:  # most values of most nights are 0
-        measured.values[key] = [least[0], greatest[0]]
-        measured.parts[key] = [least[1], greatest[1]]
+    measured.values[key] = [least[0], greatest[0]]
+    measured.parts[key] = [least[1], greatest[1]]
 
 
 def _is_number(field: pa.Field) -> bool:
@@ -211,10 +210,9 @@ def _is_number(field: pa.Field) -> bool:
 
 
 def _unusual(tonight: Measured, nights: Sequence[Measures]) -> Iterator[Unusual]:
-    tables = [{key.partition("/")[0] for key in night} for night in nights]
     for key, values in tonight.values.items():
         table, measure, kind = key.split("/")
-        earlier = [night.get(key, [0.0, 0.0]) for night, of in zip(nights, tables, strict=True) if table in of]
+        earlier = [night[key] for night in nights if key in night]
         if len(earlier) >= settings.ENOUGH_MEASURED_NIGHTS:
             least, greatest = min(low for low, _ in earlier), max(high for _, high in earlier)
             margin = (_MARGINS[measure.split()[0]] + greatest - least) * (_OF_SETS if kind == "set" else 1)

@@ -145,6 +145,8 @@ def original_of(record: BuildRecord, file: FileKey) -> FileKey:
 def waiting_files(store: Store, record: BuildRecord) -> list[QuarantinedFile]:
     """Return the held files that a build left out, by its record."""
     skipped = skipped_files(record)
+    if not skipped:
+        return []
     return [file for file in read_quarantine(store) if file.verdict == HELD and file.key in skipped]
 
 

@@ -15,6 +15,7 @@ from edge_auth.builds.builds import Build, open_build
 from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.clock import utc_now
+from generator.compare.columns import Measured, unusual
 from generator.compare.judgements import Judgement, read_judgement, write_judgement
 from generator.compare.run_reports import Past
 from generator.database import sql_root
@@ -605,6 +606,16 @@ def test_a_column_that_is_as_on_no_night_before_is_said(
     assert strange.message.startswith(strange.figures["sentences"][0]) and not strange.forced
     too_few = replace(nights, columns=nights.columns[1:])
     assert "columns-unusual" not in {remark.gate for remark in judged(damage, past=too_few).remarks}
+
+
+def test_a_measure_is_compared_with_the_nights_that_have_it_and_may_fall_to_nothing() -> None:
+    key = "price_guide/repeated trend/game"
+    nights = [{key: [0.85, 0.9]}] * settings.ENOUGH_MEASURED_NIGHTS
+    tonight = Measured({key: [0.0, 0.0]}, {key: ["Magic", "Magic"]})
+    [strange] = unusual(tonight, nights)
+    assert strange.sentence.startswith("price_guide of Magic: 0% of the values of trend are those of the row before")
+    new = Measured({"listings/missing available/set": [0.9, 0.9]}, {"listings/missing available/set": ["A", "A"]})
+    assert unusual(new, nights) == []
 
 
 @together
