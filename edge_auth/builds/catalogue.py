@@ -43,6 +43,7 @@ from edge_auth.builds.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, List
 from edge_auth.errors import DamagedObject, StoreError
 from edge_auth.store.codec import sha256
 from edge_auth.store.disk import tolerated
+from edge_auth.text import fold_without_apostrophes
 
 COLUMNS, SETS = "columns", "sets"
 PRICES = "prices"  # the newest prices of the products, for the generator
@@ -122,6 +123,11 @@ class Catalogue:
     def by_id(self) -> np.ndarray:
         """The ordinals in the order of the products' ids."""
         return _values(self._columns, "by_id")
+
+    @cached_property
+    def folded_sets(self) -> dict[str, str]:
+        """The names of the sets, by their texts as /sets compares them."""
+        return {fold_without_apostrophes(name): name for name in self.set_names if name}
 
     def ordinals(self, ids: Sequence[int]) -> list[int | None]:
         """Return the ordinals of products, None for an unknown id. The ids fit into 64 bits."""

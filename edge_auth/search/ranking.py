@@ -6,6 +6,7 @@ filter or a price range. A ranking holds all ordinals in the order of a sort.
 
 from collections.abc import Iterator
 from difflib import get_close_matches
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ _FIRST_BLOCK_PRODUCTS = 512
 _EQUAL, _BEGINS, _HOLDS, _GOES_ON, _WORDS_BEGIN, _OTHERS = range(6)  # the classes of sort=match
 _MAX_MEANT_CHARACTERS = 60  # of a name that is compared with those of sets
 _MIN_NEARNESS = 0.7
+_PIECE_CHARACTERS, _MOST_COMPARED = 2, 100
 _LARGEST_INTEGER = 2**63 - 1
 
 
@@ -195,10 +197,12 @@ def _set_rows(catalogue: Catalogue, text: str) -> list[int]:
 
 def _nearest_set(catalogue: Catalogue, text: str) -> str | None:
     """Return the shortest name of a set that holds a text, else the one nearest to it, None if none is near."""
-    wanted = fold_without_apostrophes(text)
-    names = {fold_without_apostrophes(name): name for name in catalogue.set_names if name}
-    holding = sorted((folded for folded in names if wanted.strip() in folded), key=len) if wanted.strip() else []
-    near = holding or get_close_matches(wanted, names, 1, _MIN_NEARNESS)
+    wanted, names = fold_without_apostrophes(text).strip(), catalogue.folded_sets
+    holding = sorted((folded for folded in names if wanted in folded), key=len) if wanted else []
+    # To compare all names would take longer than any other request.
+    pieces = {wanted[at : at + _PIECE_CHARACTERS] for at in range(len(wanted) - _PIECE_CHARACTERS + 1)}
+    alike = islice((folded for folded in names if any(piece in folded for piece in pieces)), _MOST_COMPARED)
+    near = holding or get_close_matches(wanted, alike, 1, _MIN_NEARNESS)
     return names[near[0]] if near else None
 
 
