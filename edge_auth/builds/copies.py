@@ -142,7 +142,10 @@ class BuildCopies:
             for layer in filter(_is_needed, build.layers.values()):
                 if again or self.store.stat(layer.folder + INDEX_NAME) is None:
                     self._copy_layer(layer, pool)
-        self.store.put(layout.record_name(id_), json.dumps(build.record).encode())
+        name, data = layout.record_name(id_), json.dumps(build.record).encode()
+        here = self.store.get_versioned(name)
+        if here is None or here.data != data:  # processes that have opened the build hold locks on this very file
+            self.store.put(name, data)
 
     def _copy_layer(self, layer: Layer, pool: ThreadPoolExecutor) -> None:
         name = layer.folder + INDEX_NAME
@@ -208,10 +211,34 @@ class BuildCopies:
 class FilesInPlace(FileCache):
     """A file cache for copies, which never change: they are mapped where they are. It holds inflated files alone."""
 
+    def __init__(self, folder: Path):
+        super().__init__(folder)
+        self._whole: set[tuple[str, int, int]] = set()  # path, inode and time of change of copies with the right hash
+
     def path(self, store: Store, name: str, sha256: str | None = None, inflated_sha256: str | None = None) -> Path:
-        """Return a copy, or an inflated one."""
+        """Return a copy, or an inflated one.
+
+        Raises:
+            DamagedObject: The copy is missing, or does not match its hash.
+            StoreError: As for any file cache.
+        """
         place = None if inflated_sha256 else store.local_path(name)
-        return place or super().path(store, name, sha256, inflated_sha256)
+        if place is None:
+            return super().path(store, name, sha256, inflated_sha256)
+        if sha256 is not None:
+            self._require_whole(place, sha256)
+        return place
+
+    def _require_whole(self, place: Path, sha256: str) -> None:
+        """Hash a copy, unless the same file was hashed before."""
+        try:
+            stat = place.stat()
+            state = (str(place), stat.st_ino, stat.st_mtime_ns)
+            if state not in self._whole and _sha256_of(place) != sha256:
+                raise DamagedObject(f"the copy {place} does not match its hash")
+        except OSError as error:
+            raise DamagedObject(f"the copy {place} cannot be read: {error.strerror}") from error
+        self._whole.add(state)
 
 
 def _is_needed(layer: Layer) -> bool:

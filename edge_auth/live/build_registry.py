@@ -212,11 +212,11 @@ class BuildRegistry:
         for candidate in (id_, *(pointer.previous if pointer else ())):
             with suppress(damage):  # the next poll logs why the live build cannot be opened
                 return self._open_prepared(candidate)
-        return self._open(id_)
+        return self._open(self._store_of(id_), id_)
 
     def _open_last(self) -> None:
         """Open the build that was live here before this start, as far as its copies are here."""
-        with suppress(OSError, EdgeError):
+        with suppress(Exception):  # damaged copies may raise anything, and the poller goes on
             if self._live_file is not None:
                 self._go_live(self._open_prepared(self._live_file.read_text()))
 
@@ -236,8 +236,11 @@ class BuildRegistry:
                 raise StoreError(f"{self._live_file} cannot be written: {error.strerror}") from error
             self._said_live = id_
 
-    def _open(self, id_: str) -> OpenBuild:
-        store = self._copies.open(id_) if self._copies else self._store
+    def _store_of(self, id_: str) -> Store:
+        """Return where a build is read. Copies are made if they are not here."""
+        return self._copies.open(id_) if self._copies else self._store
+
+    def _open(self, store: Store, id_: str) -> OpenBuild:
         return OpenBuild(builds.open_build(store, id_, self._file_cache), self._cache, self._metrics.cache)
 
     def _open_pinned(self, id_: str) -> OpenBuild:
@@ -248,15 +251,19 @@ class BuildRegistry:
 
     def _open_prepared(self, id_: str) -> OpenBuild:
         """Open a build, and read what every answer needs. Copies that are damaged are made again."""
+        store = self._store_of(id_)
         try:
-            build = self._open(id_)
-            build.prepare()
-        except DamagedObject:
-            if self._copies is None:
+            return self._prepared(store, id_)
+        except Exception as error:  # damaged copies may raise anything
+            is_damage = isinstance(error, DamagedObject) or not isinstance(error, EdgeError)
+            if self._copies is None or not is_damage:
                 raise
-            self._copies.repair(id_)
-            build = self._open(id_)
-            build.prepare()
+        self._copies.repair(id_)
+        return self._prepared(self._store_of(id_), id_)
+
+    def _prepared(self, store: Store, id_: str) -> OpenBuild:
+        build = self._open(store, id_)
+        build.prepare()
         return build
 
     def _test_permissions(self) -> None:

@@ -2,8 +2,9 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import takewhile
 from pathlib import Path
 from threading import Event
 
@@ -361,6 +362,34 @@ def test_a_full_disk_hides_no_change(file: KeyFile, machine: Machine, monkeypatc
     assert shim.find(other.sha256) == other
     assert not (machine.folder.root / KEYS).exists(), "nginx uses no record that it has read"
     assert machine.shim().find(one.sha256).revoked
+
+
+@pytest.mark.parametrize("stuck", ["list", "record"])
+def test_copies_that_cannot_be_deleted_are_not_used(
+    file: KeyFile, machine: Machine, monkeypatch: pytest.MonkeyPatch, stuck: str
+) -> None:
+    one, other = added(file, 2)
+    shim, delete = machine.shim(), machine.folder.delete
+    assert (shim.find(one.sha256), shim.find(other.sha256)) == (one, other)
+    names = {"list": KEYS, "record": file.object_of(one.sha256)}
+
+    def delete_until_stuck(found: Iterable[str]) -> None:
+        delete(takewhile(lambda name: name != names[stuck], found))
+        raise StoreError("read-only file system")
+
+    monkeypatch.setattr(machine.folder, "delete", delete_until_stuck)
+    operator(file).update(one.id, revoked=True)
+    for each in (shim, machine.shim()):
+        until(lambda each=each: each.find(one.sha256).revoked, LIMIT, "the key is off")
+        assert each.last_error.endswith("read-only file system")
+        assert each.find(other.sha256) == other
+    assert (machine.folder.root / KEYS).exists() == (stuck == "list"), "nginx uses no copy without the list"
+    monkeypatch.undo()
+    until(lambda: not shim.last_error, LIMIT, "the copies follow again")
+    asked = len(machine.away.asked)
+    assert machine.shim().find(one.sha256).revoked
+    assert machine.shim().find(one.sha256).revoked
+    assert len(machine.away.asked) <= asked + 1, "a copy is used again"
 
 
 @pytest.mark.shim_only("changes how this process reads keys")
