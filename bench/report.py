@@ -34,8 +34,7 @@ _NOTES = """## How to read it
 - *wrk busy* above {busy:.0%}: the load generator may be the limit.
 - The peer holds the history of {details:,} products only, which the cases request in turn.
 - Elsewhere, ratios hold better than rates.
-- [What bounds the figures](../bench/NOTES.md) says where the time goes. To repeat it:
-  [bench/README.md](../bench/README.md).
+- To repeat it, and where the time goes: [bench/README.md](../bench/README.md).
 """
 
 
