@@ -1,6 +1,6 @@
 """The bulk files of the builds that a store keeps: found by name, read, and sent in chunks.
 
-A thread of the server sends a download, and holds neither a turn nor the interpreter while the client is slow. There
+A thread of the server sends a download, and does not hold the interpreter while the client is slow. There
 are threads for MAX_DOWNLOADS of them beside those that answer requests. Each worker counts its own.
 """
 
