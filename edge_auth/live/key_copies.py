@@ -28,6 +28,9 @@ class KeyCopies:
     Args:
         folder: Where the copies are.
         name: The name of `keys.json` there.
+
+    Attributes:
+        problem: Why the copies cannot follow the changes and are not used, or ''.
     """
 
     def __init__(self, original: KeyFile, folder: FolderStore, name: str):
@@ -42,6 +45,7 @@ class KeyCopies:
         self._reading_copy = Lock()
         self._failure = ""
         self._changes = KeyChanges()
+        self.problem = ""
 
     def changes(self) -> KeyChanges:
         """Return what `keys.json` says now, after the copies that it names were deleted.
@@ -61,8 +65,7 @@ class KeyCopies:
         self._failure = ""
         if found != self._changes:
             self._unknown.clear()
-        if found != self._copied():
-            self._delete_changed(found)
+        self.problem = "" if found == self._copied() else self._delete_changed(found)
         self._changes = found
         return found
 
@@ -72,10 +75,9 @@ class KeyCopies:
         Raises:
             KeyFormatError, StoreError: It cannot be read.
         """
-        with suppress(KeyFormatError, StoreError):  # a copy that a power cut has damaged
-            copy = self._copies.find(sha256)
-            if copy is not None:
-                return copy
+        copy = None if self.problem else self._find_copy(sha256)
+        if copy is not None:
+            return copy
         if self._unknown.get(sha256, 0) > monotonic():
             return None
         if self._failure:
@@ -83,6 +85,11 @@ class KeyCopies:
         if not self._budget.has_one() and not self._may_exist(sha256):
             return None
         return self._read(sha256)
+
+    def _find_copy(self, sha256: str) -> KeyRecord | None:
+        with suppress(KeyFormatError, StoreError):  # a copy that a power cut has damaged
+            return self._copies.find(sha256)
+        return None
 
     def _may_exist(self, sha256: str) -> bool:
         """Return whether there may be such a record. So wrong keys, however many, cost nothing and delay no right one.
@@ -133,13 +140,21 @@ class KeyCopies:
             if changed is not None and record.sha256 not in changed:
                 self._folder.put(self._copies.object_of(record.sha256), record.to_bytes())
 
-    def _delete_changed(self, found: KeyChanges) -> None:
-        """Delete the copies that are not in force any more. On a full disk the list goes too, and nginx uses none."""
-        with suppress(StoreError, OSError), self._folder.locked():
-            changed = found.since(self._copied())
-            hashes = self._copies.hashes() if changed is None else changed
-            self._folder.delete([*map(self._copies.object_of, hashes), self._copies.name])
-            self._folder.put(self._copies.name, found.to_bytes())
+    def _delete_changed(self, found: KeyChanges) -> str:
+        """Delete the copies that are not in force any more. Return why this failed, or ''.
+
+        The list goes first: without it nginx uses no copy, and if this ends early, the next call deletes all.
+        """
+        try:
+            with self._folder.locked():
+                copied = self._copied()
+                changed = found.since(copied) if copied.version else None
+                hashes = self._copies.hashes() if changed is None else changed
+                self._folder.delete([self._copies.name, *map(self._copies.object_of, hashes)])
+                self._folder.put(self._copies.name, found.to_bytes())
+        except (StoreError, OSError) as error:
+            return f"copies of key records are not used, since they cannot follow a change: {error}"
+        return ""
 
 
 def _number(sha256: str) -> int:

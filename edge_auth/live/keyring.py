@@ -17,7 +17,13 @@ _MAX_KEPT = 20_000  # records; to read another one from a file takes 0.05 ms
 
 
 class KeySource(Protocol):
-    """Key records that are read one by one: a `KeyFile`, or `KeyCopies` of one."""
+    """Key records that are read one by one: a `KeyFile`, or `KeyCopies` of one.
+
+    Attributes:
+        problem: What is wrong although the changes could be read, or ''.
+    """
+
+    problem: str
 
     def changes(self) -> KeyChanges:
         """Return what `keys.json` says now."""
@@ -32,7 +38,7 @@ class Keyring:
     """The key records by the hash of the key.
 
     Attributes:
-        last_error: Why the changes could not be read at the last poll, or ''.
+        last_error: Why the changes could not be read at the last poll, or the problem of the source, or ''.
     """
 
     def __init__(
@@ -97,9 +103,12 @@ class Keyring:
                 self._log.line(f"the key records that were used stay in force: {message}")
             self.last_error = message
         else:
-            self.last_error = ""
             if new != self._changes:
                 self._follow(new)
+            problem = self._source.problem
+            if problem and problem != self.last_error:
+                self._log.line(problem)
+            self.last_error = problem
         self._metrics.flush()
 
     def _follow(self, new: KeyChanges) -> None:
