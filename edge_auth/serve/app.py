@@ -98,7 +98,7 @@ def make_app(settings: Settings, log: Log | None = None) -> Flask:
     log = log or Log()
     metrics = RetriedMetrics(settings.metrics, log.line) if settings.metrics is not None else Metrics()
     store = metrics.watch(open_store(settings.store, settings.store_seconds))
-    keyring = Keyring(_key_source(settings, store.location, metrics), log, metrics)
+    keyring = Keyring(_key_source(settings, metrics), log, metrics)
     jobs = Jobs(settings.store_seconds, _MAX_WAITING, metrics.flush)
     behind_nginx = settings.socket is not None
     builds = _builds(settings, store, jobs, log, metrics)
@@ -116,13 +116,13 @@ def make_app(settings: Settings, log: Log | None = None) -> Flask:
     return app
 
 
-def _key_source(settings: Settings, store_location: str, metrics: Metrics) -> KeySource:
+def _key_source(settings: Settings, metrics: Metrics) -> KeySource:
     """Return where the key records are read: a folder, or copies of what is across a network."""
     file = open_key_file(settings.store, settings.keys, settings.store_seconds)
     file = KeyFile(metrics.watch(file.store), file.name)
     if is_folder(settings.keys or settings.store):
         return file
-    folder = FolderStore(str(copies_folder(settings.state, store_location)), private=True)
+    folder = FolderStore(str(copies_folder(settings.state, file)), private=True)
     return KeyCopies(file, folder, KEYS)
 
 

@@ -58,7 +58,7 @@ class ReadFiles:
         live, counter = live_file(str(state), location), counter_file(str(state), location)
         if is_folder(shim.keys or shim.store):
             return cls(live, Path(key_file.store.location) / key_file.name, counter, copied=False)
-        return cls(live, copies_folder(str(state), location) / KEYS, counter, copied=True)
+        return cls(live, copies_folder(str(state), key_file) / KEYS, counter, copied=True)
 
 
 @dataclass(frozen=True)

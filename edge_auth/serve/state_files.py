@@ -3,11 +3,12 @@
 from pathlib import Path
 
 from edge_auth.live.counter import store_name
+from edge_auth.live.key_file import KeyFile
 
 
-def copies_folder(state: str, store_location: str) -> Path:
-    """Return the folder of a store's copies. It holds them under the names that they have in a store."""
-    return Path(state) / f"edge-{store_name(store_location)}"
+def copies_folder(state: str, keys: KeyFile) -> Path:
+    """Return the folder of the copies of the records at a location. It has the names that they have in a store."""
+    return Path(state) / f"edge-{store_name(f'{keys.store.location}/{keys.name}')}"
 
 
 def live_file(state: str, store_location: str) -> Path:

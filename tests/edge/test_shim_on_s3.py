@@ -14,9 +14,10 @@ from edge_auth.builds.pointer import Pointer, read_pointer
 from edge_auth.errors import StoreError
 from edge_auth.live import build_registry as library
 from edge_auth.live import keyring
-from edge_auth.live.key_file import open_key_file
+from edge_auth.live.key_file import KeyFile, open_key_file
 from edge_auth.live.keys import SCOPES, issue
 from edge_auth.live.poller import Poller
+from edge_auth.serve.nginx_config import ReadFiles, ShimPlaces
 from edge_auth.store.file_cache import FileCache
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.interface import Store
@@ -183,6 +184,23 @@ def test_a_store_that_fails_only_keeps_newer_builds_away(
     new = small_store.add_build(store, 50)
     until(lambda: reader.get(f"{API}cards").headers["X-Build"] == new, LIMIT, "it follows")
     until(lambda: reader.get("/healthz").json()["store"] == "ok", LIMIT, "the store is well")
+
+
+def test_shims_of_one_store_with_other_keys_share_no_copies(server: S3Server, tmp_path: Path, often: None) -> None:
+    store, state, bucket = str(tmp_path / "store"), str(tmp_path / "state"), f"s3://{server.bucket()}"
+    small_store.add_build(FolderStore(store))
+    places, issued = (f"{bucket}/one", f"{bucket}/other"), []
+    for place in places:
+        key, record = issue("n", SCOPES, 1_000, None, 0)
+        open_key_file(store, place).add(record)
+        issued.append((key, record))
+    shims = [until_ready(WsgiClient(store, state, 1_000, keys=place)) for place in places]
+    for number, (key, record) in enumerate(issued):
+        assert shims[number].get(f"{API}me", key=key).status == 200
+        assert shims[1 - number].get(f"{API}me", key=key).status == 401
+        list_of_nginx = ReadFiles.of(ShimPlaces(store, places[number], state)).keys
+        copies = KeyFile(FolderStore(str(list_of_nginx.parent)), list_of_nginx.name)
+        assert copies.hashes() == [record.sha256]
 
 
 def test_a_shim_that_starts_without_its_store(
