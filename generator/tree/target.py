@@ -3,7 +3,6 @@
 import fcntl
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -79,7 +78,6 @@ GZIP_SUFFIX = ".gz"
 _CACHE_CONTROL = "no-cache"  # a reader asks whether its copy is current
 _FILE_CACHE_CONTROL = "public, max-age=31536000, immutable"  # its name is made from its content
 _BUSY = "another export is writing to {}: wait until it has ended"
-_OLD_WRITING = ".cardpress-export.tmp"  # where an older version wrote files
 
 
 class Target:
@@ -119,7 +117,6 @@ class Target:
                 except OSError as error:
                     message = f"{self.location} cannot be locked: {error.strerror}"
                     raise ExportError(with_remedy(message, error)) from error
-            shutil.rmtree(self._folder / _OLD_WRITING, ignore_errors=True)
         self._store.delete(file.name for file in self._store.leftovers())
         return self
 

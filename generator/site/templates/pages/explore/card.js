@@ -97,7 +97,7 @@ function moved(now, price, then) {
   return h("span", {class: direction(change), title: `${euros(price)} on ${day(then)}`}, percent(change));
 }
 
-/** When the price was lowest and highest, and where it stands between them. Builds of older versions do not know. */
+/** When the price was lowest and highest, and where it stands between them. */
 function range(product, {low, high}) {
   const market = marketPrice(product.price_guide);
   if (!low || !market) return [];
