@@ -41,7 +41,7 @@ class KeyCopies:
         self._budget = Budget(_MISSES_PER_SECOND, _MISSES_PER_SECOND)
         self._unknown: dict[str, float] = {}  # until when, by hash
         self._names: dict[str, tuple[KeyChanges, array[int]]] = {}  # by the first digits of the hash
-        self._listing = Lock()
+        self._listing = [Lock() for _ in range(256)]  # by the first digits of the hash
         self._reading_copy = Lock()
         self._failure = ""
         self._changes = KeyChanges()
@@ -82,9 +82,12 @@ class KeyCopies:
             return None
         if self._failure:
             raise StoreError(self._failure)
-        if not self._budget.has_one() and not self._may_exist(sha256):
-            return None
-        return self._read(sha256)
+        if not self._budget.take():
+            return self._read(sha256) if self._may_exist(sha256) else None
+        record = self._read(sha256)
+        if record is not None:
+            self._budget.give_back()
+        return record
 
     def _find_copy(self, sha256: str) -> KeyRecord | None:
         with suppress(KeyFormatError, StoreError):  # a copy that a power cut has damaged
@@ -94,18 +97,29 @@ class KeyCopies:
     def _may_exist(self, sha256: str) -> bool:
         """Return whether there may be such a record. So wrong keys, however many, cost nothing and delay no right one.
 
-        The names of the records with the same first digits are listed once, and followed by the changes.
+        The names of the records with the same first digits are listed once, and followed by the changes. Other keys do
+        not wait for this.
         """
-        number, digits = _number(sha256), sha256[:2]
-        with self._listing:
-            changes, names = self._names.get(digits, (None, None))
-            new = self._changes.since(changes) if changes is not None else None
-            if new is None or names is None:
-                changes, new = self._changes, set()
-                names = array("Q", sorted(map(_number, self._original.hashes(digits))))
-                self._names[digits] = changes, names
+        listing = self._listing[int(sha256[:2], 16)]
+        if not listing.acquire(timeout=_READ_SECONDS):
+            return True
+        try:
+            new, names = self._names_like(sha256[:2])
+        finally:
+            listing.release()
+        number = _number(sha256)
         place = bisect_left(names, number)
         return sha256 in new or (place < len(names) and names[place] == number)
+
+    def _names_like(self, digits: str) -> "tuple[set[str], array[int]]":
+        """Return the hashes with these first digits: those that changed since the others were listed, and these."""
+        changes, names = self._names.get(digits, (None, None))
+        new = self._changes.since(changes) if changes is not None else None
+        if new is None or names is None:
+            changes, new = self._changes, set()
+            names = array("Q", sorted(map(_number, self._original.hashes(digits))))
+            self._names[digits] = changes, names
+        return new, names
 
     def _read(self, sha256: str) -> KeyRecord | None:
         before = self._copied()
@@ -122,7 +136,6 @@ class KeyCopies:
         return record
 
     def _note_unknown(self, sha256: str) -> None:
-        self._budget.spend()
         if len(self._unknown) >= _MAX_UNKNOWN:
             self._unknown.clear()
         self._unknown[sha256] = monotonic() + _UNKNOWN_SECONDS

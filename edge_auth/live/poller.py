@@ -75,15 +75,10 @@ class Budget:
             self._left -= allowed
             return allowed
 
-    def has_one(self) -> bool:
-        """Return whether the rate allows one more."""
+    def give_back(self) -> None:
+        """Count the last one no more."""
         with self._lock:
-            return self._earned() >= 1
-
-    def spend(self) -> None:
-        """Count one more, whether the rate allows it or not."""
-        with self._lock:
-            self._left -= 1
+            self._left += 1
 
     def _earned(self) -> float:
         now = monotonic()

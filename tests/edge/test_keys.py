@@ -11,12 +11,14 @@ from threading import Event
 import pytest
 
 from edge_auth.errors import KeyFormatError, StoreError, UnknownKey
+from edge_auth.live import key_copies
 from edge_auth.live.key_copies import KeyCopies
 from edge_auth.live.key_file import MAX_CHANGES, KeyChanges, KeyFile, open_key_file
 from edge_auth.live.keyring import Keyring
 from edge_auth.live.keys import KeyRecord, digest, issue
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics
+from edge_auth.live.poller import Budget
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.interface import Versioned
 from generator.reading.doctor.modes import check_modes
@@ -327,6 +329,54 @@ def test_a_flood_of_wrong_keys_costs_little_and_refuses_no_right_one(file: KeyFi
     assert all(shim.find(record.sha256) == record for record in old)
     [new] = added(operator(file))
     until(lambda: shim.find(new.sha256) == new, 2, "a new key, which the flood cannot hide")
+
+
+def like(record: KeyRecord) -> str:
+    """Return the hash of a wrong key with the same first digits."""
+    return record.sha256[:2] + "0" * 62
+
+
+def test_names_that_are_being_listed_delay_no_right_key(
+    file: KeyFile, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(key_copies, "_MISSES_PER_SECOND", 0)  # as if wrong keys had used them up
+    monkeypatch.setattr(key_copies, "_READ_SECONDS", SOON)
+    one, *others = added(file, 20)
+    other = next(record for record in others if record.sha256[:2] != one.sha256[:2])
+    shim, going_on, names = machine.shim(), Event(), machine.away.list
+
+    def hang(prefix: str) -> Iterator[str]:
+        found = names(prefix)
+        assert going_on.wait(60) if prefix.endswith(f"/{one.sha256[:2]}/") else True
+        return found
+
+    monkeypatch.setattr(machine.away, "list", hang)
+    with ThreadPoolExecutor(2) as pool:
+        wrong = pool.submit(shim.find, like(one))
+        assert machine.away.reading.wait(60)
+        try:
+            for record in (other, one):
+                assert pool.submit(shim.find, record.sha256).result(10) == record
+            assert not wrong.done()
+        finally:
+            going_on.set()
+        assert wrong.result(60) is None
+
+
+def test_wrong_keys_at_once_are_few_reads(file: KeyFile, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(key_copies, "Budget", lambda *_: Budget(0, 3))
+    [one] = added(file)
+    shim = machine.shim()
+    machine.away.going_on.clear()
+    with ThreadPoolExecutor(8) as pool:
+        wrong = [pool.submit(shim.find, f"{number}" * 64) for number in range(8)]
+        try:
+            until(lambda: len(machine.away.asked) == 8, LIMIT, "all are asked for")
+        finally:
+            machine.away.going_on.set()
+        assert [each.result(60) for each in wrong] == [None] * 8
+    assert len([name for name in machine.away.asked if not name.endswith("/")]) == 3, "the names of others are listed"
+    assert shim.find(one.sha256) == one
 
 
 def test_an_unknown_key_is_asked_for_once_a_moment_and_works_when_it_is_issued(file: KeyFile, machine: Machine) -> None:
