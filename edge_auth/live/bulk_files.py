@@ -1,7 +1,7 @@
 """The bulk files of the builds that a store keeps: found by name, read, and sent in chunks.
 
-A thread of the server sends a download, and does not hold the interpreter while the client is slow. There
-are threads for MAX_DOWNLOADS of them beside those that answer requests. Each worker counts its own.
+A thread of the server sends a download, and does not hold the interpreter while the client is slow. There are threads
+for MAX_DOWNLOADS of them beside those that answer requests. Each worker counts its own.
 """
 
 import hashlib
@@ -49,10 +49,7 @@ class Holder(NamedTuple):
 
 
 class StoredBulkFiles:
-    """The bulk files of the builds that a store keeps.
-
-    Args:
-    """
+    """The bulk files of the builds that a store keeps."""
 
     def __init__(
         self,
@@ -103,7 +100,7 @@ class StoredBulkFiles:
             return self._store.get(file.object, span.start, span.end - span.start)
 
     def stream(self, file: BulkFile, span: Span, holder: Holder) -> Iterator[bytes]:
-        """Return the chunks of a part of a file. They are sent without a turn, and end early if the store fails.
+        """Return the chunks of a part of a file. They end early if the store fails.
 
         Raises:
             StoreError: The file cannot be read.
@@ -116,7 +113,7 @@ class StoredBulkFiles:
         return Download(self._downloads, holder, chunks)
 
     def stream_local(self, path: Path, size: int, holder: Holder) -> Iterator[bytes]:
-        """Return the chunks of a local file. They are sent without a turn.
+        """Return the chunks of a local file.
 
         Raises:
             StoreError: It is missing.
@@ -170,14 +167,15 @@ class StoredBulkFiles:
         if stat.st_size != file.size:
             raise StoreError(f"{file.object} in {self._store.location} has {stat.st_size} bytes, not {file.size}")
         if state not in self._whole:
-            self._jobs.wait_for(state, lambda: self._check_hash(path, file))
-            self._whole.add(state)
+            self._jobs.wait_for(state, lambda: self._check_hash(path, file, state))
 
-    def _check_hash(self, path: Path, file: BulkFile) -> None:
+    def _check_hash(self, path: Path, file: BulkFile, state: tuple[str, int, int]) -> None:
+        """Hash a file. Requests may have stopped waiting for this: a later one finds the result."""
         with path.open("rb") as opened:
             found = hashlib.file_digest(opened, "sha256").hexdigest()
         if found != file.sha256:
             raise StoreError(f"{file.object} in {self._store.location} differs from its recorded hash")
+        self._whole.add(state)
 
 
 class Downloads:
@@ -267,7 +265,7 @@ class FolderChunks:
 
 
 class StoreChunks:
-    """The chunks of a part of an object across a network. Several are read together, the first ones at once.
+    """The chunks of a part of an object across a network. The first read is made at once.
 
     Raises:
         StoreError: The object cannot be read.
