@@ -16,7 +16,7 @@ from edge_auth.api.flask_app import ApiRequest, this_request
 from edge_auth.api.parameters import quote_input, read_query
 from edge_auth.api.responses import success
 from edge_auth.builds.bodies import Body
-from edge_auth.errors import AccessDenied, InvalidParameter, MissingObject, NotFound, UnknownBuild
+from edge_auth.errors import AccessDenied, DamagedObject, InvalidParameter, MissingObject, NotFound, UnknownBuild
 from edge_auth.live.open_build import OpenBuild
 
 View = TypeVar("View", bound=Callable[..., Body | Response])
@@ -104,6 +104,9 @@ def answer(endpoint: Endpoint, arguments: dict[str, str]) -> Response:
         except (MissingObject, AccessDenied):  # the errors for objects of a pruned build
             if is_last or not service.builds.has_changed(build, pin):
                 raise
+        except DamagedObject:
+            service.builds.repair(build)
+            raise
     raise AssertionError("unreachable")
 
 

@@ -9,15 +9,18 @@ does not go live. An earlier one answers.
 from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
+from math import inf
 from pathlib import Path
+from threading import Lock
 from time import monotonic
+from typing import NamedTuple
 
 from edge_auth.builds import builds, layout
 from edge_auth.builds.bodies import Body, MadeBody
 from edge_auth.builds.changes import Step, Steps, listed_steps, read_index
 from edge_auth.builds.copies import BuildCopies
 from edge_auth.builds.pointer import Pointer, live_pointer, read_pointer
-from edge_auth.errors import AccessDenied, DamagedObject, EdgeError, NoLiveBuild, StoreError, UnknownBuild
+from edge_auth.errors import AccessDenied, DamagedObject, EdgeError, NoLiveBuild, RateLimited, StoreError, UnknownBuild
 from edge_auth.live.jobs import Jobs
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics
@@ -34,6 +37,19 @@ _CACHE_BYTES = 16 << 20
 # How long answers are made before the build goes live. It must be in force five seconds after the pointer has moved.
 _MAX_WARMING_SECONDS = 1.0
 _MAX_LISTS_PER_SECOND, _MAX_LISTS_AT_ONCE = 2, 10  # that clients can cause by unknown ids
+_LISTED_SECONDS = 5.0  # how long a listing tells which builds there are not
+_REPAIR_SECONDS = 60.0  # between the repairs of a build that answers find damaged
+_RETRY_SECONDS, _MAX_RETRY_SECONDS = 10.0, 300.0  # between attempts to copy a build: the pause doubles
+_REFUSAL_SECONDS = 5  # until a request that names a build which is not here may come again
+
+
+class _Failed(NamedTuple):
+    """A build that the pointer names and that could not be copied."""
+
+    id: str
+    error: StoreError
+    pause: float
+    next_try: float
 
 
 class OneBuild:
@@ -55,6 +71,9 @@ class OneBuild:
     def has_changed(self, build: OpenBuild, pin: str | None) -> bool:
         """Return False: it does not change."""
         return False
+
+    def repair(self, build: OpenBuild) -> None:
+        """Do nothing: there is nothing to make it from."""
 
 
 class BuildRegistry:
@@ -94,6 +113,11 @@ class BuildRegistry:
         self._live: OpenBuild | None = None
         self._pinned: dict[str, OpenBuild] = {}
         self._kept: set[str] = set()  # the ids of the builds in the store, as last listed
+        self._listed_at = -inf
+        self._repaired_at: dict[str, float] = {}  # when the repair of a build began
+        self._failed: _Failed | None = None
+        self._problems: dict[str, str] = {}  # what `_try` has logged
+        self._pinned_copy = Lock()  # held while a build that requests name is copied
         self._lists = Budget(_MAX_LISTS_PER_SECOND, _MAX_LISTS_AT_ONCE)
         self._live_file, self._said_live = live_file, ""
         self.steps = FollowedSteps(store, copies.store if copies else store, self._cache, self._refresh, self._no_build)
@@ -135,21 +159,47 @@ class BuildRegistry:
         except UnknownBuild:
             return True
 
+    def repair(self, build: OpenBuild) -> None:
+        """Begin to replace the damaged copies of a build, at most once in a while."""
+        now = monotonic()
+        if self._copies is not None and now > self._repaired_at.get(build.id, -inf) + _REPAIR_SECONDS:
+            self._repaired_at[build.id] = now
+            self._jobs.begin(("repair", build.id), lambda: self._repair(build))
+
+    def _repair(self, build: OpenBuild) -> None:
+        """Replace the damaged copies of a build, and the build, which has mapped some of them."""
+        assert self._copies is not None, "only copies are repaired"
+        try:
+            self._copies.repair(build.id)
+            repaired = self._open_prepared(build.id)
+        except Exception as error:  # requests get 500 until a later attempt succeeds
+            self._log.line(f"the damaged copies of build {build.id} cannot be replaced: {error}")
+            return
+        if self._live is build:
+            self._live = repaired
+        elif self._pinned.get(build.id) is build:
+            self._pin(repaired)
+
     def _select_pinned(self, id_: str) -> OpenBuild:
         """Return a build that is not live. Requests share it, and it stays open while requests use it."""
         build = self._pinned.get(id_)
         if build is None:
             layout.record_name(id_)
             if id_ not in self._kept and self._lists.take():
-                self._kept = self._jobs.wait_for(layout.BUILDS, self._list_ids)
+                self._jobs.wait_for(layout.BUILDS, self._list_ids)
             if id_ not in self._kept:
-                raise UnknownBuild(f"the store does not hold build {id_}")
-            build = self._jobs.wait_for(id_, lambda: self._open_pinned(id_))
+                raise self._not_kept(id_)
+            build = self._jobs.wait_for(id_, lambda: self._copy_pinned(id_))
         build.last_used = monotonic()
         return build
 
-    def _list_ids(self) -> set[str]:
-        return set(layout.build_ids(self._store.list(layout.BUILDS)))
+    def _list_ids(self) -> None:
+        self._kept, self._listed_at = set(layout.build_ids(self._store.list(layout.BUILDS))), monotonic()
+
+    def _not_kept(self, id_: str) -> EdgeError:
+        if monotonic() > self._listed_at + _LISTED_SECONDS:  # the store fails, so nothing is known
+            return StoreError("which builds the store holds could not be read lately")
+        return UnknownBuild(f"the store does not hold build {id_}")
 
     def _pin(self, build: OpenBuild) -> None:
         build.last_used = monotonic()
@@ -163,14 +213,26 @@ class BuildRegistry:
             pointer = live_pointer(self._store)
             self._follow_steps(pointer)
             self._follow(pointer.build)
-            self._say_live()
-            self._close_unused()
             self._set_last_error(None)
         except Exception as error:  # whatever the error is, the next poll may succeed
             self._set_last_error(error)
             if self._live is None and self._copies is not None:
                 self._open_last()
+        else:
+            self._try("the steps of /changes are not all copied", self.steps.copy)
+            self._try("which build is live here is not noted", lambda: self._say_live(pointer))
+            self._try("builds that are not used any more are not closed", self._close_unused)
         self._metrics.flush()
+
+    def _try(self, problem: str, work: Callable[[], object]) -> None:
+        """Do what a build that is live does not need. The next poll tries it again."""
+        try:
+            work()
+            self._problems.pop(problem, None)
+        except Exception as error:
+            if self._problems.get(problem) != str(error):
+                self._log.line(f"{problem}: {error}")
+            self._problems[problem] = str(error)
 
     def _follow_steps(self, pointer: Pointer) -> None:
         """Follow the steps before the build, so that a build which an answer names in X-Build is known to /changes."""
@@ -184,11 +246,8 @@ class BuildRegistry:
 
     def _follow(self, id_: str) -> None:
         before = build = self._live
-        if build is None:
-            self._test_permissions()
-            build = self._open_first(id_)
-        elif build.id != id_:
-            build = self._pinned.get(id_) or self._jobs.run(id_, lambda: self._open_pinned(id_))
+        if build is None or build.id != id_:
+            build = self._pinned.get(id_) or self._open_followed(id_)
         try:
             if not build.prepared:
                 build.prepare()
@@ -197,6 +256,21 @@ class BuildRegistry:
         finally:  # the first build goes live even if it is partly damaged: there is no other build to answer from
             if build is not before:
                 self._go_live(build)
+
+    def _open_followed(self, id_: str) -> OpenBuild:
+        """Open the build that the pointer names. One that could not be copied is not tried again at each poll."""
+        failed = self._failed if self._failed and self._failed.id == id_ else None
+        if failed and monotonic() < failed.next_try:
+            raise failed.error.with_traceback(None)
+        try:
+            build = self._open_first(id_) if self._live is None else self._jobs.run(id_, lambda: self._open_pinned(id_))
+        except StoreError as error:
+            if self._copies is not None:
+                pause = min(2 * failed.pause, _MAX_RETRY_SECONDS) if failed else _RETRY_SECONDS
+                self._failed = _Failed(id_, error, pause, monotonic() + pause)
+            raise
+        self._failed = None
+        return build
 
     def _make_recent(self, build: OpenBuild, before: OpenBuild) -> None:
         """Make the answers that clients had lately."""
@@ -207,6 +281,7 @@ class BuildRegistry:
 
     def _open_first(self, id_: str) -> OpenBuild:
         """Open the build that the pointer names. If it is damaged, open the newest whole one of those before it."""
+        self._test_permissions()
         pointer, _ = read_pointer(self._store)
         damage = EdgeError if self._copies is None else DamagedObject  # a bucket may also fail
         for candidate in (id_, *(pointer.previous if pointer else ())):
@@ -226,9 +301,11 @@ class BuildRegistry:
         if before is not None:
             self._pin(before)
 
-    def _say_live(self) -> None:
-        """Note which build is live here."""
+    def _say_live(self, pointer: Pointer) -> None:
+        """Note which build is live here, unless the pointer has moved on: another worker may follow it already."""
         if self._live_file is not None and self._live is not None and self._live.id != self._said_live:
+            if live_pointer(self._store).build != pointer.build:
+                return
             id_ = self._live.id
             try:
                 replace_file(self._live_file, [id_.encode()], mode=0o600)
@@ -242,6 +319,23 @@ class BuildRegistry:
 
     def _open(self, store: Store, id_: str) -> OpenBuild:
         return OpenBuild(builds.open_build(store, id_, self._file_cache), self._cache, self._metrics.cache)
+
+    def _copy_pinned(self, id_: str) -> OpenBuild:
+        """Open a build that requests name. One is copied at a time: they must not fill the disk or delay others.
+
+        Raises:
+            RateLimited: Another one is being copied.
+        """
+        if self._copies is None:
+            return self._open_pinned(id_)
+        if not self._pinned_copy.acquire(blocking=False):
+            message = f"another build is being copied for X-Build: wait {_REFUSAL_SECONDS} seconds"
+            raise RateLimited(message, Retry_After=str(_REFUSAL_SECONDS))
+        try:
+            self._copies.drop_unused()
+            return self._open_pinned(id_)
+        finally:
+            self._pinned_copy.release()
 
     def _open_pinned(self, id_: str) -> OpenBuild:
         """Open a build while requests are answered. Requests and the poller share it."""
@@ -296,7 +390,7 @@ class FollowedSteps:
     """The steps of a store.
 
     Args:
-        near: Where documents are read. If this is not the store, they are copied there.
+        near: Where documents are read first. If this is not the store, they are copied there.
         cache: Where documents are kept.
         refresh: Makes the poller look at the pointer at once, and waits for it.
         problem: Returns the error for a store whose pointer could not be read yet.
@@ -317,28 +411,43 @@ class FollowedSteps:
         self._budget = Budget(MAX_REFRESHES_PER_SECOND, MAX_REFRESHES_PER_SECOND)
         self._pointer: Pointer | None = None
         self._steps: Steps | None = None
+        self._copied: Steps | None = None  # the steps whose documents were copied
 
     def follow(self, pointer: Pointer) -> None:
         """Read the index, if the pointer has moved or documents are missing.
 
         Raises:
-            StoreError: The index or a new document cannot be read. The steps stay as they are.
+            StoreError: The index cannot be read. The steps stay as they are.
         """
         if self._steps is not None and self._steps.complete and pointer == self._pointer:
             return
         index = read_index(self._store) if pointer.moved_from else {}
-        steps = listed_steps(pointer, index)
-        if self._near is not self._store:
-            self._copy(steps)
-        self._pointer, self._steps = pointer, steps
+        self._steps = listed_steps(pointer, index)
+        self._pointer = pointer
 
-    def _copy(self, steps: Steps) -> None:
-        """Copy the documents that are not here, and delete those that are listed no more."""
+    def copy(self) -> None:
+        """Copy the documents that are not here, and delete those that are listed no more, once for each list of steps.
+
+        Raises:
+            StoreError: A document cannot be copied. The others are, and `document` reads it from the store.
+        """
+        steps = self._steps
+        if self._near is self._store or steps is None or steps == self._copied:
+            return
+        self._copied = steps
         wanted = {layout.changes_name(step.from_, step.to): steps.comparison(step).sha256 for step in steps.documented}
         here = set(self._near.list(layout.CHANGES))
-        for name in wanted.keys() - here:
-            self._near.put(name, _verified(self._store, name, wanted[name]))
         self._near.delete(here - wanted.keys())
+        failed = [error for name in wanted.keys() - here if (error := self._failure_of_copy(name, wanted[name]))]
+        if failed:
+            raise failed[0]
+
+    def _failure_of_copy(self, name: str, digest: str) -> StoreError | None:
+        try:
+            self._near.put(name, _verified(self._store, name, digest))
+        except StoreError as error:
+            return error
+        return None
 
     def known(self) -> Steps:
         """Return the steps."""
@@ -360,9 +469,16 @@ class FollowedSteps:
         body: Body | None = self._cache.get(key)
         if body is None:
             name = layout.changes_name(step.from_, step.to)
-            body = MadeBody(_verified(self._near, name, steps.comparison(step).sha256))
+            body = MadeBody(self._read(name, steps.comparison(step).sha256))
             self._cache.put(key, body, body.cost)
         return body
+
+    def _read(self, name: str, digest: str) -> bytes:
+        """Return a document. If its copy is missing or damaged, it is read in the store."""
+        if self._near is not self._store:
+            with suppress(StoreError):
+                return _verified(self._near, name, digest)
+        return _verified(self._store, name, digest)
 
 
 def _verified(store: Store, name: str, digest: str) -> bytes:

@@ -29,12 +29,17 @@ class Jobs:
         self._places = BoundedSemaphore(max_waiting)
         self._after_job = after_job
         self._pool = ThreadPoolExecutor(_MAX_JOBS, "job")
+        self._own = ThreadPoolExecutor(1, "own job")
         self._running: dict[Hashable, Future[Any]] = {}
         self._lock = Lock()
 
     def run(self, key: Hashable, job: Callable[[], T]) -> T:
-        """Return the result of a job, however long it takes."""
-        return self._begin(key, job).result()
+        """Return the result of a job, however long it takes. It does not wait for the jobs of requests."""
+        return self._begin(key, job, self._own).result()
+
+    def begin(self, key: Hashable, job: Callable[[], object]) -> None:
+        """Begin a job whose result is not waited for."""
+        self._begin(key, job, self._pool)
 
     def wait_for(self, key: Hashable, job: Callable[[], T]) -> T:
         """Return the result of a job that a request needs.
@@ -47,16 +52,16 @@ class Jobs:
             message = f"too many requests wait for slow work at the same time: wait {_REFUSAL_SECONDS} seconds"
             raise RateLimited(message, Retry_After=str(_REFUSAL_SECONDS))
         try:
-            return self._begin(key, job).result(self.seconds)
+            return self._begin(key, job, self._pool).result(self.seconds)
         except TimeoutError:
             raise StoreError(f"the work for this request takes longer than {self.seconds:g} s") from None
         finally:
             self._places.release()
 
-    def _begin(self, key: Hashable, job: Callable[[], T]) -> "Future[T]":
+    def _begin(self, key: Hashable, job: Callable[[], T], pool: ThreadPoolExecutor) -> "Future[T]":
         with self._lock:
             if key not in self._running:
-                self._running[key] = self._pool.submit(self._run, key, job)
+                self._running[key] = pool.submit(self._run, key, job)
             return self._running[key]
 
     def _run(self, key: Hashable, job: Callable[[], T]) -> T:

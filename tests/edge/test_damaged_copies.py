@@ -1,10 +1,16 @@
 """A shim whose copies of a bucket's builds are damaged, or cannot be made. A folder stands for the bucket."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import pytest
 
+from edge_auth.builds.changes import moves
+from edge_auth.builds.layout import POINTER, changes_name
+from edge_auth.builds.pointer import Pointer, live_pointer
+from edge_auth.errors import StoreError
 from edge_auth.live import build_registry
 from edge_auth.live.open_build import OpenBuild
 from edge_auth.serve import app as serving
@@ -106,3 +112,99 @@ def test_the_poller_outlives_what_damaged_copies_raise(
         client.reopen()
         assert client.get(f"{API}cards").status == 500
     until(lambda: client.get(f"{API}cards").status == 200, SECONDS, "it answers")
+
+
+@pytest.mark.parametrize("pattern", ["builds-*/layers/history-*/*/[!i]*", "copies/*"])
+def test_a_damaged_copy_that_an_answer_finds_is_replaced(
+    bucket: FailingBucket, client: WsgiClient, tmp_path: Path, pattern: str
+) -> None:
+    """Of the history, which is not read at the start; and of the Cards' lines, which are inflated and stay mapped."""
+    path = f"{API}cards/{small_store.products(50)[0]['id_product']}"
+    right = WsgiClient(bucket.location, str(tmp_path / "other"), 1_000_000).get(path)
+    whole = {found: found.read_bytes() for found in Path(client.settings.state).glob(pattern)}
+    assert right.status == 200 and whole
+    for found, data in whole.items():
+        with found.open("r+b") as file:  # in place: what is mapped changes
+            file.write(bytes(byte ^ 1 for byte in data))
+    assert client.get(path).status == 500
+    until(lambda: client.get(path).body == right.body, SECONDS, "it is replaced")
+    assert {found: found.read_bytes() for found in whole} == whole
+
+
+def test_a_build_that_cannot_be_copied_is_not_tried_at_each_poll(
+    bucket: FailingBucket, client: WsgiClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock of the registry stands still, and goes on by the pauses."""
+    now = 1_000_000.0
+    monkeypatch.setattr(build_registry, "monotonic", lambda: now)
+    refresh = client.app.extensions["cardpress"].builds._refresh
+    before = client.get(f"{API}status").headers["X-Build"]
+
+    def fail(name: str) -> None:
+        if "/rows-" in name or name.startswith("layers/sets/"):
+            raise StoreError("no space")
+
+    new = small_store.add_build(bucket, 20, live=False)
+    bucket.before_get = fail
+    bucket.put(POINTER, Pointer(new).to_bytes())
+    tries = []
+    for pause in (0, 9, 2, 19, 2, 39, 2):
+        now += pause
+        bucket.read.clear()
+        refresh()
+        refresh()
+        tries.append(sum(name == f"builds/{new}.json" for name in bucket.read))
+    assert [number > 0 for number in tries] == [True, False, True, False, True, False, True]
+    assert client.get("/healthz").json()["store"] == "failing"
+    assert client.get(f"{API}status").headers["X-Build"] == before
+    bucket.before_get = lambda name: None
+    now += 300
+    until(lambda: client.get(f"{API}status").headers["X-Build"] == new, SECONDS, "it follows")
+
+
+def test_no_build_is_unknown_while_the_store_cannot_be_listed(client: WsgiClient, bucket: FailingBucket) -> None:
+    whole = bucket.list
+
+    def fail(prefix: str) -> None:
+        raise StoreError("it cannot be listed")
+
+    bucket.list = fail  # type: ignore[assignment]
+    unknown = [f"{small_store.AS_OF}-{number:012x}" for number in range(30)]
+    assert {client.get(f"{API}status", x_build=id_).status for id_ in unknown} == {500}
+    bucket.list = whole  # type: ignore[method-assign]
+    until(lambda: client.get(f"{API}status", x_build=unknown[0]).status == 400, SECONDS, "it is listed")
+
+
+def test_a_lost_document_takes_no_other_step_away(bucket: FailingBucket, tmp_path: Path) -> None:
+    for products in (20, 21):
+        small_store.add_build(bucket, products)
+    steps = moves(live_pointer(bucket))
+    lost, whole = (Path(bucket.location, changes_name(step.from_, step.to)) for step in steps)
+    aside = lost.rename(tmp_path / "aside")
+    client = WsgiClient(bucket.location, str(tmp_path / "state"), 1_000_000)
+    assert len(client.get(f"{API}changes").json()["data"]) == 2
+    assert client.get(f"{API}changes/{whole.stem}").status == 200
+    assert client.get(f"{API}changes/{lost.stem}").status == 500
+    until(lambda: lost.stem in client.log and "are not all copied" in client.log, SECONDS, "it says so")
+    aside.rename(lost)
+    assert client.get(f"{API}changes/{lost.stem}").body == lost.read_bytes()
+
+
+def test_one_build_is_copied_for_requests_at_a_time(client: WsgiClient, bucket: FailingBucket) -> None:
+    one, other = (small_store.add_build(bucket, products, live=False) for products in (20, 21))
+    begun, going_on = Event(), Event()
+
+    def wait(name: str) -> None:
+        if name == f"builds/{one}.json":
+            begun.set()
+            assert going_on.wait(SECONDS)
+
+    bucket.before_get = wait
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(client.get, f"{API}status", x_build=one)
+        assert begun.wait(SECONDS)
+        refused = client.get(f"{API}status", x_build=other)
+        going_on.set()
+        assert waiting.result().headers["X-Build"] == one
+    assert (refused.status, refused.code, refused.headers["Retry-After"]) == (429, "rate_limited", "5")
+    assert client.get(f"{API}status", x_build=other).headers["X-Build"] == other
