@@ -1,10 +1,12 @@
 """Bulk files from inside: streams and their limits, damaged files, and files of builds that are not live."""
 
+import hashlib
 import shutil
 import socket
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from edge_auth.serve import granian_server
 from edge_auth.store.folder import FolderStore
 from generator.releases.prune import RetentionRules, prune
 from tests.support import nights
+from tests.support.service import until
 from tests.support.wsgi import WsgiClient
 
 pytestmark = pytest.mark.shim_only("changes constants of the shim in this process")
@@ -75,7 +78,7 @@ def test_a_key_has_so_many_downloads_at_once(client: WsgiClient, monkeypatch: py
     refused = client.get(file["url"])
     assert (refused.status, refused.code) == (429, "rate_limited") and "Retry-After" in refused.headers
     assert "2 downloads of yours" in refused.message
-    assert client.get("/api/v1/me").status == 200, "downloads hold no turn"
+    assert client.get("/api/v1/me").status == 200, "downloads hold no thread of requests"
     assert client.get(file["url"], RANGE="bytes=0-9").status == 206, "a small part is no download"
     first.close()
     second.close()
@@ -170,3 +173,23 @@ def test_a_file_is_there_while_a_kept_build_lists_it(client: WsgiClient) -> None
     assert len(deleted.builds) == 1
     assert client.get(f"{BULK}/{gone}").status == 404
     assert client.get(f"{BULK}/{sorted(live)[0]}").status == 200
+
+
+def test_a_file_whose_hash_takes_long_is_hashed_once(
+    three_builds: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(three_builds, tmp_path / "store")
+    client = WsgiClient(str(tmp_path / "store"), str(tmp_path / "state"), 100_000, store_seconds=0.2)
+    digest, ended, hashed = hashlib.file_digest, Event(), []
+
+    def slow(file: Any, name: str) -> Any:
+        hashed.append(file.name)
+        assert ended.wait(60)
+        return digest(file, name)
+
+    file = largest(client)
+    monkeypatch.setattr(bulk_files.hashlib, "file_digest", slow)
+    assert client.get(file["url"]).status == 500
+    ended.set()
+    until(lambda: client.app.extensions["cardpress"].files._whole, 60, "it is hashed")
+    assert client.get(file["url"]).status == 200 and len(hashed) == 1

@@ -1,4 +1,4 @@
-"""A shim whose copies of a bucket's builds are damaged, or cannot be made. A folder stands for the bucket."""
+"""A shim whose copies of a bucket's builds are damaged, slow, or cannot be made. A folder stands for the bucket."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -208,3 +208,32 @@ def test_one_build_is_copied_for_requests_at_a_time(client: WsgiClient, bucket: 
         assert waiting.result().headers["X-Build"] == one
     assert (refused.status, refused.code, refused.headers["Retry-After"]) == (429, "rate_limited", "5")
     assert client.get(f"{API}status", x_build=other).headers["X-Build"] == other
+
+
+def test_a_build_goes_live_while_all_threads_for_requests_are_taken(client: WsgiClient, bucket: FailingBucket) -> None:
+    ended = Event()
+    for number in range(10):
+        client.app.extensions["cardpress"].builds._jobs.begin(number, lambda: ended.wait(SECONDS))
+    new = small_store.add_build(bucket, 20)
+    try:
+        until(lambda: client.get(f"{API}status").headers["X-Build"] == new, SECONDS // 2, "it is live")
+    finally:
+        ended.set()
+
+
+def test_a_slow_worker_does_not_say_that_an_older_build_is_live(
+    client: WsgiClient, bucket: FailingBucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While it opens a build the pointer moves on, and another worker may have said so."""
+    slow, newest = (small_store.add_build(bucket, products, live=False) for products in (20, 21))
+    said: list[bytes] = []
+    monkeypatch.setattr(build_registry, "replace_file", lambda path, data, mode: said.extend(data))
+
+    def move(name: str) -> None:
+        if name == f"builds/{slow}.json":
+            bucket.put(POINTER, Pointer(newest).to_bytes())
+
+    bucket.before_get = move
+    bucket.put(POINTER, Pointer(slow).to_bytes())
+    until(lambda: said and said[-1].decode() == newest, SECONDS, "the newest build is live")
+    assert said == [newest.encode()]
