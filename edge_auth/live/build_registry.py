@@ -358,6 +358,9 @@ class BuildRegistry:
     def _prepared(self, store: Store, id_: str) -> OpenBuild:
         build = self._open(store, id_)
         build.prepare()
+        if self._copies is None:  # bulk files are not copied
+            for layer in build.objects.layers.values():
+                layer.require_whole_files()
         return build
 
     def _test_permissions(self) -> None:

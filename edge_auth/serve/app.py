@@ -34,9 +34,9 @@ from edge_auth.store.open import is_folder, open_store
 HEALTH = "/healthz"
 IDLE_SECONDS = 75.0  # load balancers keep idle connections for 60 s, and so does the nginx in front of a socket
 _NO_STORE = {"Cache-Control": "no-store"}
-_MAX_WAITING = 8  # requests for slow work, such as opening a build
+_MAX_WAITING = 48  # requests for slow work, such as opening a build
 # Of a worker. A download that is being sent has a thread of its own, and so has a request that waits.
-THREADS = 2 * _MAX_WAITING + MAX_DOWNLOADS
+THREADS = _MAX_WAITING + MAX_DOWNLOADS + 16
 _SWITCH_SECONDS = 0.0005  # a tenth of Python's: a short request waits less for one that computes for long
 
 

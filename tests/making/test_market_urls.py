@@ -34,7 +34,7 @@ def test_only_http_is_shown(tmp_path: Path) -> None:
     filter_ = "?sellerCountry=23&language=1"
     shown = [None] * 5 + [f"https://market.example/a{filter_}", f"HTTP://market.example/a{filter_}"]
     for key in ("cards/all/name/0.json", "sets/0.json"):
-        data = json.loads(run("cat", key, "--store", store).stdout)
+        data = json.loads(run("cat", key, "--store", store).stdout)["data"]
         assert [row["cardmarket_url"] for row in data] == shown, key
-    items = json.loads(run("cat", "watchlist/pages/0.json", "--store", store).stdout)
+    items = json.loads(run("cat", "watchlist/pages/0.json", "--store", store).stdout)["data"]
     assert [item["cardmarket_url"] for item in items] == shown[-2:]

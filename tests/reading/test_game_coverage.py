@@ -112,20 +112,6 @@ def test_the_report_has_a_row_for_each_game(place: Path) -> None:
     assert any(row[:1] == [late] and YESTERDAY in row for row in cells)
 
 
-def test_the_record_says_what_an_older_build_must_count(place: Path) -> None:
-    command = ("show", "live", "--store", place / "store", "--json")
-    shown = json.loads(run(*command).stdout)
-    record = place / "store" / "builds" / f"{shown['live']}.json"
-    fields = json.loads(record.read_text())
-    assert fields.pop("games") == shown["games"]
-    kept = record.read_bytes()
-    record.write_text(json.dumps(fields))
-    try:
-        assert json.loads(run(*command).stdout)["games"] == shown["games"]
-    finally:
-        record.write_bytes(kept)
-
-
 @pytest.mark.parametrize("command", [("--help",), ("show",), ("show", "live"), ("builds",)], ids=" ".join)
 def test_quick_commands_import_no_large_libraries(place: Path, command: tuple[str, ...]) -> None:
     options = () if command == ("--help",) else ("--store", str(place / "store"))
