@@ -37,7 +37,7 @@ from generator import database
 file, marker = sys.argv[1:3]
 sql_text = database.sql_text
 long = f"copy (select 1 as x) to '{marker}'; select sum(random()) from range(100000000000); "
-database.sql_text = lambda name: long * (name == file) + sql_text(name)
+database.sql_text = lambda name, **values: long * (name == file) + sql_text(name, **values)
 sys.argv[:3] = ["cardpress"]
 from generator.cli import main
 main()
