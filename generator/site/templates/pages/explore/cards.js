@@ -45,13 +45,13 @@ export function cardsView({api, route, announce, names, facets}) {
       shown = offset + page.data.length;
       total.textContent = Number(rows) === 1 ? "1 card" : `${count(Number(rows))} cards`;
       announce(summary(shown, Number(rows)));
-      if (Number(rows) === 0) meant(values, names, api, signal).then((line) => others.replaceChildren(line), () => {});
+      if (Number(rows) === 0) offerOthers(values, signal);
       if (offset === 0) facets.of(countable, {signal, build}).then(counted, () => {});
     } catch (error) {
       if (signal.aborted) return;
       if (build && error.code === "invalid_parameter") return restart(); // the build was pruned: begin again
       if (offset === 0) list.replaceChildren();
-      if (error.code === "not_found") meant(values, names, api, signal).then((line) => others.replaceChildren(line), () => {});
+      if (error.code === "not_found") offerOthers(values, signal);
       total.textContent = "";
       announce(error, true);
     }
@@ -59,6 +59,11 @@ export function cardsView({api, route, announce, names, facets}) {
     more.hidden = next === null;
     watch.unobserve(more);
     watch.observe(more); // The observer reports only changes. A new observation reports whether the end is still near.
+  }
+
+  /** Offer what may be meant, unless something else is asked meanwhile. */
+  function offerOthers(values, signal) {
+    meant(values, names, api, signal).then((line) => { if (!signal.aborted) others.replaceChildren(line); }, () => {});
   }
 
   function counted({whole, ...options}) {
