@@ -13,7 +13,6 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.exceptions import MethodNotAllowed as OtherMethods
 from werkzeug.exceptions import NotFound as NoPath
 
-from edge_auth.api import nginx_edge
 from edge_auth.api.bulk import bulk, fingerprints
 from edge_auth.api.cards import cards
 from edge_auth.api.changes import changes
@@ -61,8 +60,6 @@ def create_api(cardpress: Cardpress) -> ApiFlask:
     if cardpress.log is not None:
         app.register_error_handler(NoLiveBuild, partial(_no_build, cardpress.log))
         app.register_error_handler(Exception, partial(_failed, cardpress.log))
-    if cardpress.behind_nginx:
-        app.before_request(nginx_edge.answer_fetches)
     app.after_request(finish)
     return app
 

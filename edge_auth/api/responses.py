@@ -80,11 +80,6 @@ class Answer(Response):
         """The headers that are sent, in the form that they have now."""
         return self.headers if "headers" in self.__dict__ else self._fields
 
-    def text(self) -> bytes:
-        """Return the status, the headers and the body, as HTTP/1.1 writes them."""
-        lines = [f"{name}: {value}\r\n" for name, value in self.sent_headers.items()]
-        return f"HTTP/1.1 {self._status}\r\n{''.join(lines)}\r\n".encode("latin-1") + self.get_data()
-
 
 def success(request: ApiRequest, service: Cardpress, endpoint: Endpoint, body: Body) -> Answer:
     """Return 200 with the body in an encoding that the client accepts, or 304 if the client has it already."""
@@ -175,14 +170,10 @@ def _describe(response: Response, request: ApiRequest) -> None:
     """Tell nginx the endpoint of an answer. Let it keep one that comes from the build that it has asked for."""
     access, build = request.access, request.environ.get("HTTP_X_EDGE_BUILD", "")
     may_keep = response.status_code in (200, 304) and build and request.answer_headers.get("X-Build") == build
-    added = edge_headers(access) if may_keep and isinstance(access, Endpoint) else {}
+    scope = access.shared_scope if may_keep and isinstance(access, Endpoint) else None
+    added = {"X-Edge-Scope": scope} if scope else {}
     headers = response.sent_headers if isinstance(response, Answer) else response.headers
     headers.update({"X-Edge-Endpoint": access.path if access else NO_LABEL} | added)
-
-
-def edge_headers(endpoint: Endpoint) -> dict[str, str]:
-    """Return the headers by which nginx knows who else gets an answer."""
-    return {"X-Edge-Endpoint": endpoint.path} | ({"X-Edge-Scope": scope} if (scope := endpoint.shared_scope) else {})
 
 
 def _answered(request: ApiRequest, response: Response) -> Answered:

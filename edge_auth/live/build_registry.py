@@ -87,8 +87,8 @@ class BuildRegistry:
 
     Attributes:
         steps: The steps of the store, for /changes.
-        warm: Makes the answers that clients had lately from a build that goes live (`api.nginx_edge.warm`). None
-            until it is set. A cache in front of the shim fetches them itself.
+        warm: Makes the answers that clients had lately from a build that goes live (`api.warming.warm`). None until
+            it is set.
         last_error: Why the pointer or its build could not be read at the last poll, or ''.
     """
 

@@ -17,11 +17,8 @@ end
 -- What differs from answer to answer. The other lines are one string for many answers: `head` says why that matters.
 local OWN = { ["etag"] = true, ["x-total-count"] = true }
 
-local MAX_ASKED, MINUTES_SECONDS = 8000, 120
-
 local recent, recent_bytes, recent_build = {}, 0, nil
--- How often this process found an answer, by request: in these minutes and in those before. At most so many are counted.
-local asked, asked_before, asked_number, asked_since = {}, {}, 0, 0
+local asked, asked_before = {}, {} -- the requests in `recent`, and those that were there before it was emptied
 
 local answers = {}
 
@@ -50,57 +47,20 @@ function answers.hit(answer, status)
     return found
 end
 
-local function count(request)
-    local times = asked[request]
-    if not times then
-        if asked_number >= MAX_ASKED then return end
-        asked_number = asked_number + 1
-    end
-    asked[request] = (times or 0) + 1
-end
-
--- Returns the requests for which this process found an answer in the last minutes, the most frequent ones first: those
--- found once, 2 or 3 times, 4 to 7 times and so on are not told apart.
-function answers.asked_most()
-    local levels, highest, found = {}, 0, {}
-    for request, times in pairs(asked) do
-        local level = math.floor(math.log(times + (asked_before[request] or 0)) / math.log(2))
-        levels[level] = levels[level] or {}
-        table.insert(levels[level], request)
-        highest = math.max(highest, level)
-    end
-    for level = highest, 0, -1 do
-        for _, request in ipairs(levels[level] or {}) do found[#found + 1] = request end
-    end
-    for request in pairs(asked_before) do
-        if not asked[request] then found[#found + 1] = request end
-    end
-    return found
-end
-
 -- Returns the scope, tag and body of an answer and what is sent with it, or nil. The body is false if only the tag is known.
 -- Without an answer, the second result says whether the same was requested here before: only then it is worth being kept.
 function answers.find(build, request)
     if build ~= recent_build or recent_bytes > RECENT_BYTES then
         recent, recent_bytes, recent_build = {}, 0, build
+        asked, asked_before = {}, asked
     end
     local known = recent[request]
-    if known then
-        count(request)
-        return known
-    end
+    if known then return known end
     local text = shared:get(build .. " " .. request)
     local found = text and parsed(text, build, request)
-    recent[request] = found and found.body and found or false
+    recent[request], asked[request] = found and found.body and found or false, true
     recent_bytes = recent_bytes + ENTRY_BYTES + (text and #text or 0)
-    if found then count(request) end
-    return found, known == false or asked[request] or asked_before[request]
-end
-
--- Forgets which requests were frequent some minutes ago.
-function answers.forget()
-    if ngx.time() < asked_since + MINUTES_SECONDS then return end
-    asked, asked_before, asked_number, asked_since = {}, asked, 0, ngx.time()
+    return found, known == false or asked_before[request]
 end
 
 -- Returns what the text of an answer begins with, before the body, from the header that the shim sent; nil if the answer
@@ -120,16 +80,6 @@ local function start_of(scope, endpoint, sent)
         scope, (tag:match('"(.*)"'):gsub("%-gzip$", "")), endpoint, table.concat(lines), table.concat(own),
         coding and "\r\ncontent-encoding: " .. coding or "", "",
     }, "\0")
-end
-
-function answers.has(build, request)
-    return shared:ttl(build .. " " .. request) ~= nil -- this copies no text
-end
-
--- Keeps an answer that nginx has fetched, if the shim allows it by naming the scope.
-function answers.keep(build, request, header, body)
-    local start = start_of(header["x-edge-scope"], header["x-edge-endpoint"], header)
-    if start then shared:set(build .. " " .. request, start .. body) end
 end
 
 -- Begins to keep an answer of the shim, if it is wanted and the shim allows it by naming the scope.

@@ -6,7 +6,6 @@ local counter = require "counter"
 local head = require "head"
 local metrics = require "metrics"
 local state = require "state"
-local switch = require "switch"
 local waiting = require "waiting"
 
 -- What Lua joins to it is at most 28 bytes long: the strings must be short ones (`head`).
@@ -15,26 +14,20 @@ local SPACE = 32 -- what nginx may not answer has no encoding before it
 -- A request without a key has the scopes of a guest, and none of these headers.
 local GUEST = { may = { ["cards:read"] = true, ["watchlist:read"] = true }, log = ',"key":null' }
 local OF_OTHERS = { "http_authorization", "http_x_api_key", "http_x_forwarded_for" }
-local POLL_SECONDS, FOLLOW_SECONDS = 0.5, 0.1
+local POLL_SECONDS = 0.5
 
 local edge = {}
 
--- Starts to follow the live build, the key records and the counter's file. `places` names these files and the shim's socket.
+-- Starts to follow the live build, the key records and the counter's file. `places` names these files.
 function edge.start(places)
     local function read(premature)
         if premature then return end
         state.read(places)
         counter.open(places.counter)
-        answers.forget()
         metrics.publish()
     end
-    local function follow(premature)
-        if not premature then switch.follow(places.shim) end
-    end
     read(false)
-    switch.follow(nil)
     ngx.timer.every(POLL_SECONDS, read)
-    ngx.timer.every(FOLLOW_SECONDS, follow)
 end
 
 -- Returns whether If-None-Match names an answer, in either encoding.

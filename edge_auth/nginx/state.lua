@@ -1,5 +1,5 @@
 -- The build from which the shim answers and the records of the keys that clients use, read from files by each process.
--- `switch` puts the build into force. `live/key_file` describes the files of the keys.
+-- `live/key_file` describes the files of the keys.
 
 local ffi = require "ffi"
 local head = require "head"
@@ -9,37 +9,12 @@ local clear = require "table.clear"
 
 ffi.cdef [[ unsigned char *SHA256(const unsigned char *data, size_t size, unsigned char *digest); ]]
 
-local LOG_SECONDS = 60
 local MAX_REMEMBERED, MAX_BYTES = 20000, 65536
 local digest = ffi.new("unsigned char[32]")
-local texts, failed_at = {}, {}
 local by_authorization, by_api_key, remembered = {}, {}, 0 -- records by the header that held the key
 local paths, changes, records -- `changes`: the text of keys.json, which changes with each record
 
--- The build in force, and the one from which the shim answers.
-local state = { build = nil, named = nil }
-
-local function log_failure(path)
-    if ngx.time() >= (failed_at[path] or 0) + LOG_SECONDS then
-        failed_at[path] = ngx.time()
-        ngx.log(ngx.ERR, "cannot read ", path, "; the last content stays in force")
-    end
-end
-
--- Returns the parsed content of a file if it changed, and whether it could be read.
-local function changed(path, valid)
-    local file = io.open(path, "rb")
-    local text = file and file:read("*a")
-    if file then file:close() end
-    if text and text == texts[path] then return nil, true end
-    local document = text and json.decode(text)
-    if type(document) ~= "table" or not valid(document) then
-        log_failure(path)
-        return nil, false
-    end
-    texts[path], failed_at[path] = text, nil
-    return document, true
-end
+local state = { build = nil } -- the build from which the shim answers
 
 local function forget()
     clear(by_authorization)
@@ -47,7 +22,7 @@ local function forget()
     remembered = 0
 end
 
--- Returns the first bytes of a file of the keys, or nil.
+-- Returns the first bytes of a file, or nil.
 local function content(path)
     local file = io.open(path, "rb")
     local text = file and file:read(MAX_BYTES)
@@ -76,18 +51,11 @@ local function read_record(sha256)
     return { id = id, log = log.key(id), may = may, rate_limit = record.rate_limit, expires_at = expires_at }
 end
 
--- Reads which build the shim answers from.
-function state.read_live()
-    local file = io.open(paths.live, "rb")
-    local build = file and file:read("*l")
-    if file then file:close() end
-    if build and build ~= "" then state.named = build end
-end
-
 -- Reads what may have changed.
 function state.read(new_paths)
     paths, records = new_paths, new_paths.keys:gsub("%.json$", "") .. "/"
-    state.read_live()
+    local build = content(paths.live)
+    if build and build ~= "" then state.build = build end
     read_changes()
 end
 

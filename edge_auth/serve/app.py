@@ -13,7 +13,7 @@ from flask import Flask, request
 from edge_auth.api.auth import Auth, Network
 from edge_auth.api.blueprints import create_api
 from edge_auth.api.extension import Cardpress
-from edge_auth.api.nginx_edge import warm
+from edge_auth.api.warming import warm
 from edge_auth.builds.copies import BuildCopies, FilesInPlace
 from edge_auth.builds.layout import KEYS
 from edge_auth.live.build_registry import BuildRegistry
@@ -107,8 +107,7 @@ def make_app(settings: Settings, log: Log | None = None) -> Flask:
     auth = Auth(keyring, counter, settings.trusted_proxies, behind_nginx, settings.guest_limit)
     app = create_api(Cardpress(builds, auth, files, log, metrics, behind_nginx, settings.behind_cdn))
     _add_health_check(app, builds, keyring, log, settings.guest_limit)
-    if not behind_nginx:  # nginx fetches them itself
-        builds.warm = partial(warm, app)
+    builds.warm = partial(warm, app)
     with suppress(Exception):  # if a build cannot be read, answers are 500 until it can: no reason to crash
         _check_ready(builds, keyring)
     metrics.flush()

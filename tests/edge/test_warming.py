@@ -1,7 +1,5 @@
 """Before another build goes live, the shim makes the answers that clients had lately."""
 
-import io
-import re
 from math import inf
 from pathlib import Path
 
@@ -84,39 +82,3 @@ def test_a_build_goes_live_without_them_too(
         client.reopen()
     until_live(client, small_store.add_build(store, FEW))
     assert client.get("/healthz").json()["store"] == "ok"
-
-
-def test_nginx_fetches_them_itself(
-    client: WsgiClient, store: FolderStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    warmed: list[str] = []
-    monkeypatch.setattr(serving, "warm", lambda *_: warmed.append("one"))
-    client.reopen()
-    behind_nginx = WsgiClient(store.location, str(tmp_path / "behind"), 10_000, socket=tmp_path / "shim")
-    live = small_store.add_build(store, FEW)
-    for one in (client, behind_nginx):
-        until_live(one, live)
-    assert warmed == ["one"]
-
-
-def test_an_address_of_raw_bytes_spoils_no_other_answer_that_nginx_fetches(
-    store: FolderStore, before: str, tmp_path: Path
-) -> None:
-    """U+0085 is the second byte of a raw Å, and the end of a line to Python."""
-    client = WsgiClient(store.location, str(tmp_path / "edge"), 10_000, socket=tmp_path / "shim")
-    lines = [b"plain /api/v1/cards?limit=5", b"plain /api/v1/cards?q=a\xc3\x85", b"nonsense", b"gzip /api/v1/sets"]
-    body = b"\n".join(lines)
-    environ = {
-        "REQUEST_METHOD": "POST",
-        "PATH_INFO": "/",
-        "QUERY_STRING": "",
-        "HTTP_HOST": "localhost",
-        "HTTP_X_EDGE_BUILD": f"fetch {before}",
-        "CONTENT_LENGTH": str(len(body)),
-        "wsgi.input": io.BytesIO(body),
-    }
-    text = b"".join(client.app.wsgi_app(environ, lambda *_: None))
-    assert re.findall(rb"HTTP/1.1 ([0-9]+)", text) == [b"200", b"200", b"404", b"200"]
-    client.get("/api/v1/status")
-    until(lambda: '"/api/v1/status"' in client.log, 10, "the log has a client's request")
-    assert '"/"' not in client.log, "what nginx asks for itself is not logged"
