@@ -63,7 +63,7 @@ def build(
 
     With --scheduler, --threads (1) and --memory (1GB) apply to each worker; see docs/scale.md.
 
-    With --json the build's record is printed, with the seconds of each step.
+    With --json the build's record is printed, with the seconds of each layer.
 
     With --explain and --plan the id is the one that the build would have. The rows of a plan are estimates.
 
@@ -123,8 +123,7 @@ def _report(result: BuildResult, progress: Progress, as_json: bool) -> None:
     summary = f"made {made}" if made else "nothing to make: the store has every layer"
     progress.say(f"{summary}; {objects:,} objects, {size / 1e6:,.1f} MB")
     if as_json:
-        times = list(map(asdict, result.step_times))
-        say_json({"made": result.made, "damaged": result.damaged, "step_times": times} | result.record)
+        say_json({"made": result.made, "damaged": result.damaged, "seconds": result.seconds} | result.record)
     else:
         say(result.id)
 

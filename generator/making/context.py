@@ -1,16 +1,13 @@
-"""The context of a build's tasks: the database over the lake, the threads that compress and upload, the times of steps.
+"""The context of a build's tasks: the database over the lake, and the threads that compress and upload.
 
-There is one context for each thread that executes tasks of a build. `build --json` prints the times, so that two
-versions can be compared step by step.
+There is one context for each thread that executes tasks of a build.
 """
 
-import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
@@ -29,71 +26,6 @@ from generator.threads import Resources, in_order
 
 _Input = TypeVar("_Input")
 _Result = TypeVar("_Result")
-
-
-@dataclass(frozen=True)
-class StepTime:
-    """The time of one step.
-
-    Attributes:
-        step: The name of a task, or what the build does before and after its tasks.
-        seconds: By the clock.
-        cpu_seconds: Of all threads of this process. If tasks run at the same time: of the threads of the task, without
-            those that DuckDB adds if there are more than one for each task.
-    """
-
-    step: str
-    seconds: float
-    cpu_seconds: float
-
-
-class StepClock:
-    """Measures the steps of one context. Steps of one context must not run inside each other.
-
-    Args:
-        times: The list that takes the times, in order. The contexts of a build share it.
-        is_alone: Whether no other context of this process executes tasks at the same time.
-    """
-
-    def __init__(self, times: list[StepTime] | None = None, is_alone: bool = True):
-        self.times = [] if times is None else times
-        self._is_alone = is_alone
-        self._pool_seconds = 0.0  # of CPU
-
-    def split(self) -> "StepClock":
-        """Return the clock of another context, which executes tasks of the same build at the same time."""
-        self._is_alone = False
-        return StepClock(self.times, is_alone=False)
-
-    @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        """Measure a step of the build before or after its tasks."""
-        with self._measured(name, time.process_time):
-            yield
-
-    @contextmanager
-    def task(self, name: str) -> Iterator[None]:
-        """Measure a task."""
-        with self._measured(name, time.process_time if self._is_alone else self._thread_seconds):
-            yield
-
-    def in_pool(self, work: Callable[[_Input], _Result], item: _Input) -> _Result:
-        """Return `work(item)`, and count its CPU time for the task. A thread of the context's pool calls this."""
-        started = time.thread_time()
-        try:
-            return work(item)
-        finally:
-            self._pool_seconds += time.thread_time() - started
-
-    def _thread_seconds(self) -> float:
-        return time.thread_time() + self._pool_seconds
-
-    @contextmanager
-    def _measured(self, name: str, cpu_seconds: Callable[[], float]) -> Iterator[None]:
-        started, cpu_started = time.perf_counter(), cpu_seconds()
-        yield
-        seconds, cpu = time.perf_counter() - started, cpu_seconds() - cpu_started
-        self.times.append(StepTime(name, round(seconds, 3), round(cpu, 3)))
 
 
 class Intermediate(StrEnum):
@@ -151,7 +83,6 @@ class BuildContext:
         resend: Upload also what the store already has.
         intermediates: The place of intermediate files. None for the temporary folder of the database.
         product_ids: The sorted ids of all products, if they are known.
-        clock: Measures the tasks. None for a context that is alone in its process.
 
     Attributes:
         layers: The layers of the store.
@@ -168,7 +99,6 @@ class BuildContext:
         resend: bool = False,
         intermediates: IntermediateStore | None = None,
         product_ids: NDArray[np.int64] | None = None,
-        clock: StepClock | None = None,
     ):
         self.lake = lake
         self.store = store
@@ -176,7 +106,6 @@ class BuildContext:
         self.layers = StoredLayers(store)
         self.digests: dict[str, str] = {}
         self.uploads = Uploads(store, resend)
-        self.clock = clock or StepClock()
         self.tick: Callable[[int], object] = lambda objects: None
         self._pool = ThreadPoolExecutor(resources.cores, thread_name_prefix="pack")
         self._product_ids = product_ids
@@ -201,7 +130,6 @@ class BuildContext:
                 resend=self.uploads.resend,
                 intermediates=self.intermediates,
                 product_ids=self.tables.known_product_ids,
-                clock=self.clock.split(),
             )
             for _ in range(count - 1)
         ]
@@ -248,4 +176,4 @@ class BuildContext:
             ahead: How many calls may start before their result is due. None: two per thread.
         """
         ahead = 2 * self.resources.cores if ahead is None else ahead
-        return in_order(self._pool, ahead, partial(self.clock.in_pool, work), inputs)
+        return in_order(self._pool, ahead, work, inputs)

@@ -28,9 +28,9 @@ from edge_auth.text import UNICODE_VERSION
 from generator import settings
 from generator.clock import Clock, utc_now
 from generator.database import temporary_folder_full
-from generator.errors import BuildError, GeneratorError, LakeError, SpaceError, is_disk_full
+from generator.errors import BuildError, GeneratorError, SpaceError, is_disk_full
 from generator.lake.lake import Lake
-from generator.making.context import BuildContext, StepTime
+from generator.making.context import BuildContext
 from generator.making.game_coverage import games_for_record
 from generator.making.layer import BuildLayer, Plan, Task, pattern_of
 from generator.making.layers.all import define_layers
@@ -39,7 +39,7 @@ from generator.making.layers.site import make_site
 from generator.making.provenance import provenance
 from generator.making.runners import Runner, ThreadRunner
 from generator.pack.verify import Rotation, damage, visible_damage
-from generator.pack.writer import TaskOutput, join_index
+from generator.pack.writer import join_index
 from generator.releases.locks import declare_intent
 from generator.terminal import Progress
 from generator.threads import ONE_THREAD, USUAL, Resources
@@ -115,7 +115,6 @@ class BuildResult:
         damaged: For each layer that was damaged in the store, what was wrong with it.
         seconds: For each layer that was made, how long the build waited for it. Tasks of later layers may run then.
         other_bytes: For each layer that was made before with other bytes, a file of the earlier run.
-        step_times: How long each step took in this process, in order.
     """
 
     record: BuildRecord
@@ -123,7 +122,6 @@ class BuildResult:
     damaged: dict[str, str] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     other_bytes: dict[str, str] = field(default_factory=dict)
-    step_times: list[StepTime] = field(default_factory=list)
 
     @property
     def id(self) -> str:
@@ -197,8 +195,7 @@ class BuildRun:
         self._context = context
         self._repair = repair
         self._rotation = rotation
-        with context.clock.step("define layers"):
-            self.layers = define_layers(context)
+        self.layers = define_layers(context)
         context.digests = {layer.name: layer.digest for layer in self.layers}
         self.id = layout.build_id(context.lake.as_of.isoformat(), context.digests)
         self._seconds: dict[str, float] = {}
@@ -263,11 +260,10 @@ class BuildRun:
             StoreError: A layer cannot be read, or the record cannot be written.
         """
         context = self._context
-        with context.clock.step("record"):
-            record = make_record(context, self.id, self.layers)
-            self._put_record(json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n")
+        record = make_record(context, self.id, self.layers)
+        self._put_record(json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n")
         damaged = {name: reason for name, reason in self.reasons.items() if reason != MISSING}
-        return BuildResult(record, list(self.reasons), damaged, self._seconds, self._other_bytes, context.clock.times)
+        return BuildResult(record, list(self.reasons), damaged, self._seconds, self._other_bytes)
 
     def _put_record(self, data: bytes) -> None:
         """Write the record, after the layers that it names are on the disk. A record that is damaged is replaced."""
@@ -291,7 +287,7 @@ class BuildRun:
     def _make(self, layer: BuildLayer, tasks: list[Task], runner: Runner, progress: Progress) -> None:
         context = self._context
         with progress.bar(layer.name, sum(task.objects for task in tasks)) as bar:
-            outputs = runner.results(tasks, bar.update) if tasks else [self._make_site()]
+            outputs = runner.results(tasks, bar.update) if tasks else [make_site(context, self.id)]
         progress.add_stored_bytes(sum(pack.size for output in outputs for pack in output.packs))
         context.lake.backend.check_unchanged()  # if the lake changed, the layer's content is not what its digest says
         context.store.put(layer.folder + INDEX_NAME, join_index(pattern_of(layer.name), outputs))
@@ -301,10 +297,6 @@ class BuildRun:
         if other := _file_of_an_earlier_run(self._stored(layer)):
             self._other_bytes[layer.name] = other
             progress.say(f"{other} is of an earlier run: the same inputs gave other bytes then; please report it")
-
-    def _make_site(self) -> TaskOutput:
-        with self._context.clock.step("site"):
-            return make_site(self._context, self.id)
 
 
 def _file_of_an_earlier_run(layer: Layer) -> str | None:
@@ -326,16 +318,11 @@ def _runner(scheduler: str | None, context: BuildContext, plan: Plan) -> Iterato
         except ImportError as error:
             raise BuildError("--scheduler needs Dask: pip install 'distributed>=2026.3'") from error
         runner = DaskRunner(scheduler, context, plan.build)
-    clear = False  # a run that failed for another reason leaves its intermediate files to the next run
     try:
         runner.begin(plan.tasks)
         yield runner
-        clear = True
-    except LakeError:
-        clear = True
-        raise
     finally:
-        runner.close(clear=clear)
+        runner.close()
 
 
 @contextmanager

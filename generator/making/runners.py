@@ -46,8 +46,8 @@ class Runner(Protocol):
         """
         ...
 
-    def close(self, *, clear: bool) -> None:
-        """Stop. With `clear`, delete the intermediate files: no later run could use them."""
+    def close(self) -> None:
+        """Stop, and delete the intermediate files."""
         ...
 
 
@@ -64,10 +64,9 @@ def run_task(context: BuildContext, task: Task, inputs: Inputs) -> TaskOutput:
     """
     work = Work(context, task.layer, inputs)
     try:
-        with context.clock.task(task.name):
-            task.run(work, *task.arguments)
-            output = work.output()
-            context.uploads.finish()
+        task.run(work, *task.arguments)
+        output = work.output()
+        context.uploads.finish()
     except (duckdb.Error, SqlError) as error:
         context.lake.backend.check_unchanged()  # a file that lost a column fails like wrong SQL
         if isinstance(error, SqlError):
@@ -124,7 +123,7 @@ class ThreadRunner:
             raise self._errors[min(self._errors)]
         return [self._outputs[task.name] for task in tasks]
 
-    def close(self, *, clear: bool) -> None:
+    def close(self) -> None:
         """End the threads and close the context, whose intermediate files are in a temporary folder."""
         self._join(interrupt=True)
         self._context.close()

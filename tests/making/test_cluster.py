@@ -1,6 +1,5 @@
 """A build by several worker processes has the same bytes as a build by one, also if workers or the scheduler die."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -17,7 +16,6 @@ from edge_auth.store.folder import FolderStore
 from edge_auth.store.open import open_store
 from generator.errors import BuildError
 from generator.lake.lake import open_lake
-from generator.making.cluster.worker import versions
 from generator.making.make import make_build
 from generator.threads import ONE_THREAD, Resources
 from tests.support import commands
@@ -102,7 +100,7 @@ def dask(servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dask]:
 
 @contextmanager
 def building(lake: Path, store: FolderStore, dask: Dask) -> Iterator[subprocess.Popen]:
-    """Start a build, and wait until its first task is complete."""
+    """Start a build, and wait until its first task has written something."""
     command = [sys.executable, "-m", "generator", "build", "--lake", lake, "--store", store.root]
     with subprocess.Popen(
         [*map(str, command), "--publish", "--scheduler", dask.address],
@@ -113,15 +111,14 @@ def building(lake: Path, store: FolderStore, dask: Dask) -> Iterator[subprocess.
         text=True,
     ) as process:
         try:
-            until(lambda: process.poll() is not None or notes(store), 60, "a task is noted as done")
+            until(lambda: process.poll() is not None or written(store), 60, "a task has written a file")
             yield process
         finally:
             process.kill()
 
 
-def notes(store: FolderStore) -> dict[Path, int]:
-    """Return when each task was recorded as complete."""
-    return {path: path.stat().st_mtime_ns for path in (store.root / FOLDER).glob("*/*.arrow")}
+def written(store: FolderStore) -> bool:
+    return any(True for folder in (FOLDER, "layers/") for _ in store.list(folder))
 
 
 def test_two_workers_and_a_bucket(lake: Path, alone, dask: Dask, server: S3Server) -> None:
@@ -159,7 +156,7 @@ def test_bad_input_gives_the_same_error_as_on_one_machine(lake: Path, tmp_path: 
 
 
 def test_a_scheduler_that_is_gone(lake: Path, alone, dask: Dask, tmp_path: Path) -> None:
-    """Nothing is published. The next run continues and does not repeat the recorded tasks."""
+    """Nothing is published. The next run finishes the build."""
     store = FolderStore(str(tmp_path / "store"))
     with ExitStack() as stack:
         other = Dask(tmp_path, stack, 1)
@@ -169,12 +166,9 @@ def test_a_scheduler_that_is_gone(lake: Path, alone, dask: Dask, tmp_path: Path)
     assert process.returncode == 1
     assert f"cardpress: the Dask scheduler {other.address} is gone: nothing was published" in errors.splitlines()[-1]
     assert store.stat("current.json") is None and list(store.list("builds/")) == []
-    before = notes(store)
     with building(lake, store, dask) as process:
-        during = notes(store)
         output, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
-    assert before and before.items() <= during.items()
     assert output.splitlines()[-1] == alone[0]
     assert contents(store) == alone[1]
 
@@ -185,32 +179,9 @@ def test_a_worker_with_other_code_is_refused_by_name(
     """The workers run the code of this checkout; this client has other code."""
     monkeypatch.setattr("generator.making.cluster.worker.code_sha256", lambda: "0" * 64)
     opened, store = open_lake(str(lake)), FolderStore(str(tmp_path))
-    with pytest.raises(
-        BuildError, match=r"the worker tcp://127.0.0.1:[0-9]+ has code [0-9a-f]{12}, the client 0{12}: "
-    ):
+    with pytest.raises(BuildError, match=r"worker [^ ]+ \(process [0-9]+\) has code [0-9a-f]{12}, the client 0{12}: "):
         make_build(opened, store, resources=ONE_THREAD, progress=QUIET, scheduler="local:1")
     assert list(store.list("builds/")) == []
-
-
-def test_a_worker_that_dies_when_it_is_asked_has_no_other_code(
-    lake: Path, alone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another worker answers, and later the one that Dask starts in its place."""
-    died = tmp_path / "died"
-
-    def dying() -> dict[str, str]:
-        try:
-            died.touch(exist_ok=False)
-        except FileExistsError:
-            return versions()
-        os._exit(1)
-
-    monkeypatch.setattr("generator.making.cluster.dask_runner.versions", dying)
-    store = FolderStore(str(tmp_path / "store"))
-    built = make_build(open_lake(str(lake)), store, resources=ONE_THREAD, progress=QUIET, scheduler="local:2")
-    assert died.exists()
-    assert built.id == alone[0]
-    assert contents(store) == alone[1]
 
 
 def test_a_client_without_workers_says_so_and_ends(

@@ -66,7 +66,7 @@ def test_each_thread_takes_what_is_ready(context: BuildContext) -> None:
     [found] = results(runner, both)
     assert found["both"].size == len("apart in main")
     assert threads["in main"] is threads["both"] is threading.main_thread()
-    runner.close(clear=True)
+    runner.close()
 
 
 def test_a_small_plan_has_one_thread(context: BuildContext) -> None:
@@ -79,7 +79,7 @@ def test_a_small_plan_has_one_thread(context: BuildContext) -> None:
     runner = begun(context, *tasks)
     results(runner, *tasks)
     assert threads == [threading.main_thread()] * 5
-    runner.close(clear=True)
+    runner.close()
 
 
 @pytest.mark.parametrize("slow", ["first", "second"])
@@ -98,7 +98,7 @@ def test_the_first_error_of_the_plan_is_raised(context: BuildContext, slow: str)
     runner = begun(context, *tasks)
     with pytest.raises(LakeError, match="first"):
         results(runner, *reversed(tasks))
-    runner.close(clear=True)
+    runner.close()
 
 
 def test_close_ends_a_query_of_another_thread(context: BuildContext) -> None:
@@ -111,7 +111,7 @@ def test_close_ends_a_query_of_another_thread(context: BuildContext) -> None:
     runner = begun(context, Task("query", "", run, rows=ENOUGH_ROWS * 2))
     assert running.wait(30)
     started = time.monotonic()
-    runner.close(clear=True)
+    runner.close()
     assert time.monotonic() - started < 20
 
 
@@ -143,4 +143,4 @@ def test_ctrl_c_inside_a_query_ends_the_build_at_once(lake: Path, tmp_path: Path
     runner = begun(context, query)
     with pytest.raises(RuntimeError, match="Query interrupted"):
         results(runner, query)
-    runner.close(clear=True)
+    runner.close()

@@ -2,7 +2,7 @@
 
 This is the only module that imports Dask. A task of the plan is a Dask task of the same name. Workers exchange data
 through the store; the client receives index rows and file names. A task moves to another worker when its worker dies,
-and is tried again when the store fails.
+and is tried again when the store fails. A worker checks itself before its first task.
 """
 
 import logging
@@ -18,9 +18,8 @@ from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 
 from edge_auth.errors import EdgeError
-from generator.clock import timestamp, utc_now
 from generator.errors import BuildError, GeneratorError
-from generator.making.cluster.worker import Job, identity, other_version, run_on_worker, versions
+from generator.making.cluster.worker import Job, identity, run_on_worker
 from generator.making.context import BuildContext
 from generator.making.layer import Task
 from generator.making.runners import Tick
@@ -34,7 +33,6 @@ _CLOSE_SECONDS = 5
 # When a client without workers says so, and when it gives up.
 _SILENT_SECONDS = 8.0
 _WITHOUT_WORKERS_SECONDS = 120.0
-_SAME = "install on the workers what the client has"
 _CONNECTION_ERRORS = (CommClosedError, CancelledError, TimeoutError, ConnectionError)
 
 
@@ -45,7 +43,7 @@ class DaskRunner:
         context: Its lake, store and resources are those of each worker.
 
     Raises:
-        BuildError: No scheduler answers, it has no worker, or a worker has other code.
+        BuildError: No scheduler answers.
     """
 
     def __init__(self, scheduler: str, context: BuildContext, build: str):
@@ -65,15 +63,9 @@ class DaskRunner:
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         self._local_cluster, self._client = _connect(scheduler)
         self._alone_since: float | None = None
-        try:
-            self._check_workers()
-        except BaseException:
-            self.close(clear=False)
-            raise
 
     def begin(self, tasks: list[Task]) -> None:
         """Submit all tasks of a plan."""
-        self._intermediates.store.put(f"{self._job.prefix}job", f"{timestamp(utc_now())}\n".encode())
         job = self._client.submit(identity, self._job, key=f"job ({self._job.run})", pure=False)
         for number, task in enumerate(tasks):
             self._futures[task.name] = self._client.submit(
@@ -116,37 +108,6 @@ class DaskRunner:
             self._alone_since = None
             yield from done
 
-    def _check_workers(self) -> None:
-        """Wait until a worker answers, and check that those that do have the code and the libraries of this client.
-
-        A worker that is lost says nothing about its code: its tasks go to others. Each worker checks itself before its
-        first task, too.
-
-        Raises:
-            BuildError: No worker answered in time, or one has others.
-        """
-        while True:
-            checked = [self._is_checked(address, answer) for address, answer in self._answers()]
-            if any(checked):
-                return
-            self._wait_for_workers()
-
-    def _answers(self) -> list[tuple[str, Any]]:
-        """Return what each worker says of its versions, or the error. Wait for a worker if there is none."""
-        with suppress(TimeoutError):
-            self._client.wait_for_workers(1, timeout=_SILENT_SECONDS)
-        return list(self._client.run(versions, on_error="return").items())
-
-    def _is_checked(self, address: str, answer: Any) -> bool:
-        """Return whether a worker answered, and has what the client has."""
-        if isinstance(answer, OSError):  # also what Dask raises for a lost connection
-            return False
-        if not isinstance(answer, dict):
-            raise BuildError(f"the worker {address} cannot run this version of cardpress ({answer}): {_SAME}")
-        if difference := other_version(answer, self._job.versions):
-            raise BuildError(f"the worker {address} has {difference}")
-        return True
-
     def _wait_for_workers(self) -> None:
         """Say that there is no worker, if so. One that was lost counts until the scheduler misses it.
 
@@ -162,11 +123,11 @@ class DaskRunner:
         elif time.monotonic() - self._alone_since > _WITHOUT_WORKERS_SECONDS:
             raise BuildError(f"the Dask scheduler {self._scheduler} has no worker: start one with `dask worker`")
 
-    def close(self, *, clear: bool) -> None:
-        """Cancel what is left and disconnect; see `Runner.close`."""
+    def close(self) -> None:
+        """Cancel what is left, delete the intermediate files, and disconnect."""
         with suppress(*_CONNECTION_ERRORS, OSError):
             self._client.cancel(list(self._futures.values()), force=True)
-        if clear:
+        with suppress(EdgeError):  # a prune deletes what is left
             self._intermediates.clear()
         with suppress(*_CONNECTION_ERRORS, OSError):
             self._client.close(timeout=_CLOSE_SECONDS)
@@ -176,7 +137,7 @@ class DaskRunner:
     @contextmanager
     def _one_line_errors(self) -> Iterator[None]:
         """Raise BuildError, in one line, for the errors of the cluster."""
-        again = "nothing was published; run the build again, it continues with the tasks that are done"
+        again = "nothing was published; run the build again, it continues with the layers that are done"
         try:
             yield
         except (GeneratorError, EdgeError):
@@ -187,6 +148,9 @@ class DaskRunner:
             raise BuildError(f"{deaths}: look into their logs, or give them more memory; {again}") from error
         except (*_CONNECTION_ERRORS, OSError, RuntimeError) as error:
             raise BuildError(f"the Dask scheduler {self._scheduler} is gone: {again}") from error
+        except (ImportError, AttributeError, TypeError) as error:
+            same = "install on the workers what the client has"
+            raise BuildError(f"a worker cannot run this version of cardpress ({error}): {same}") from error
 
 
 def _connect(scheduler: str) -> tuple[LocalCluster | None, Client]:
