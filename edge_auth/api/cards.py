@@ -25,23 +25,13 @@ from edge_auth.api.parameters import (
 from edge_auth.api.routes import Query, Routes
 from edge_auth.builds import card_lists, layer_names, object_keys
 from edge_auth.builds.bodies import Body, MadeBody, StoredBody, dumps, list_body, short_list
-from edge_auth.builds.card_lists import BLANK, DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS, TEXT_FILTERS, number_key
-from edge_auth.errors import InvalidParameter, NotFound
+from edge_auth.builds.card_lists import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS, TEXT_FILTERS
+from edge_auth.errors import NotFound
 from edge_auth.live import keys
 from edge_auth.live.open_build import OpenBuild
-from edge_auth.search.ranking import (
-    Filters,
-    PriceRange,
-    ResultPage,
-    Search,
-    cheap_page,
-    few_matches,
-    first_matches,
-    mask_of,
-    ranks_of_prices,
-    read_find,
-)
-from edge_auth.text import composed, fold, fold_without_apostrophes, word_text, words
+from edge_auth.search.query import Search, filter_key, read_search, value_filters
+from edge_auth.search.ranking import ResultPage, cheap_page, few_matches, first_matches, mask_of
+from edge_auth.text import fold, fold_without_apostrophes
 
 cards = Routes("cards", keys.CARDS_READ, tag="catalogue")
 _LEAST_KEPT_MATCHES = 1024
@@ -74,59 +64,12 @@ def list_cards(build: OpenBuild, query: Query) -> Body:
         ordinals, _, not_found = _find(build, query.ids)
         more = {"not_found": not_found}
         return list_body(lines.lines(ordinals), 0, len(query.ids), len(ordinals), lines.digest(ordinals), more)
-    found = find_page(build, read_search(build, query), offset, limit)
+    found = find_page(build, read_search(build.catalogue, query), offset, limit)
     return list_body(lines.lines(found.ordinals), offset, limit, found.total, lines.digest(found.ordinals))
 
 
-def read_search(build: OpenBuild, query: Query) -> Search:
-    """Return the search that the parameters of /cards mean. Equivalent parameters give equal searches.
-
-    Raises:
-        InvalidParameter: The price range is empty, or the sort needs other parameters.
-    """
-    texts = {name: text for name in TEXT_FILTERS if (text := getattr(query, name))}
-    best = _best(query) if query.sort == MATCH_SORT else None
-    signs, parts = read_find(build.catalogue, query.find) if query.find else ((), ())
-    filters = Filters(
-        words=tuple(sorted({*(words(query.q or "") or fold(query.q or "").split()), *signs})),
-        parts=parts,
-        set=query.set and composed(query.set),
-        texts=tuple((name, filter_key(build, name, text)) for name, text in texts.items()),
-        kind=query.kind,
-    )
-    sort = DEFAULT_SORT if best else query.sort
-    default_order = "asc" if SORTS[sort].ascending else "desc"
-    return Search(filters, sort, query.order not in (None, default_order), _price_range(query), best)
-
-
-def filter_key(build: OpenBuild, name: str, text: str) -> str:
-    """Return the key of a client's text for a text filter."""
-    if name == "number":
-        return number_key(build.catalogue.texts[name].code_of, text) or BLANK
-    return TEXT_FILTERS[name].key(text) or BLANK
-
-
-def _best(query: Query) -> str:
-    best = word_text(query.q or "") or word_text(query.find or "")
-    if not best or query.order:
-        what = "allows no order" if best else "needs a q or a find with at least one word"
-        raise InvalidParameter(f"sort={MATCH_SORT} {what}")
-    return best
-
-
-def _price_range(query: Query) -> PriceRange | None:
-    prices = PriceRange(query.min_price, query.max_price)
-    if prices.lowest is not None and prices.highest is not None and prices.lowest > prices.highest:
-        raise InvalidParameter("min_price may not be above max_price")
-    return None if prices == (None, None) else prices
-
-
 def find_page(build: OpenBuild, search: Search, offset: int, limit: int) -> ResultPage:
-    """Return one page of the result of a search.
-
-    Raises:
-        NotFound: The search names an unknown set.
-    """
+    """Return one page of the result of a search."""
     if not offset and (stored := _stored_page(build, search, limit)) is not None:
         return stored
     catalogue = build.catalogue
@@ -153,14 +96,14 @@ def _stored_page(build: OpenBuild, search: Search, limit: int) -> ResultPage | N
 @cards.get("facets", schema="Facets", errors=(NotFound,), query=_FILTERS)
 def count_facets(build: OpenBuild, query: Query) -> Body:
     """Return how many products of each kind, rarity, game and set match the filters."""
-    facets = build.facets
-    search = read_search(build, Query(**vars(query), sort=PRICE_SORTS[0], order=None))
-    if search.only_filter in facets.stored:
-        return MadeBody(facets.stored[search.only_filter])
-    if search.only_prices:
-        return MadeBody(facets.of_ranks(ranks_of_prices(build.catalogue, search)))
-    few = few_matches(build.catalogue, search)
-    return MadeBody(facets.of_mask(mask_of(build.catalogue, search)) if few is None else facets.of_few(few))
+    catalogue, facets = build.catalogue, build.facets
+    search = read_search(catalogue, Query(**vars(query), sort=PRICE_SORTS[0], order=None))
+    if search.ranks is None and search.filters in facets.stored:
+        return MadeBody(facets.stored[search.filters])
+    if search.ranks is not None and not search.filters:
+        return MadeBody(facets.of_ranks(*search.ranks))
+    few = few_matches(catalogue, search)
+    return MadeBody(facets.of_mask(mask_of(catalogue, search)) if few is None else facets.of_few(few))
 
 
 @cards.get("names", schema="Names", query=GAME)
@@ -209,9 +152,8 @@ _PRINTINGS = {"printings": Choice(("true", "false"), "false")}
 @cards.get("cards/named", schema="NamedCards", query=_NAMES | _PRINTINGS)
 def find_named_cards(build: OpenBuild, query: Query) -> Body:
     """Return the products of each name of a list, and the names that no product has."""
-    names, game = query.names, query.game
-    texts = (("game", filter_key(build, "game", game)),) if game else ()
-    lines = build.named(names, Filters(texts=texts, kind=query.kind), query.printings == "true")
+    names, filters = query.names, tuple(value_filters(build.catalogue, query))
+    lines = build.named(names, filters, query.printings == "true")
     not_found = dumps([name for name, line in zip(names, lines, strict=True) if not line])
     return MadeBody(b'{"data":[\n%b\n],"not_found":%b}\n' % (b",\n".join(filter(None, lines)), not_found))
 
@@ -271,7 +213,7 @@ _SETS = {"q": Text(MAX_TEXT_CHARACTERS)} | GAME | page(100, 1000)
 def list_sets(build: OpenBuild, query: Query) -> Body:
     """Return a page of the sets, all or those that match."""
     text = fold_without_apostrophes((query.q or "").strip())
-    game = query.game and filter_key(build, "game", query.game)
+    game = query.game and filter_key(build.catalogue, "game", query.game)
     found = [one.line for one in build.sets if text in one.searched and (game is None or one.game == game)]
     return short_list(found, query.offset, query.limit)
 

@@ -51,7 +51,6 @@ CARD_LINES = "cards"  # the stem of the file of the Cards' lines
 DIGEST_BYTES, PRODUCT_DIGEST_BYTES = 16, 8  # of the SHA-256 of a line, and of its part before the prices
 # The text in a Card before its prices, which come last. JSON escapes quotation marks, so no text of a product holds it.
 PRICES_MARK = b',"filtered_price":'
-_STEPS = 256  # of a ranking
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,6 @@ class Catalogue:
         self.full_name, self.base_name = (_narrow(_values(columns, name)) for name in ("full_name", "base_name"))
         keyed = self.counts.keyed["all"]
         self.cents = {sort: _values(columns, f"cents_{sort}")[: keyed[sort]] for sort in PRICE_SORTS}
-        self._steps: dict[str, tuple[np.ndarray, int]] = {}
         self.set_ids = _values(sets, "id")
         self.set_names = sets["name"].to_pylist()
         self.set_games = sets["game"].to_pylist()
@@ -151,13 +149,6 @@ class Catalogue:
         has_price = (ranks < len(cents)).tolist()
         found = cents.take(ranks, mode="clip").tolist() if len(cents) else [0] * len(ranks)
         return [price if is_known else None for price, is_known in zip(found, has_price, strict=True)]
-
-    def steps(self, sort: str) -> tuple[np.ndarray, int]:
-        """Return the rank of each product in a sort in steps, uint8 by ordinal, and the size of a step."""
-        if sort not in self._steps:
-            size = len(self.ids) // _STEPS + 1
-            self._steps[sort] = (self.rank[sort] // size).astype(np.uint8), size
-        return self._steps[sort]
 
     @cached_property
     def set_starts(self) -> np.ndarray:

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from edge_auth.builds import bodies, builds, layer_names, object_keys
 from edge_auth.builds.bodies import LARGE_BYTES, Body, StoredBody
-from edge_auth.builds.card_lists import DEFAULT_SORT
 from edge_auth.builds.catalogue import Catalogue
 from edge_auth.builds.identifiers import Identifiers
 from edge_auth.builds.index import Entry
@@ -22,7 +21,8 @@ from edge_auth.builds.series import Series
 from edge_auth.errors import StoreError
 from edge_auth.search.facets import Facets
 from edge_auth.search.named import Narrowing, Slugs, find_named
-from edge_auth.search.ranking import NO_FILTERS, Filters, ResultPage, Search, first_matches, mask_of, read_find
+from edge_auth.search.query import Filter, Search, read_find
+from edge_auth.search.ranking import ResultPage, first_matches, mask_of
 from edge_auth.store.codec import decompress
 from edge_auth.text import fold_without_apostrophes
 
@@ -114,7 +114,7 @@ class OpenBuild:
         self._on_lookup = on_lookup
         self._rows: dict[str, list[bytes]] = {}  # by layer
         self._narrowings = LruCache(_NARROWING_BYTES)
-        self._named: dict[tuple[Filters, bool], dict[str, bytes]] = {}
+        self._named: dict[tuple[tuple[Filter, ...], bool], dict[str, bytes]] = {}
         self._named_bytes = 0
 
     def prepare(self) -> None:
@@ -159,12 +159,13 @@ class OpenBuild:
         """The best matches of each letter that very many names contain: the first search of all who type a name."""
         catalogue = self.catalogue
         letters = [text for text in catalogue.vocabulary.characters if text.isalnum()]
-        found = [(letter, Filters((letter,))) for letter in letters]
-        found += [(letter, Filters(parts=read_find(catalogue, letter)[1])) for letter in letters]
-        searches = [Search(filters, DEFAULT_SORT, reverse=False, best=letter) for letter, filters in found]
+        searches = [Search((("q", letter),), best=letter) for letter in letters]
+        searches += [
+            Search(tuple(("find", part) for part in read_find(catalogue, letter)[1]), best=letter) for letter in letters
+        ]
         return {search: first_matches(catalogue, search, _BEST_OF_LETTER) for search in searches}
 
-    def named(self, names: Sequence[str], filters: Filters, printings: bool = False) -> list[bytes]:
+    def named(self, names: Sequence[str], filters: tuple[Filter, ...], printings: bool = False) -> list[bytes]:
         """Return what /cards/named says of each name, as JSON; b"" if no product has it. The last ones are kept.
 
         Args:
@@ -176,9 +177,9 @@ class OpenBuild:
         said = self._newly_named(missing, filters, printings) if missing else {}
         return [said[name] if line is None else line for name, line in zip(names, known, strict=True)]
 
-    def _newly_named(self, names: Sequence[str], filters: Filters, printings: bool) -> dict[str, bytes]:
+    def _newly_named(self, names: Sequence[str], filters: tuple[Filter, ...], printings: bool) -> dict[str, bytes]:
         """Return what is said of names, and keep it. If all takes too many bytes, what was kept before goes."""
-        narrowing = None if filters == NO_FILTERS else self._narrowing(filters)
+        narrowing = self._narrowing(filters) if filters else None
         said = dict(zip(names, find_named(self.catalogue, names, narrowing, printings), strict=True))
         texts = 4 * sum(map(len, said)) + sum(map(len, said.values()))
         self._named_bytes += texts + _OVERHEAD_OF_A_NAME * len(said)
@@ -188,11 +189,11 @@ class OpenBuild:
         self._named.setdefault((filters, printings), {}).update(said)
         return said
 
-    def _narrowing(self, filters: Filters) -> Narrowing:
+    def _narrowing(self, filters: tuple[Filter, ...]) -> Narrowing:
         """Return what filters leave of the products and their names. The last ones are kept."""
         found: Narrowing | None = self._narrowings.get(filters)
         if found is None:
-            mask = mask_of(self.catalogue, Search(filters, DEFAULT_SORT, reverse=False))
+            mask = mask_of(self.catalogue, Search(filters))
             found = Narrowing(self.catalogue.names, mask)
             self._narrowings.put(filters, found, found.size)
         return found
@@ -200,7 +201,7 @@ class OpenBuild:
     @cached_property
     def facets(self) -> Facets:
         """What facets are counted from."""
-        return Facets(self.catalogue, self.catalogue.spellings, {one.id: one.name for one in self.sets})
+        return Facets(self.catalogue, {one.id: one.name for one in self.sets})
 
     @cached_property
     def movers(self) -> Movers:

@@ -15,20 +15,20 @@ from typing import NamedTuple
 import numpy as np
 
 from edge_auth.builds.bodies import dumps
-from edge_auth.builds.card_lists import DEFAULT_SORT
+from edge_auth.builds.card_lists import DEFAULT_SORT, MARKET_SORT
 from edge_auth.builds.catalogue import Catalogue
-from edge_auth.search.ranking import Part, mask_of_part, read_find
+from edge_auth.search.query import Filter, read_find
+from edge_auth.search.ranking import mask_of_filter
 
 _MOST = 100  # entries of a list
 _LEAST_STORED = 1 / 64  # of all products
 _WORD_BITS = 64
 _FEW_IN_WORD = 1 / 4  # so many matches for each word, or less, are looked up
 _STEPS = 256  # of a ranking
-_MARKET = "market"  # the sort by the market price
 _TOO_LARGE = 2**63  # for sums of 64-bit integers
 
 
-class _FacetNumbers(NamedTuple):
+class _Counts(NamedTuple):
     """Numbers of products: of each set, of each rarity, of singles, and of those with a market price, with their sum.
 
     The last set and rarity stand for none. The sum is in cents.
@@ -41,54 +41,53 @@ class _FacetNumbers(NamedTuple):
     cents: int
 
 
-class _FacetCounts:
-    """The products of a catalogue in the form in which they are counted.
+class Facets:
+    """The facets of a catalogue.
 
     Args:
-        set_: The place of each product's set, ascending.
-        rarity: The place of each product's rarity.
-        single: Whether each product is a single.
-        sets, rarities: The numbers of places.
-        ranking: The products that have a price, by price.
-        cents: The market price of each product, 0 for none.
+        set_names: The names of sets by id.
+
+    Attributes:
+        stored: The facets of searches that find many products and have at most one filter, by these filters.
     """
 
-    def __init__(
-        self,
-        set_: np.ndarray,
-        rarity: np.ndarray,
-        single: np.ndarray,
-        sets: int,
-        rarities: int,
-        ranking: np.ndarray,
-        cents: np.ndarray,
-    ):
-        self._set, self._rarity, self._single, self._ranking = set_, rarity, single, ranking
+    def __init__(self, catalogue: Catalogue, set_names: Mapping[int, str]):
+        games, rarities = catalogue.spellings["game"], catalogue.spellings["rarity"]
+        heads = [_set_head(id_, set_names.get(id_)) for id_ in catalogue.set_ids.tolist()]
+        self._sets, self._kinds = _Entries([*heads, _set_head(None, None)]), _value_entries(["sealed", "single"])
+        self._games, self._rarities = _value_entries(games.values()), _value_entries(rarities.values())
+        self._sets_by_game = _Groups(_places([*catalogue.set_games, None], games), len(self._games))
+        self._ranking = catalogue.order[DEFAULT_SORT][: catalogue.counts.keyed["all"][DEFAULT_SORT]]
+        self._single, self._set, cents = catalogue.single, catalogue.set, _market_prices(catalogue)
         self._cents = cents if int(cents.max(initial=0)) * len(cents) < _TOO_LARGE else cents.astype(object)
-        self._cents_before = np.append(0, self._cents.take(ranking).cumsum())
-        self._sets, self._rarities = sets, rarities
-        self._words = len(set_) // _WORD_BITS + 1
-        starts = np.searchsorted(set_, np.arange(sets + 1))
+        self._cents_before = np.append(0, self._cents.take(self._ranking).cumsum())
+        column = catalogue.texts["rarity"]
+        self._rarity = _places(list(column.code_of), rarities).astype(np.min_scalar_type(len(rarities)))[column.codes]
+        self._type_of_sets = np.min_scalar_type(int(np.bincount(catalogue.set, minlength=1).max()))
+        starts = np.append(catalogue.set_starts, len(catalogue.ids))
         self._start_word, bit = np.divmod(starts, _WORD_BITS)
         self._before_start = (np.uint64(1) << bit.astype(np.uint64)) - np.uint64(1)
-        sizes = np.bincount(rarity, minlength=rarities)
+        self._words = len(catalogue.ids) // _WORD_BITS + 1
+        sizes = np.bincount(self._rarity, minlength=len(self._rarities))
         self._frequent = np.flatnonzero(sizes >= self._words)
-        masks = (single, cents > 0, *(rarity == place for place in self._frequent))
+        masks = (self._single, cents > 0, *(self._rarity == place for place in self._frequent))
         self._bits = np.array([_bits(mask) for mask in masks])
-        self._rest = _Groups(rarity, rarities, np.flatnonzero(sizes[rarity] < self._words))
-        self._step = len(ranking) // _STEPS + 1
+        rest = np.flatnonzero(sizes[self._rarity] < self._words)
+        self._rest = _Groups(self._rarity, len(self._rarities), rest)
+        self._step = len(self._ranking) // _STEPS + 1
         self._before_step = self._counts_before_steps()
+        self.stored = {filters: self.of_mask(mask) for filters, mask in _frequent_searches(catalogue)}
 
     def _counts_before_steps(self) -> np.ndarray:
         """Return the counts of the products before each step of the ranking: a row of all numbers but the sum."""
-        rows = [np.zeros(self._sets + self._rarities + 2, np.uint32)]
+        rows = [np.zeros(len(self._sets) + len(self._rarities) + 2, np.uint32)]
         for start in range(0, len(self._ranking), self._step):
-            of_sets, of_rarities, singles, priced, _ = self.of_few(self._ranking[start : start + self._step])
+            of_sets, of_rarities, singles, priced, _ = self._few(self._ranking[start : start + self._step])
             rows.append(rows[-1] + np.concatenate((of_sets, of_rarities, [singles, priced])).astype(np.uint32))
         return np.array(rows)
 
-    def of_mask(self, mask: np.ndarray) -> _FacetNumbers:
-        """Return the counts of the products that match: bool, by ordinal."""
+    def of_mask(self, mask: np.ndarray) -> bytes:
+        """Return the facets of the products that match: bool, by ordinal."""
         bits = _bits(mask)
         of_words = np.bitwise_count(bits)
         if of_words.sum(dtype=np.uint32) <= _FEW_IN_WORD * self._words:
@@ -96,38 +95,56 @@ class _FacetCounts:
         singles, priced, *of_frequent = np.bitwise_count(self._bits & bits).sum(axis=1, dtype=np.uint32).tolist()
         of_rarities = self._rest.sums(mask)
         of_rarities[self._frequent] = of_frequent
-        cents = int(self._cents.compress(mask).sum())
-        return _FacetNumbers(self._of_sets(bits, of_words), of_rarities, singles, priced, cents)
+        before_word = np.zeros(self._words, np.uint32)
+        of_words[:-1].cumsum(out=before_word[1:])
+        in_word = np.bitwise_count(bits.take(self._start_word) & self._before_start)
+        of_sets = np.diff(before_word.take(self._start_word) + in_word)
+        return self._text(_Counts(of_sets, of_rarities, singles, priced, int(self._cents.compress(mask).sum())))
 
-    def of_ranks(self, start: int, stop: int) -> _FacetNumbers:
-        """Return the counts of the products in a range of the ranking."""
+    def of_ranks(self, start: int, stop: int) -> bytes:
+        """Return the facets of the products in a range of the default sort, all of which have a price."""
         first, last = -(-start // self._step), stop // self._step
         if first > last:
             return self.of_few(self._ranking[start:stop])
         beside = self._ranking[start : first * self._step], self._ranking[last * self._step : stop]
-        few, row = self.of_few(np.concatenate(beside)), self._before_step[last] - self._before_step[first]
-        of_sets, of_rarities = row[: self._sets] + few.of_sets, row[self._sets : -2] + few.of_rarities
+        few, row = self._few(np.concatenate(beside)), self._before_step[last] - self._before_step[first]
+        of_sets, of_rarities, singles, priced = np.split(row, [len(self._sets), -2, -1])
         cents = int(self._cents_before[stop] - self._cents_before[start])
-        return _FacetNumbers(of_sets, of_rarities, int(row[-2]) + few.singles, int(row[-1]) + few.priced, cents)
+        more = few.singles + int(singles[0]), few.priced + int(priced[0])
+        return self._text(_Counts(of_sets + few.of_sets, of_rarities + few.of_rarities, *more, cents))
 
-    def of_few(self, products: np.ndarray) -> _FacetNumbers:
-        """Return the counts of some products, which are looked up one by one."""
+    def of_few(self, products: np.ndarray) -> bytes:
+        """Return the facets of some products, in any order, which are looked up one by one."""
+        return self._text(self._few(products))
+
+    def _few(self, products: np.ndarray) -> _Counts:
         cents = self._cents.take(products)
-        return _FacetNumbers(
-            np.bincount(self._set.take(products), minlength=self._sets),
-            np.bincount(self._rarity.take(products), minlength=self._rarities),
+        return _Counts(
+            np.bincount(self._set.take(products), minlength=len(self._sets)),
+            np.bincount(self._rarity.take(products), minlength=len(self._rarities)),
             int(np.count_nonzero(self._single.take(products))),
             int(np.count_nonzero(cents)),
             int(cents.sum()),
         )
 
-    def _of_sets(self, bits: np.ndarray, of_words: np.ndarray) -> np.ndarray:
-        before_word = np.zeros(self._words, np.uint32)
-        of_words[:-1].cumsum(out=before_word[1:])
-        in_word = np.bitwise_count(bits.take(self._start_word) & self._before_start)
-        before = before_word.take(self._start_word) + in_word
-        of_sets: np.ndarray = before[1:] - before[:-1]
-        return of_sets
+    def _text(self, counts: _Counts) -> bytes:
+        of_games = self._sets_by_game.sums(counts.of_sets).tolist()
+        products = sum(of_games)
+        return b'{"products":%d,"kinds":[%b],"rarities":[%b],"games":[%b],"sets":[%b],"priced":%d,"value":%b}\n' % (
+            products,
+            self._kinds.most_first([products - counts.singles, counts.singles, 0]),
+            self._rarities.most_first(counts.of_rarities.tolist()),
+            self._games.most_first(of_games),
+            self._text_of_sets(counts.of_sets),
+            counts.priced,
+            (b"%d.%02d" % divmod(counts.cents, 100)).removesuffix(b"0"),  # in the form that other prices have
+        )
+
+    def _text_of_sets(self, of_sets: np.ndarray) -> bytes:
+        """Return the entries of the sets. There are many, so numpy sorts them, which takes least for small numbers."""
+        known = of_sets[:-1]
+        places = (~known.astype(self._type_of_sets)).argsort(kind="stable")[:_MOST]
+        return self._sets.text(places.tolist(), known[places].tolist(), int(of_sets[-1]))
 
 
 class _Groups:
@@ -154,67 +171,6 @@ class _Groups:
         sums = np.zeros(self._count, np.uint32)
         sums[self._groups] = np.add.reduceat(values.take(self._items), self._starts, dtype=np.uint32)
         return sums
-
-
-class Facets:
-    """The facets of a catalogue.
-
-    Args:
-        spellings: The spelling of each key of the filters `rarity` and `game`.
-        set_names: The names of sets by id.
-
-    Attributes:
-        stored: The facets of searches with one filter that find many products, by its name and key; ("kind", "all")
-            for no filter.
-    """
-
-    def __init__(self, catalogue: Catalogue, spellings: Mapping[str, Mapping[str, str]], set_names: Mapping[int, str]):
-        set_ids = catalogue.set_ids.tolist()
-        self._sets = _Entries([*(_set_head(id_, set_names.get(id_)) for id_ in set_ids), _set_head(None, None)])
-        games, rarities = spellings["game"], spellings["rarity"]
-        self._kinds = _value_entries(["sealed", "single"])
-        self._games, self._rarities = _value_entries(games.values()), _value_entries(rarities.values())
-        self._sets_by_game = _Groups(_places([*(catalogue.set_games or ()), None], games), len(self._games))
-        column = catalogue.texts["rarity"]
-        rarity = _places(list(column.code_of), rarities).astype(np.min_scalar_type(len(rarities)))[column.codes]
-        priced = catalogue.order[DEFAULT_SORT][: catalogue.counts.keyed["all"][DEFAULT_SORT]]
-        sizes = len(self._sets), len(self._rarities)
-        self._knows_prices = _MARKET in catalogue.cents
-        cents = _market_prices(catalogue)
-        self._counts = _FacetCounts(catalogue.set, rarity, catalogue.single, *sizes, priced, cents)
-        largest = np.bincount(catalogue.set, minlength=1).max()
-        self._type_of_sets = np.min_scalar_type(int(largest))
-        self.stored = {filter_: self.of_mask(mask) for filter_, mask in _frequent_searches(catalogue)}
-
-    def of_mask(self, mask: np.ndarray) -> bytes:
-        """Return the facets of the products that match: bool, by ordinal."""
-        return self._text(self._counts.of_mask(mask))
-
-    def of_few(self, products: np.ndarray) -> bytes:
-        """Return the facets of some products, in any order."""
-        return self._text(self._counts.of_few(products))
-
-    def of_ranks(self, ranks: slice) -> bytes:
-        """Return the facets of the products in a range of the default sort, all of which have a price."""
-        return self._text(self._counts.of_ranks(ranks.start, ranks.stop))
-
-    def _text(self, counts: _FacetNumbers) -> bytes:
-        of_games = self._sets_by_game.sums(counts.of_sets).tolist()
-        products = sum(of_games)
-        return b'{"products":%d,"kinds":[%b],"rarities":[%b],"games":[%b],"sets":[%b]%b}\n' % (
-            products,
-            self._kinds.most_first([products - counts.singles, counts.singles, 0]),
-            self._rarities.most_first(counts.of_rarities.tolist()),
-            self._games.most_first(of_games),
-            self._text_of_sets(counts.of_sets),
-            b',"priced":%d,"value":%b' % (counts.priced, _euros(counts.cents)) if self._knows_prices else b"",
-        )
-
-    def _text_of_sets(self, of_sets: np.ndarray) -> bytes:
-        """Return the entries of the sets. There are many, so numpy sorts them, which takes least for small numbers."""
-        known = of_sets[:-1]
-        places = (~known.astype(self._type_of_sets)).argsort(kind="stable")[:_MOST]
-        return self._sets.text(places.tolist(), known[places].tolist(), int(of_sets[-1]))
 
 
 class _Entries:
@@ -252,14 +208,9 @@ class _Entries:
 
 def _market_prices(catalogue: Catalogue) -> np.ndarray:
     """Return the market price of each product in cents, by ordinal; 0 for none."""
-    cents, of_ranks = np.zeros(len(catalogue.ids), np.int64), catalogue.cents[_MARKET]
-    cents[catalogue.order[_MARKET][: len(of_ranks)]] = of_ranks
+    cents, of_ranks = np.zeros(len(catalogue.ids), np.int64), catalogue.cents[MARKET_SORT]
+    cents[catalogue.order[MARKET_SORT][: len(of_ranks)]] = of_ranks
     return cents
-
-
-def _euros(cents: int) -> bytes:
-    """Return a sum as JSON, exact, in the form that other prices have."""
-    return (b"%d.%02d" % divmod(cents, 100)).removesuffix(b"0")
 
 
 def _bits(mask: np.ndarray) -> np.ndarray:
@@ -268,19 +219,18 @@ def _bits(mask: np.ndarray) -> np.ndarray:
     return packed.view("<u8")
 
 
-def _frequent_searches(catalogue: Catalogue) -> Iterator[tuple[tuple[str, str | Part], np.ndarray]]:
-    """Yield the searches with one filter that find many products: the filter's name and key, and a mask."""
-    yield ("kind", "all"), np.ones(len(catalogue.ids), bool)
-    yield ("kind", "single"), catalogue.single
-    yield ("kind", "sealed"), ~catalogue.single
+def _frequent_searches(catalogue: Catalogue) -> Iterator[tuple[tuple[Filter, ...], np.ndarray]]:
+    """Yield the filters of the searches that find many products and have at most one filter, and a mask of each."""
+    yield (), np.ones(len(catalogue.ids), bool)
+    filters: list[Filter] = [("kind", "single"), ("kind", "sealed")]
     for text in catalogue.vocabulary.characters:
-        yield ("q", text), catalogue.vocabulary.mask(text)
-        yield from ((("find", part), mask_of_part(catalogue, part)) for part in read_find(catalogue, text)[1])
+        filters += [("q", text), *(("find", part) for part in read_find(catalogue, text)[1])]
+    least = max(1, len(catalogue.ids) * _LEAST_STORED)
     for name in ("game", "rarity"):
         column = catalogue.texts[name]
-        sizes = np.bincount(column.codes, minlength=len(column.code_of))
-        frequent = sizes >= max(1, len(catalogue.ids) * _LEAST_STORED)
-        yield from (((name, key), column.mask(key)) for key, code in column.code_of.items() if key and frequent[code])
+        frequent = np.bincount(column.codes, minlength=len(column.code_of)) >= least
+        filters += [(name, key) for key, code in column.code_of.items() if key and frequent[code]]
+    yield from (((one,), mask_of_filter(catalogue, one)) for one in filters)
 
 
 def _value_entries(values: Iterable[str]) -> _Entries:

@@ -5,120 +5,22 @@ filter or a price range. A ranking holds all ordinals in the order of a sort.
 """
 
 from collections.abc import Iterator
-from difflib import get_close_matches
-from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
-from edge_auth.builds.card_lists import PRICE_SORTS, number_key
 from edge_auth.builds.catalogue import Catalogue
-from edge_auth.errors import NotFound
-from edge_auth.text import MAX_DIGITS, fold, fold_without_apostrophes, words
+from edge_auth.search.query import Filter, Part, Search
 
 # Matches are sorted by rank, or the ranking is scanned until enough are found. To sort a match takes as long as to scan
 # this many products.
 _SCANNED_PER_SORTED = 10
 _FIRST_BLOCK_PRODUCTS = 512
 _EQUAL, _BEGINS, _HOLDS, _GOES_ON, _WORDS_BEGIN, _OTHERS = range(6)  # the classes of sort=match
-_MAX_MEANT_CHARACTERS = 60  # of a name that is compared with those of sets
-_MIN_NEARNESS = 0.7
-_PIECE_CHARACTERS, _MOST_COMPARED = 2, 100
-_LARGEST_INTEGER = 2**63 - 1
-
-
-class Part(NamedTuple):
-    """A part of `find`: a product has this number, or all these words in its name and the name of its set.
-
-    Attributes:
-        number: The key of the number; "" if no product has it.
-    """
-
-    number: str
-    words: tuple[str, ...]
-
-
-class Filters(NamedTuple):
-    """The filters of a search. `texts` has the name and the key of each text filter; None means no set."""
-
-    words: tuple[str, ...] = ()
-    parts: tuple[Part, ...] = ()
-    set: str | None = None
-    texts: tuple[tuple[str, str], ...] = ()
-    kind: str = "all"
-
-
-NO_FILTERS = Filters()
-
-
-class PriceRange(NamedTuple):
-    """Prices in cents, both bounds included; None for no bound."""
-
-    lowest: int | None
-    highest: int | None
-
-
-class Search(NamedTuple):
-    """A search without offset and limit.
-
-    Attributes:
-        reverse: Whether the order is the opposite of the sort's default order.
-        best: The words of `q` or `find` in their order, joined by single spaces, if the best matches come first; the
-            sort then orders matches that are equally good. Else None.
-    """
-
-    filters: Filters
-    sort: str
-    reverse: bool
-    prices: PriceRange | None = None
-    best: str | None = None
-
-    @property
-    def only_prices(self) -> bool:
-        """Whether it has a price range and no filter."""
-        return self.prices is not None and self.filters == NO_FILTERS
-
-    @property
-    def only_filter(self) -> tuple[str, str | Part]:
-        """The name and the key of its only filter: a word of `q`, a part of `find`, a text filter or the kind.
-
-        Without any filter that is ("kind", "all"), and ("", "") with others.
-        """
-        given: list[tuple[str, str | Part]] = [*self.filters.texts]
-        given += [*(("q", word) for word in self.filters.words), *(("find", part) for part in self.filters.parts)]
-        if self.filters.kind != "all" or not given:
-            given.append(("kind", self.filters.kind))
-        others = self.prices is not None or self.filters.set is not None or len(given) > 1
-        return ("", "") if others else given[0]
-
-    @property
-    def price_sort(self) -> str:
-        """The sort whose price the price range bounds."""
-        return self.sort if self.sort in PRICE_SORTS else PRICE_SORTS[0]
-
-
-def read_find(catalogue: Catalogue, text: str) -> tuple[list[str], tuple[Part, ...]]:
-    """Return what `find` means: texts that the name must contain, and parts. Equivalent texts give equal parts."""
-    of_name: list[str] = []
-    parts: set[Part] = set()
-    numbers = catalogue.texts["number"].code_of
-    for part in text.split():
-        key, found = number_key(numbers, part), tuple(sorted(set(words(part))))
-        if not found:
-            of_name.append(fold(part))
-        elif key in numbers:
-            parts.add(Part(key, found))
-        else:
-            parts.update(Part("", (word,)) for word in found)
-    return list(filter(None, of_name)), tuple(sorted(parts))
 
 
 def mask_of(catalogue: Catalogue, search: Search) -> np.ndarray:
-    """Return which products match all filters and the price range: bool, by ordinal.
-
-    Raises:
-        NotFound: The search names an unknown set.
-    """
+    """Return which products match all filters and the price range: bool, by ordinal."""
     masks = _masks(catalogue, search)
     found = next(masks, None)
     if found is None:
@@ -132,21 +34,32 @@ def mask_of(catalogue: Catalogue, search: Search) -> np.ndarray:
 
 def _masks(catalogue: Catalogue, search: Search) -> Iterator[np.ndarray]:
     """Yield a new mask for each filter, and for the price range."""
-    filters = search.filters
-    if filters.set is not None:  # the first one, since the caller may not ask for all, and an unknown set is an error
-        yield np.logical_or.reduce([catalogue.set == row for row in _set_rows(catalogue, filters.set)])
-    yield from map(catalogue.vocabulary.mask, filters.words)
-    if search.prices is not None:
-        yield _between(catalogue, search.price_sort, ranks_of_prices(catalogue, search))
-    if filters.kind != "all":
-        yield catalogue.single == (filters.kind == "single")
-    for name, key in filters.texts:
-        yield catalogue.texts[name].mask(key)
-    for part in filters.parts:
-        yield mask_of_part(catalogue, part)
+    for one in search.filters:
+        yield mask_of_filter(catalogue, one)
+    if search.ranks is not None:
+        start, stop = search.ranks
+        yield catalogue.rank[search.price_sort] - np.uint32(start) < np.uint32(stop - start)
 
 
-def mask_of_part(catalogue: Catalogue, part: Part) -> np.ndarray:
+def mask_of_filter(catalogue: Catalogue, one: Filter) -> np.ndarray:
+    """Return which products match a filter: bool, by ordinal."""
+    name, wanted = one
+    if isinstance(wanted, Part):
+        return _mask_of_part(catalogue, wanted)
+    if isinstance(wanted, tuple):
+        found, starts = np.zeros(len(catalogue.ids), bool), catalogue.set_starts
+        for row in wanted:
+            found[starts[row] : starts[row + 1]] = True
+        return found
+    if name == "q":
+        return catalogue.vocabulary.mask(wanted)
+    if name == "kind":
+        of_kind: np.ndarray = catalogue.single == (wanted == "single")
+        return of_kind
+    return catalogue.texts[name].mask(wanted)
+
+
+def _mask_of_part(catalogue: Catalogue, part: Part) -> np.ndarray:
     """Return which products a part of `find` means: bool, by ordinal."""
     first, *others = part.words
     found = catalogue.vocabulary.mask_with_sets(first)
@@ -159,66 +72,15 @@ def mask_of_part(catalogue: Catalogue, part: Part) -> np.ndarray:
 
 def few_matches(catalogue: Catalogue, search: Search) -> np.ndarray | None:
     """Return the products that a search for one word finds, as ordinals in any order. None if they may be many."""
-    name, key = search.only_filter
-    if name == "q" and isinstance(key, str):
-        return catalogue.vocabulary.few_products(key)
-    if isinstance(key, Part) and len(key.words) == 1:
-        others = catalogue.numbered(key.number) if key.number else None
-        return catalogue.vocabulary.few_products_with_sets(key.words[0], others)
+    if len(search.filters) != 1 or search.ranks is not None:
+        return None
+    [(name, wanted)] = search.filters
+    if name == "q" and isinstance(wanted, str):
+        return catalogue.vocabulary.few_products(wanted)
+    if isinstance(wanted, Part) and len(wanted.words) == 1:
+        others = catalogue.numbered(wanted.number) if wanted.number else None
+        return catalogue.vocabulary.few_products_with_sets(wanted.words[0], others)
     return None
-
-
-def _between(catalogue: Catalogue, sort: str, ranks: slice) -> np.ndarray:
-    """Return which products have a rank in a range. Steps of the ranking are compared: they take a byte each."""
-    steps, size = catalogue.steps(sort)
-    first, last = ranks.start // size, (ranks.stop - 1) // size
-    if ranks.start >= ranks.stop:
-        return np.zeros(len(steps), bool)
-    found: np.ndarray = steps - np.uint8(first) <= np.uint8(last - first)
-    order = catalogue.order[sort]
-    found[order[first * size : ranks.start]] = False
-    found[order[ranks.stop : (last + 1) * size]] = False
-    return found
-
-
-def _set_rows(catalogue: Catalogue, text: str) -> list[int]:
-    """Return the rows of the sets that an id or an exact name means. A number that is not an id may be a name."""
-    if text.isascii() and text.isdigit() and len(text.lstrip("0")) <= MAX_DIGITS:
-        id_ = np.int64(text.lstrip("0") or 0)
-        row = int(np.searchsorted(catalogue.set_ids, id_))
-        if row < len(catalogue.set_ids) and catalogue.set_ids[row] == id_:
-            return [row]
-    rows = [row for row, name in enumerate(catalogue.set_names) if name == text]
-    if not rows:
-        near = _nearest_set(catalogue, text[:_MAX_MEANT_CHARACTERS])
-        raise NotFound("there is no set with this id or exact name" + (f": did you mean {near}?" if near else ""))
-    return rows
-
-
-def _nearest_set(catalogue: Catalogue, text: str) -> str | None:
-    """Return the shortest name of a set that holds a text, else the one nearest to it, None if none is near."""
-    wanted, names = fold_without_apostrophes(text).strip(), catalogue.folded_sets
-    holding = sorted((folded for folded in names if wanted in folded), key=len) if wanted else []
-    # To compare all names would take longer than any other request.
-    pieces = {wanted[at : at + _PIECE_CHARACTERS] for at in range(len(wanted) - _PIECE_CHARACTERS + 1)}
-    alike = islice((folded for folded in names if any(piece in folded for piece in pieces)), _MOST_COMPARED)
-    near = holding or get_close_matches(wanted, alike, 1, _MIN_NEARNESS)
-    return names[near[0]] if near else None
-
-
-def ranks_of_prices(catalogue: Catalogue, search: Search) -> slice:
-    """Return the ranks of the products in the price range: a range of the ranking, since it is sorted by price."""
-    assert search.prices is not None
-    ascending = catalogue.cents[search.price_sort][::-1]
-    lowest, highest = search.prices
-    below = 0 if lowest is None else int(np.searchsorted(ascending, _in_64_bits(lowest)))
-    up_to = len(ascending) if highest is None else int(np.searchsorted(ascending, _in_64_bits(highest), "right"))
-    return slice(len(ascending) - up_to, len(ascending) - below)
-
-
-def _in_64_bits(cents: int) -> np.int64:
-    """Return a bound that fits into the column. No price is as large as the largest 64-bit integer."""
-    return np.int64(min(cents, _LARGEST_INTEGER))
 
 
 class ResultPage(NamedTuple):
@@ -229,11 +91,7 @@ class ResultPage(NamedTuple):
 
 
 def first_matches(catalogue: Catalogue, search: Search, count: int) -> ResultPage:
-    """Return the first `count` products that a search finds.
-
-    Raises:
-        NotFound: The search names an unknown set.
-    """
+    """Return the first `count` products that a search finds."""
     mask = mask_of(catalogue, search)
     total = int(np.count_nonzero(mask))
     order = _in_order if search.best is None else _best_first
@@ -241,12 +99,8 @@ def first_matches(catalogue: Catalogue, search: Search, count: int) -> ResultPag
 
 
 def cheap_page(catalogue: Catalogue, search: Search, offset: int, limit: int) -> ResultPage | None:
-    """Return a page of a search that finds a part of a ranking, or the first page of another one, else None.
-
-    Raises:
-        NotFound: The search names an unknown set.
-    """
-    if search.filters == NO_FILTERS and (search.prices is None or search.sort == search.price_sort):
+    """Return a page of a search that finds a part of a ranking, or the first page of another one, else None."""
+    if not search.filters and (search.ranks is None or search.sort == search.price_sort):
         ranking = _ranking(catalogue, search)  # no product is looked at
         return ResultPage(_slice(ranking, offset, limit), sum(map(len, ranking)))
     return None if offset else first_matches(catalogue, search, limit)
@@ -363,8 +217,8 @@ def _ranking(catalogue: Catalogue, search: Search) -> list[np.ndarray]:
     sort by a price, only the products in the price range are in the ranking.
     """
     order = catalogue.order[search.sort]
-    if search.prices is not None and search.sort == search.price_sort:
-        order = order[ranks_of_prices(catalogue, search)]
+    if search.ranks is not None and search.sort == search.price_sort:
+        order = order[slice(*search.ranks)]
         return [order[::-1] if search.reverse else order]
     keyed = catalogue.counts.keyed["all"][search.sort]
     return [order[:keyed][::-1], order[keyed:]] if search.reverse else [order]

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from edge_auth.builds import builds
 from edge_auth.builds.pointer import live_build_id
 from edge_auth.live import open_build
-from edge_auth.search.ranking import NO_FILTERS, Filters
 from edge_auth.store.folder import FolderStore
 from tests.support.commands import build as run_build
 from tests.support.lakes import Rows, write
@@ -162,8 +161,8 @@ def test_what_is_kept_of_names_is_bounded(folder: Path, monkeypatch: pytest.Monk
     opened = open_build.OpenBuild(
         builds.open_build(store, live_build_id(store)), open_build.LruCache(0), lambda hit: None
     )
-    singles = Filters(kind="single")
-    one_by_one = {filters: [opened.named([name], filters)[0] for name in NAMES] for filters in (NO_FILTERS, singles)}
+    singles = (("kind", "single"),)
+    one_by_one = {filters: [opened.named([name], filters)[0] for name in NAMES] for filters in ((), singles)}
     assert sum(map(len, opened._named.values())) < 6
     assert {filters: opened.named(NAMES, filters) for filters in one_by_one} == one_by_one
 

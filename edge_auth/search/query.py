@@ -1,0 +1,174 @@
+"""What the parameters of /cards and /facets mean. Equivalent parameters give equal searches."""
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from itertools import islice
+from types import SimpleNamespace
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from edge_auth.builds.card_lists import (
+    BLANK,
+    DEFAULT_SORT,
+    MATCH_SORT,
+    PRICE_SORTS,
+    SORTS,
+    TEXT_FILTERS,
+    number_key,
+)
+from edge_auth.builds.catalogue import Catalogue
+from edge_auth.errors import InvalidParameter, NotFound
+from edge_auth.text import MAX_DIGITS, composed, fold, fold_without_apostrophes, word_text, words
+
+_MAX_MEANT_CHARACTERS = 60  # of a name that is compared with those of sets
+_MIN_NEARNESS = 0.7
+_PIECE_CHARACTERS, _MOST_COMPARED = 2, 100
+_LARGEST_INTEGER = 2**63 - 1
+
+
+class Part(NamedTuple):
+    """A part of `find`: a product has this number, or all these words in its name and the name of its set.
+
+    Attributes:
+        number: The key of the number; "" if no product has it.
+    """
+
+    number: str
+    words: tuple[str, ...]
+
+
+# A parameter and what a product must have: a text of the name (`q`), a part (`find`), the key of a text filter, the
+# kind, or one of the rows of some sets (`set`).
+Filter: TypeAlias = tuple[str, str | Part | tuple[int, ...]]
+
+
+class Search(NamedTuple):
+    """A search without offset and limit.
+
+    Attributes:
+        reverse: Whether the order is the opposite of the sort's default order.
+        ranks: The first rank and the end of the products in the price range, in the sort `price_sort`.
+        best: The words of `q` or `find` in their order, joined by single spaces, if the best matches come first; the
+            sort then orders matches that are equally good. Else None.
+    """
+
+    filters: tuple[Filter, ...] = ()
+    sort: str = DEFAULT_SORT
+    reverse: bool = False
+    ranks: tuple[int, int] | None = None
+    best: str | None = None
+
+    @property
+    def price_sort(self) -> str:
+        """The sort whose price the price range bounds."""
+        return price_sort(self.sort)
+
+
+def price_sort(sort: str) -> str:
+    """Return the sort whose price a price range bounds."""
+    return sort if sort in PRICE_SORTS else PRICE_SORTS[0]
+
+
+def read_search(catalogue: Catalogue, query: SimpleNamespace) -> Search:
+    """Return the search that the parameters of /cards mean.
+
+    Raises:
+        InvalidParameter: The price range is empty, or the sort needs other parameters.
+        NotFound: There is no such set.
+    """
+    best = _best(query) if query.sort == MATCH_SORT else None
+    sort = DEFAULT_SORT if best else query.sort
+    default_order = "asc" if SORTS[sort].ascending else "desc"
+    ranks = _ranks(catalogue, price_sort(sort), query.min_price, query.max_price)
+    filters = tuple(_filters(catalogue, query))
+    return Search(filters, sort, query.order not in (None, default_order), ranks, best)
+
+
+def _best(query: SimpleNamespace) -> str:
+    best = word_text(query.q or "") or word_text(query.find or "")
+    if not best or query.order:
+        what = "allows no order" if best else "needs a q or a find with at least one word"
+        raise InvalidParameter(f"sort={MATCH_SORT} {what}")
+    return best
+
+
+def _ranks(catalogue: Catalogue, sort: str, lowest: int | None, highest: int | None) -> tuple[int, int] | None:
+    """Return the ranks of the products in a price range: they lie side by side, since the ranking is by price."""
+    if lowest is None and highest is None:
+        return None
+    if lowest is not None and highest is not None and lowest > highest:
+        raise InvalidParameter("min_price may not be above max_price")
+    ascending = catalogue.cents[sort][::-1]  # no price is as large as the largest 64-bit integer
+    below = int(np.searchsorted(ascending, min(lowest or 0, _LARGEST_INTEGER)))
+    up_to = len(ascending)
+    if highest is not None:
+        up_to = int(np.searchsorted(ascending, min(highest, _LARGEST_INTEGER), "right"))
+    return len(ascending) - up_to, len(ascending) - below
+
+
+def _filters(catalogue: Catalogue, query: SimpleNamespace) -> Iterator[Filter]:
+    if query.set:
+        yield "set", _set_rows(catalogue, composed(query.set))
+    signs, parts = read_find(catalogue, query.find) if query.find else ([], ())
+    texts = words(query.q or "") or fold(query.q or "").split()
+    yield from (("q", text) for text in sorted({*texts, *signs}))
+    yield from value_filters(catalogue, query)
+    yield from (("find", part) for part in parts)
+
+
+def value_filters(catalogue: Catalogue, query: SimpleNamespace) -> Iterator[Filter]:
+    """Yield the filters of the kind and of those text filters that a query has."""
+    if query.kind != "all":
+        yield "kind", query.kind
+    for name in TEXT_FILTERS:
+        if text := getattr(query, name, None):
+            yield name, filter_key(catalogue, name, text)
+
+
+def filter_key(catalogue: Catalogue, name: str, text: str) -> str:
+    """Return the key of a client's text for a text filter."""
+    if name == "number":
+        return number_key(catalogue.texts[name].code_of, text) or BLANK
+    return TEXT_FILTERS[name].key(text) or BLANK
+
+
+def read_find(catalogue: Catalogue, text: str) -> tuple[list[str], tuple[Part, ...]]:
+    """Return what `find` means: texts that the name must contain, and parts. Equivalent texts give equal parts."""
+    of_name: list[str] = []
+    parts: set[Part] = set()
+    numbers = catalogue.texts["number"].code_of
+    for part in text.split():
+        key, found = number_key(numbers, part), tuple(sorted(set(words(part))))
+        if not found:
+            of_name.append(fold(part))
+        elif key in numbers:
+            parts.add(Part(key, found))
+        else:
+            parts.update(Part("", (word,)) for word in found)
+    return list(filter(None, of_name)), tuple(sorted(parts))
+
+
+def _set_rows(catalogue: Catalogue, text: str) -> tuple[int, ...]:
+    """Return the rows of the sets that an id or an exact name means. A number that is not an id may be a name."""
+    if text.isascii() and text.isdigit() and len(text.lstrip("0")) <= MAX_DIGITS:
+        id_ = np.int64(text.lstrip("0") or 0)
+        row = int(np.searchsorted(catalogue.set_ids, id_))
+        if row < len(catalogue.set_ids) and catalogue.set_ids[row] == id_:
+            return (row,)
+    rows = tuple(row for row, name in enumerate(catalogue.set_names) if name == text)
+    if not rows:
+        near = _nearest_set(catalogue, text[:_MAX_MEANT_CHARACTERS])
+        raise NotFound("there is no set with this id or exact name" + (f": did you mean {near}?" if near else ""))
+    return rows
+
+
+def _nearest_set(catalogue: Catalogue, text: str) -> str | None:
+    """Return the shortest name of a set that holds a text, else the one nearest to it, None if none is near."""
+    wanted, names = fold_without_apostrophes(text).strip(), catalogue.folded_sets
+    holding = sorted((folded for folded in names if wanted in folded), key=len) if wanted else []
+    # To compare all names would take longer than any other request.
+    pieces = {wanted[at : at + _PIECE_CHARACTERS] for at in range(len(wanted) - _PIECE_CHARACTERS + 1)}
+    alike = islice((folded for folded in names if any(piece in folded for piece in pieces)), _MOST_COMPARED)
+    near = holding or get_close_matches(wanted, alike, 1, _MIN_NEARNESS)
+    return names[near[0]] if near else None
