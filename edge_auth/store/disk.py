@@ -156,55 +156,6 @@ def _create_once(folder: Path, mode: int | None, make_folder: Callable[[], objec
     return handle, temporary
 
 
-class FileLock:
-    """A lock of a process on a file. The system ends it with the process, so it shows whether the process is alive.
-
-    It says so to all processes that have the same file on the same system, also in other containers.
-    """
-
-    def __init__(self, path: Path):
-        self._path = path
-        self._handle: int | None = None
-
-    def acquire(self) -> str:
-        """Lock the file, and return the lock's identity; '' if another process has it or the disk has no locks."""
-        try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError:
-            return ""
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(handle)
-            return ""
-        self._handle = handle
-        return self.identity()
-
-    def release(self) -> None:
-        """Unlock the file. The file stays."""
-        if self._handle is not None:
-            os.close(self._handle)
-            self._handle = None
-
-    def identity(self) -> str:
-        """Return what makes it the same lock: the start of the system, the disk and the file; '' if it is unknown."""
-        try:
-            stat = self._path.stat()
-            return f"{Path('/proc/sys/kernel/random/boot_id').read_text().strip()} {stat.st_dev} {stat.st_ino}"
-        except OSError:
-            return ""
-
-    def is_held(self) -> bool:
-        """Return whether a process has the lock, or may have it."""
-        try:
-            with self._path.open("rb") as file:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            return True
-        return False
-
-
 def reserve(handle: int, size: int) -> None:
     """Reserve the space of a file on the disk, so that no later write to it meets a full disk.
 

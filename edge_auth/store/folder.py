@@ -16,7 +16,6 @@ from edge_auth.store.disk import (
     FOLDER_OF_THE_FILE_SYSTEM,
     TEMPORARY_PREFIX,
     UNSUPPORTED,
-    FileLock,
     is_abandoned,
     sync_file_system,
     sync_path,
@@ -142,11 +141,6 @@ class FolderStore:
             with suppress(OSError):  # not empty
                 for folder in (self.root / name).relative_to(self.root).parents[:-1]:
                     (self.root / folder).rmdir()
-
-    def file_lock(self, name: str) -> FileLock:
-        """Return the lock that shows whether the process of a lock object is alive: a hidden file beside it."""
-        path = self.root / name
-        return FileLock(path.with_name(f".{path.name}"))
 
     def local_path(self, name: str) -> Path:
         """Return the file that holds an object."""

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from edge_auth.errors import Conflict, MissingObject, StoreError
-from edge_auth.store.disk import FileLock
 
 PRIVATE = "private/"  # where objects lie that only their owner may read
 Span = tuple[str, int, int]  # a range of an object: its name, offset in bytes, length in bytes
@@ -134,13 +133,6 @@ class Store(Protocol):
 
     def delete(self, names: Iterable[str]) -> None:
         """Delete objects. Names that do not exist are ignored."""
-        ...
-
-    def file_lock(self, name: str) -> FileLock | None:
-        """Return the lock that goes with the lock object of a name and shows whether its process is alive.
-
-        None if the medium has no such locks.
-        """
         ...
 
     def local_path(self, name: str) -> Path | None:

@@ -104,9 +104,6 @@ class S3Store:
         """Delete objects. Names that do not exist are ignored."""
         self._bucket.delete(list(names))
 
-    def file_lock(self, name: str) -> None:
-        """Return None: a bucket has no locks that end with a process."""
-
     def local_path(self, name: str) -> None:
         """Return None: an S3 object is not a local file."""
 

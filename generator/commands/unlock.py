@@ -12,13 +12,13 @@ from generator.terminal import say
 
 @click.command()
 @store_option
-@click.option("--force", is_flag=True, help="Release a lock also if its run may be alive; that run then stops.")
+@click.option("--force", is_flag=True, help="Release a lock although its run may be alive; that run then stops.")
 def unlock(store: str, force: bool) -> None:
     """Release the locks of `nightly` and `prune` that a killed run left.
 
-    A run that ends releases its lock by itself, and the lock of a killed run ends after its lease. Only a run that was
-    killed under a wrong clock blocks the others for longer. A lock is not released while its run may be alive: if its
-    process exists, or if it ran on another machine. Check there first; then pass --force.
+    In a folder the lock of a killed run ends with its process, in a bucket after its lease. Only a run that was killed
+    under a wrong clock blocks the others of a bucket for longer. A lock that is held may be that of a living run: check
+    there first; then pass --force.
 
     \b
     Example: cardpress unlock --store site_out
@@ -31,5 +31,5 @@ def unlock(store: str, force: bool) -> None:
 
 def _released(holder: Holder) -> str:
     return (
-        f"released; run {holder['run']} on {holder['host']} (process {holder['pid']}) held it until {holder['expires']}"
+        f"released; run {holder['run']} on {holder['host']} (process {holder['pid']}) held it since {holder['since']}"
     )

@@ -57,7 +57,7 @@ from generator.nightly.steps import NightOptions
 from generator.pack.verify import Rotation
 from generator.reading.outlying_days import outlying_days
 from generator.reading.report import write_pages
-from generator.releases.locks import Lease
+from generator.releases.locks import Lock, locked
 from generator.releases.reserve import free_reserve_if_full, with_reserve
 from generator.releases.termination import end_by_error, hold_back
 
@@ -117,7 +117,7 @@ class Night:
             GeneratorError, EdgeError: Building, publishing or pruning failed.
         """
         run, clock, seconds = self.options.run, self.options.clock, self.options.lease
-        lock = Lease(self.store, layout.NIGHTLY_LOCK, what="nightly", run=run, clock=clock, seconds=seconds)
+        lock = locked(self.store, layout.NIGHTLY_LOCK, what="nightly", run=run, clock=clock, seconds=seconds)
         free_reserve_if_full(self.store)
         with hold_back(), lock as lease:
             self.progress.say(f"nightly of {self.options.lake} into {self.store.location}")
@@ -157,7 +157,7 @@ class Night:
         live = f"; {report.build} is live" if report.outcome == PUBLISHED else ""
         return StepError(f"the step {step} failed: {message_of(error)}{live}")
 
-    def _run_steps(self, lease: Lease) -> None:
+    def _run_steps(self, lease: Lock) -> None:
         report, days = self.report, self.options.reread_days
         report.data_day_before = live_data_day(self.store)
         rotation = Rotation(self.store, days, self.options.clock) if days else None
@@ -176,7 +176,7 @@ class Night:
         with self._deciding():
             self._check_day()
 
-    def _bring_live(self, build: str, pointer: Pointer | None, lease: Lease) -> None:
+    def _bring_live(self, build: str, pointer: Pointer | None, lease: Lock) -> None:
         """Publish the build, unless it is live or something stops it, then export it."""
         live = pointer.build if pointer else None
         if build == live:
@@ -247,7 +247,7 @@ class Night:
         if self.options.expect_day:
             check_data_day(self.report, self.options.expect_day)
 
-    def _prune(self, lease: Lease) -> None:
+    def _prune(self, lease: Lock) -> None:
         lease.check()
         self._do("prune", steps.prune_store)
 

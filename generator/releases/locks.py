@@ -1,11 +1,8 @@
-"""Locks that expire if their holders are killed, and intents, which protect layers from a prune at the same time.
+"""Locks, which keep a second night or prune out, and intents, which protect layers from a prune at the same time.
 
-A lock (`Lease`) is an object in the store that its holder renews while it runs. It is taken, renewed and released by
-compare-and-swap, so it works on any store. It is held until its holder releases it, which no clock can prevent. In a
-folder the holder also locks a file, and the system ends that lock with the process: every run on the same system, in
-any container, sees whether the holder is alive. Elsewhere a run with the same process ids sees whether its process is
-gone, and others wait until the time in its `expires`. For this the clocks of the machines that share a store must
-differ by much less than a lease.
+In a folder the system holds a lock (`flock`), and ends it with the process. An object of the lock's name says who has
+it. In a bucket this object is the lock: its holder takes, renews and releases it by conditional writes, and the lock of
+a killed run ends at the time in `expires`. For this the clocks of the machines must differ by much less than a lease.
 
 Builds and publishers use intents, a prune uses its lock:
 
@@ -17,6 +14,7 @@ the list. A prune first writes its list. Then it reads the intents, and removes 
 writes before it reads, so at least one of the two sees the other.
 """
 
+import fcntl
 import json
 import os
 import secrets
@@ -31,14 +29,14 @@ from pathlib import Path
 from typing import Any
 
 from edge_auth.builds import layout
-from edge_auth.errors import Conflict, EdgeError, MissingObject
-from edge_auth.store.interface import Store, parse_json, read_json
+from edge_auth.errors import EdgeError, MissingObject
+from edge_auth.store.disk import is_abandoned
+from edge_auth.store.interface import Store, parse_json, read_json, update_json
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp
-from generator.errors import BusyError, TerminatedError, is_disk_full
-from generator.releases.reserve import with_reserve
+from generator.errors import BusyError
 from generator.releases.termination import hold_back
 
-# The fields of a lock, as JSON: run, host, machine, pid, lock, since, expires, released, nonce, facts.
+# The fields of a lock, as JSON: run, host, pid, since, nonce and facts; in a bucket also expires and released.
 Holder = dict[str, Any]
 # The member of the prune lock's facts that lists builds and folders about to be deleted.
 DELETION_LIST = "doomed"
@@ -47,198 +45,182 @@ _RENEWALS_PER_LEASE = 4
 _PRUNE_POLL_SECONDS = 0.1
 
 
-class Lease:
-    """The lock `name`, as a context manager.
+@contextmanager
+def locked(store: Store, name: str, *, what: str, run: str, clock: Clock, seconds: float) -> Iterator["Lock"]:
+    """Hold the lock `name` inside the `with` block.
 
     Args:
         what: What the holder does, for the message to other runs, such as `nightly`.
         run: The id of this run.
-        seconds: How long the lock outlives its last renewal.
+        seconds: How long the lock of a bucket outlives its last renewal.
 
     Raises:
         BusyError: Another run holds the lock.
     """
+    path = store.local_path(name)
+    lock = _FolderLock(store, name, what, run, clock) if path else _BucketLock(store, name, what, run, clock, seconds)
+    try:
+        with hold_back():
+            lock.take()
+        yield lock
+    finally:
+        with hold_back():
+            lock.release()
 
-    def __init__(self, store: Store, name: str, *, what: str, run: str, clock: Clock, seconds: float):
-        self.store, self.name, self.what, self.clock, self.seconds = store, name, what, clock, seconds
+
+class _Lock:
+    def __init__(self, store: Store, name: str, what: str, run: str, clock: Clock):
+        self.store, self.name, self.what, self.clock = store, name, what, clock
+        self._taken = False
         self._holder: Holder = {
             "run": run,
             "host": socket.gethostname(),
-            "machine": _machine(),
             "pid": os.getpid(),
             "since": timestamp(clock()),
+            "nonce": secrets.token_hex(8),
+            "facts": {},
         }
-        self._file_lock = store.file_lock(name)
-        self._facts: dict[str, Any] = {}
-        self._etag: str | None = None
-        self._expires = clock()
-        self._lost = False
-        self._lock = threading.Lock()
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._renew_until_stopped, name=f"lease {name}", daemon=True)
 
-    def __enter__(self) -> "Lease":
+    def _is_lost(self) -> BusyError:
+        return BusyError(f"this {self.what} lost its lock {self.name}: it stops before it changes anything else")
+
+    def _is_busy(self, holder: Holder, way_out: str) -> BusyError:
+        who = f"run {holder['run']} on {holder['host']} (process {holder['pid']}) since {holder['since']}"
+        return BusyError(f"another {self.what} is running: {who}; {way_out}")
+
+
+class _FolderLock(_Lock):
+    """A lock on a hidden file, which `unlock --force` deletes."""
+
+    def take(self) -> None:
+        """Take the lock, or raise BusyError: another run holds it."""
+        self._path = _lock_file(self.store, self.name)
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._handle, self._taken = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600), True
         try:
-            with hold_back():
-                self._take()
-        except BaseException as error:
-            self._stop.set()
-            if isinstance(error, TerminatedError):  # it waited until the lock was taken
-                self._release_interrupted()
-            self._release_file()
-            raise
-        return self
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            os.close(self._handle)
+            self._taken = False
+            if holder := current_holder(self.store, self.name, self.clock):
+                raise self._is_busy(holder, "`cardpress unlock --force` takes its lock away") from error
+            raise BusyError(f"another {self.what} began at the same moment: nothing was done") from error
+        self.write_facts()
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        with hold_back():
-            self._stop.set()
-            self._thread.join()
-            with self._lock:
-                if kind is not None and issubclass(kind, TerminatedError):
-                    self._release_interrupted()
-                elif not self._lost:
-                    self._release()
-            self._release_file()
+    def release(self) -> None:
+        """Release the lock, if it was taken."""
+        if self._taken:
+            with suppress(BusyError, EdgeError):
+                self.check()
+                self.store.delete([self.name])
+            os.close(self._handle)
 
     def write_facts(self, **facts: Any) -> None:
-        """Write facts into the lock, for other runs to read.
-
-        Raises:
-            BusyError: The lock was lost.
-        """
-        with self._lock:
-            self._facts = facts
-            self._renew()
+        """Write facts into the lock, for other runs to read, or raise BusyError: the lock was lost."""
         self.check()
+        self.store.put(self.name, _to_json(self._holder | {"facts": facts}))
 
     def check(self) -> None:
-        """Check that this run holds the lock.
+        """Check that this run holds the lock, or raise BusyError: it was lost."""
+        with suppress(OSError):
+            if os.path.samestat(os.fstat(self._handle), self._path.stat()):
+                return
+        raise self._is_lost()
 
-        Raises:
-            BusyError: The lock was lost, or may have been.
-        """
-        if self._lost or self.clock() >= self._expires:
-            raise BusyError(f"this {self.what} lost its lock {self.name}: it stops before it changes anything else")
 
-    def _take(self) -> None:
-        current = self.store.get_versioned(self.name)
-        holder = _parse_holder(current.data) if current else None
-        if holder and _is_held(self.store, self.name, holder, self.clock):
-            raise BusyError(self._busy_message(holder))
-        self._holder["lock"] = self._file_lock.acquire() if self._file_lock else ""
-        self._etag = current.etag if current else None
-        try:
-            self._write(self.seconds)
-        except Conflict as error:
-            raise BusyError(f"another {self.what} began at the same moment: nothing was done") from error
+class _BucketLock(_Lock):
+    """A lock that a thread renews. For what the methods do see `_FolderLock`."""
+
+    def __init__(self, store: Store, name: str, what: str, run: str, clock: Clock, seconds: float):
+        super().__init__(store, name, what, run, clock)
+        self.seconds, self._expires = seconds, clock()
+        self._writing, self._stop = threading.Lock(), threading.Event()
+        self._thread = threading.Thread(target=self._renew_until_stopped, name=f"lease {name}", daemon=True)
+
+    def take(self) -> None:
+        self._write()
+        self._taken = True
         self._thread.start()
+
+    def release(self) -> None:
+        if self._taken:
+            self._stop.set()
+            self._thread.join()
+            with suppress(BusyError, EdgeError):  # it was lost, or expires by itself
+                self._write(released=True)
+
+    def write_facts(self, **facts: Any) -> None:
+        with hold_back():
+            self._holder = self._holder | {"facts": facts}
+            self._write()
+
+    def check(self) -> None:
+        if self.clock() >= self._expires:
+            raise self._is_lost()
 
     def _renew_until_stopped(self) -> None:
         while not self._stop.wait(self.seconds / _RENEWALS_PER_LEASE):
-            with self._lock:
-                self._renew()
+            with suppress(BusyError, EdgeError):  # `check` compares the time; the store may answer again before
+                self._write()
 
-    def _renew(self) -> None:
-        try:
-            self._write(self.seconds)
-        except Conflict:
-            self._lost = True
-        except EdgeError:
-            pass  # the store may answer again before the lease ends; `check` compares the time
-
-    def _release_interrupted(self) -> None:
-        """Release the lock after SIGTERM, which may have come between a write of the lock and its result."""
-        with suppress(EdgeError):
-            current = self.store.get_versioned(self.name)
-            holder = _parse_holder(current.data) if current else None
-            if current and holder and holder["run"] == self._holder["run"]:
-                self._etag = current.etag
-                self._release()
-
-    def _release(self) -> None:
-        """Release the lock. On a full disk without a reserve it is deleted, which needs no room."""
-        try:
-            with_reserve(self.store, lambda: self._write(0, released=True))
-        except EdgeError as error:  # otherwise the lock expires by itself
-            if is_disk_full(error) and self.clock() < self._expires:
-                with suppress(EdgeError):
-                    self.store.delete([self.name])
-
-    def _release_file(self) -> None:
-        if self._file_lock:
-            self._file_lock.release()
-
-    def _write(self, seconds: float, *, released: bool = False) -> None:
-        """Write the lock with an expiry in `seconds`.
-
-        Raises:
-            Conflict: Another run wrote the lock.
-        """
+    def _write(self, *, released: bool = False) -> None:
+        """Write the lock with a new expiry, or raise BusyError: another run has it."""
         # rounded to seconds, as other runs read it
-        expires = parse_timestamp(timestamp(self.clock() + timedelta(seconds=seconds)))
-        fields = self._holder | {
-            "expires": timestamp(expires),
-            "released": released,
-            "nonce": secrets.token_hex(8),
-            "facts": self._facts,
-        }
-        data = json.dumps(fields, indent=1).encode() + b"\n"
-        try:
-            self.store.swap(self.name, data, self._etag)
-        except EdgeError:
-            current = self.store.get_versioned(self.name)
-            if current is None or current.data != data:  # otherwise the write succeeded and only its answer was lost
-                raise
-        current = self.store.get_versioned(self.name)
-        if current is None or current.data != data:
-            raise Conflict(f"{self.name} in {self.store.location} was taken over")
-        self._etag, self._expires = current.etag, expires
+        expires = parse_timestamp(timestamp(self.clock() + timedelta(seconds=self.seconds)))
 
-    def _busy_message(self, holder: Holder) -> str:
-        return (
-            f"another {self.what} is running: run {holder['run']} on {holder['host']} (process {holder['pid']}) since "
-            f"{holder['since']}; if it was killed, its lock ends at {holder['expires']}, or by `cardpress unlock`"
-        )
+        def change(data: bytes | None) -> bytes:
+            holder = _parse_holder(data)
+            is_mine = holder is not None and holder.get("nonce") == self._holder["nonce"]
+            if self._taken and not is_mine:
+                self._expires = from_unix_time(0)
+                raise self._is_lost()
+            if holder and not is_mine and not _has_expired(holder, self.clock):
+                way_out = f"if it was killed, its lock ends at {holder['expires']}, or by `cardpress unlock --force`"
+                raise self._is_busy(holder, way_out)
+            return _to_json(self._holder | {"expires": timestamp(expires), "released": released})
+
+        with self._writing:
+            update_json(self.store, self.name, change)
+            self._expires = expires
+
+
+Lock = _FolderLock | _BucketLock
 
 
 def current_holder(store: Store, name: str, clock: Clock) -> Holder | None:
     """Return the fields of a lock that is held now, or None."""
-    current = store.get_versioned(name)
-    holder = _parse_holder(current.data) if current else None
-    return holder if holder and _is_held(store, name, holder, clock) else None
+    found = store.get_versioned(name)
+    holder = _parse_holder(found.data if found else None)
+    if holder is None:
+        return None
+    if store.local_path(name):
+        path = _lock_file(store, name)
+        return holder if path.exists() and not is_abandoned(path) else None
+    return None if _has_expired(holder, clock) else holder
 
 
 def release_lock(store: Store, name: str, *, force: bool, clock: Clock) -> Holder | None:
-    """Release a lock that a killed run left, whatever its clock showed.
-
-    Args:
-        force: Release it also if the run may be alive. The run then finds that it lost its lock.
+    """Release a lock that is held, though its run may be alive. The run then finds that it lost its lock.
 
     Returns:
         The fields of the lock, or None if no run held it.
 
     Raises:
-        BusyError: The run may be alive, or it has just renewed the lock.
+        BusyError: A run holds it, and `force` is false.
     """
-    current = store.get_versioned(name)
-    holder = _parse_holder(current.data) if current else None
-    if current is None or holder is None:
+    holder = current_holder(store, name, clock)
+    if holder is None:
         return None
-    alive = _is_alive(store, name, holder)
-    if not alive and parse_timestamp(holder["expires"]) <= clock():
-        return None
-    if alive is None and "machine" not in holder and holder["host"] == socket.gethostname():
-        alive = _process_exists(holder)  # versions before wrote no more of the machine
-    if not force and alive is not False:
+    if not force:
         raise BusyError(
             f"{name} is held by run {holder['run']} on {holder['host']} (process {holder['pid']}), which may be alive: "
             "check there, then pass --force"
         )
-    data = json.dumps(holder | {"released": True, "nonce": secrets.token_hex(8)}, indent=1).encode() + b"\n"
-    try:
-        store.swap(name, data, current.etag)
-    except Conflict as error:
-        raise BusyError(f"{name} was written at the same moment: run {holder['run']} is alive") from error
+    if store.local_path(name):
+        _lock_file(store, name).unlink(missing_ok=True)
+        store.delete([name])
+    else:
+        update_json(store, name, lambda data: _to_json((_parse_holder(data) or {}) | {"released": True}))
     return holder
 
 
@@ -255,9 +237,8 @@ def declare_intent(store: Store, build_id: str, folders: Iterable[str], clock: C
     """Protect a build and its layers from a prune inside the `with` block."""
     folders = sorted(folders)
     name = layout.intent_name(build_id, secrets.token_hex(8))
-    intent = {"build": build_id, "layers": folders, "since": timestamp(clock())}
     try:  # a signal may end the run as soon as the intent is written
-        store.put(name, json.dumps(intent, indent=1).encode() + b"\n")
+        store.put(name, _to_json({"build": build_id, "layers": folders, "since": timestamp(clock())}))
         _wait_for_prune(store, {build_id, *folders}, clock)
         yield
     finally:
@@ -277,53 +258,30 @@ def read_intents(store: Store, clock: Clock, max_age: timedelta) -> Intents:
     return intents
 
 
-def _parse_holder(data: bytes) -> Holder | None:
-    """Return the fields of a lock, or None if it was released, or is not valid and so not held."""
-    try:
-        fields: Holder = parse_json(data)
-        parse_timestamp(fields["expires"])
-        if fields.get("released"):
-            return None
-        return fields if {"run", "host", "pid", "since", "facts"} <= fields.keys() else None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return None
+def _lock_file(store: Store, name: str) -> Path:
+    path = store.local_path(name)
+    assert path is not None, "a bucket has no files"
+    return path.with_name(f".{path.name}")
 
 
-def _is_held(store: Store, name: str, holder: Holder, clock: Clock) -> bool:
-    """Return whether a lock is held: its process is known to be alive, or it has not expired and may be alive."""
-    alive = _is_alive(store, name, holder)
-    return alive or (alive is None and parse_timestamp(holder["expires"]) > clock())
+def _to_json(fields: Holder) -> bytes:
+    return json.dumps(fields, indent=1).encode() + b"\n"
 
 
-def _is_alive(store: Store, name: str, holder: Holder) -> bool | None:
-    """Return whether the process of a lock exists, or None if that is not known here."""
-    file_lock = store.file_lock(name)
-    if file_lock and holder.get("lock") and holder["lock"] == file_lock.identity():
-        return file_lock.is_held()
-    if holder.get("machine") and holder["machine"] == _machine() and not _process_exists(holder):
-        return False
+def _parse_holder(data: bytes | None) -> Holder | None:
+    """Return the fields of a lock, or None if there is none, it was released, or it is not valid and so not held."""
+    with suppress(ValueError, TypeError, AttributeError):
+        fields: Holder = parse_json(data or b"{}")
+        if not fields.get("released") and {"run", "host", "pid", "since", "facts"} <= fields.keys():
+            return fields
     return None
 
 
-def _machine() -> str:
-    """Return what processes share that see each other's ids: the start of the system and a namespace of ids.
-
-    Containers may have equal host names, so a name does not tell. '' if the system has no such files.
-    """
+def _has_expired(holder: Holder, clock: Clock) -> bool:
     try:
-        return f"{Path('/proc/sys/kernel/random/boot_id').read_text().strip()} {Path('/proc/self/ns/pid').readlink()}"
-    except OSError:
-        return ""
-
-
-def _process_exists(holder: Holder) -> bool:
-    try:
-        os.kill(int(holder["pid"]), 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, ValueError, OverflowError):
+        return parse_timestamp(holder["expires"]) <= clock()
+    except (ValueError, KeyError, TypeError):
         return True
-    return True
 
 
 def _wait_for_prune(store: Store, protected: set[str], clock: Clock) -> None:

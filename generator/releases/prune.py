@@ -27,7 +27,7 @@ from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp, utc_now
 from generator.errors import PruneError
 from generator.releases.change_documents import complete_steps, forget, needed_documents
-from generator.releases.locks import DELETION_LIST, Intents, Lease, read_intents
+from generator.releases.locks import DELETION_LIST, Intents, Lock, locked, read_intents
 
 
 @dataclass(frozen=True)
@@ -127,12 +127,12 @@ def prune(
     if first.empty:
         return first
     run = run or secrets.token_hex(4)
-    with Lease(store, layout.PRUNE_LOCK, what="prune", run=run, clock=clock, seconds=seconds) as lease:
-        lease.write_facts(**{DELETION_LIST: first.ids_and_folders})
+    with locked(store, layout.PRUNE_LOCK, what="prune", run=run, clock=clock, seconds=seconds) as lock:
+        lock.write_facts(**{DELETION_LIST: first.ids_and_folders})
         wait(settings.PRUNE_WAIT_SECONDS)
         deletions = first.intersection(find_deletions(store, rules, clock))
-        lease.write_facts(**{DELETION_LIST: deletions.ids_and_folders})
-        _sweep(store, deletions, lease)
+        lock.write_facts(**{DELETION_LIST: deletions.ids_and_folders})
+        _sweep(store, deletions, lock)
     return deletions
 
 
@@ -291,25 +291,25 @@ def _set_aside(store: Store, id_: str) -> None:
     store.delete([layout.record_name(id_)])
 
 
-def _sweep(store: Store, deletions: Deletions, lease: Lease) -> None:
+def _sweep(store: Store, deletions: Deletions, lock: Lock) -> None:
     for id_ in deletions.damaged:
-        _check_before_step(store, deletions, lease)
+        _check_before_step(store, deletions, lock)
         _set_aside(store, id_)
     for id_ in deletions.builds:
-        _check_before_step(store, deletions, lease)
+        _check_before_step(store, deletions, lock)
         store.delete([layout.record_name(id_), layout.gates_name(id_)])
     for folder, files in deletions.layers.items():
-        _check_before_step(store, deletions, lease)
+        _check_before_step(store, deletions, lock)
         store.delete([folder + INDEX_NAME])
         store.delete(file.name for file in files)
-    _check_before_step(store, deletions, lease)
+    _check_before_step(store, deletions, lock)
     forget(store, (file.name for file in deletions.strays if file.name.startswith(layout.CHANGES)))
     store.delete(file.name for file in deletions.strays)
 
 
-def _check_before_step(store: Store, deletions: Deletions, lease: Lease) -> None:
+def _check_before_step(store: Store, deletions: Deletions, lock: Lock) -> None:
     """Check that this run holds the lock, and that no build on the list became live."""
-    lease.check()
+    lock.check()
     pointer, _ = read_pointer(store)
     if pointer and pointer.build in deletions.builds:
         raise PruneError(f"{pointer.build} became live while it was to be deleted: nothing more is deleted")

@@ -13,7 +13,7 @@ from edge_auth.store.folder import FolderStore
 from generator import threads
 from generator.clock import utc_now
 from generator.database import Database
-from generator.releases.locks import Lease
+from generator.releases.locks import locked
 from generator.threads import default_memory, usable_cores, usable_memory
 from tests.support.service import ROOT, environment
 
@@ -96,7 +96,7 @@ def test_process_one_of_a_container_ends_by_sigterm() -> None:
 def test_unlock_in_another_container_of_the_same_host_name(tmp_path: Path) -> None:
     """Its processes have other ids, so the id in the lock tells nothing."""
     store = FolderStore(str(tmp_path))
-    with Lease(store, NIGHTLY_LOCK, what="nightly", run="alive", clock=utc_now, seconds=60):
+    with locked(store, NIGHTLY_LOCK, what="nightly", run="alive", clock=utc_now, seconds=60):
         command = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-m", "generator", "unlock"]
         done = subprocess.run(
             [*command, "--store", tmp_path], cwd=ROOT, env=environment(), capture_output=True, text=True

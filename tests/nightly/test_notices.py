@@ -13,7 +13,7 @@ import pytest
 from edge_auth.builds.layout import NIGHTLY_LOCK
 from generator.clock import utc_now
 from generator.nightly import notices
-from generator.releases.locks import Lease
+from generator.releases.locks import locked
 from tests.support.commands import run
 from tests.support.lake_edits import empty
 from tests.support.nights import demo_lake, published
@@ -81,7 +81,7 @@ def test_the_begin_and_the_end_of_a_run_are_announced(service: NoticeService, tm
 
 def test_a_run_that_finds_another_one_tells_nothing(service: NoticeService, tmp_path: Path) -> None:
     store, lake, _ = published(tmp_path, 7)
-    with Lease(store, NIGHTLY_LOCK, what="nightly", run="the-first", clock=utc_now, seconds=60):
+    with locked(store, NIGHTLY_LOCK, what="nightly", run="the-first", clock=utc_now, seconds=60):
         night(lake, store.root, f"--ping={service.url}", f"--notify={service.url}", status=1)
     assert service.received == []
 

@@ -17,7 +17,7 @@ from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.compare.run_reports import newest_report
-from generator.releases.locks import Lease, current_holder
+from generator.releases.locks import current_holder, locked
 from tests.support.commands import run
 from tests.support.nights import assert_whole, demo_lake, names, published
 from tests.support.service import ROOT, environment
@@ -93,7 +93,7 @@ def test_a_night_that_meets_0_bytes_reports_and_releases_its_lock(full, disk: Pa
 def test_a_lock_is_released_at_0_bytes_without_a_reserve(full, disk: Path) -> None:
     store, _, _ = full
     (disk / "filler").unlink()
-    with Lease(store, NIGHTLY_LOCK, what="nightly", run="late", clock=utc_now, seconds=60):
+    with locked(store, NIGHTLY_LOCK, what="nightly", run="late", clock=utc_now, seconds=60):
         store.delete([RESERVE])
         fill(disk)
     assert current_holder(store, NIGHTLY_LOCK, utc_now) is None

@@ -15,7 +15,7 @@ from edge_auth.errors import UnknownBuild
 from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.errors import BusyError, PublishError
-from generator.releases.locks import Lease, declare_intent
+from generator.releases.locks import declare_intent, locked
 from generator.releases.prune import RetentionRules, find_deletions, prune
 from generator.releases.publish import publish, rollback
 from tests.support.commands import run
@@ -222,7 +222,7 @@ def test_a_build_that_reuses_doomed_layers_meanwhile_is_whole(four) -> None:
 
 def test_whoever_comes_while_a_build_is_deleted_waits_and_is_told(four) -> None:
     store, _, ids = four
-    with Lease(store, layout.PRUNE_LOCK, what="prune", run="r", clock=in_hours(0), seconds=60) as lease:
+    with locked(store, layout.PRUNE_LOCK, what="prune", run="r", clock=in_hours(0), seconds=60) as lease:
         lease.write_facts(doomed=[ids[0]])
         with ThreadPoolExecutor(1) as pool:
             waiting = pool.submit(publish, store, ids[0], by_hand=True)
@@ -249,26 +249,18 @@ def test_two_at_once_one_does_the_work(four) -> None:
     assert builds(store) == ids[2:]
 
 
-def test_a_lock_left_behind_on_another_machine_ends_by_itself(four, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_left_behind_in_a_bucket_ends_by_itself(four, monkeypatch: pytest.MonkeyPatch) -> None:
     store, _, ids = four
-    monkeypatch.setattr(FolderStore, "file_lock", lambda *_: None)  # as in a bucket
-    lease = Lease(store, layout.PRUNE_LOCK, what="prune", run="killed", clock=LATER, seconds=120)
-    lease.__enter__()
-    lease._stop.set()  # as after a kill: the lease is neither renewed nor released
+    monkeypatch.setattr(FolderStore, "local_path", lambda *_: None)
+    lease = locked(store, layout.PRUNE_LOCK, what="prune", run="killed", clock=LATER, seconds=120)
+    lock = lease.__enter__()
+    lock._stop.set()  # as after a kill: the lease is neither renewed nor released
     with pytest.raises(BusyError, match="run killed"):
         sweep(store)
     sweep(store, clock=in_hours(49.1))
     assert builds(store) == ids[2:]
     with pytest.raises(BusyError, match="lost its lock"):
-        lease.write_facts(doomed=[])
-
-
-def test_a_lease_is_renewed_while_its_holder_lives(four) -> None:
-    store, _, _ = four
-    with Lease(store, "private/x.lock", what="test", run="r", clock=in_hours(0), seconds=2) as lease:
-        first = store.get("private/x.lock")
-        until(lambda: store.get("private/x.lock") != first, 60, "a renewal")
-        lease.check()
+        lock.write_facts(doomed=[])
 
 
 @pytest.mark.thorough

@@ -35,7 +35,7 @@ def test_only_the_owner_reads_what_is_private(tmp_path: Path, loose_umask: None)
     store = tmp_path / "store"
     run("keys", "issue", "--store", store, "--name", "n")
     run("nightly", "--store", store, "--lake", demo_lake(tmp_path / "lake", 8))
-    assert {path.name for path in (store / "private").iterdir()} >= {"keys.json", "nights", "nightly.lock"}
+    assert {path.name for path in (store / "private").iterdir()} >= {"keys.json", "nights", ".nightly.lock"}
     assert modes(store / "private") == {("folder", 0o700), ("file", 0o600)}
     assert ("file", 0o644) in modes(store / "layers"), "a web server may serve the rest"
 

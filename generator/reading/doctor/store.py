@@ -39,9 +39,12 @@ def check_locks(store: Store, clock: Clock) -> Iterator[Finding]:
 def _finding(name: str, holder: Holder, clock: Clock) -> Finding:
     run = f"run {holder['run']} on {holder['host']} (process {holder['pid']})"
     future = clock() + timedelta(seconds=settings.MAX_CLOCK_DIFFERENCE_SECONDS)
-    if parse_timestamp(holder["since"]) > future or parse_timestamp(holder["expires"]) > future + settings.MAX_LEASE:
-        message = f"{name} is of a run whose clock was ahead: {run} since {holder['since']}, until {holder['expires']}"
-        return problem("lock", message, "set that clock, then `cardpress unlock`; until then other runs are refused")
+    expires = holder.get("expires")  # in a bucket
+    times = expires and (parse_timestamp(holder["since"]), parse_timestamp(expires) - settings.MAX_LEASE)
+    if times and max(times) > future:
+        message = f"{name} is of a run whose clock was ahead: {run} since {holder['since']}, until {expires}"
+        advice = "set that clock, then `cardpress unlock --force`; until then other runs are refused"
+        return problem("lock", message, advice)
     return ok("lock", f"{name} is held by {run} since {holder['since']}")
 
 
