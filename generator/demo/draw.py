@@ -4,111 +4,76 @@ Everything is integer arithmetic on the raw words of PCG64, whose stream NumPy g
 guarantee the distributions of `Generator`.) There are no floats, so every processor gives the same results.
 """
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-# Random bits for the demo lake, and the ways in which the tables read them.
-
-_STREAMS = (
-    "expansions",
-    "products",
-    "price_guide",
-    "listings",
-    "filtered_checks",
-    "watch_checks",
-    "watch_times",
-    "fingerprints",
-    "identifiers",
-)
+# The place of a name is a part of its stream's key.
+_STREAMS = ("expansions", "products", "price_guide", "listings", "filtered_checks", "watch_checks", "watch_times",
+            "fingerprints", "identifiers")  # fmt: skip
 MAX_SEED = 2**32 - 1  # one word of the seed sequence, so that no two (seed, stream, day) are alike
+FIRST_DAY = date(2025, 11, 15)  # 90 days reach into February, so there are closed months and a closed year
+SECONDS_A_DAY = 86_400
+_FIRST_SECOND = int(datetime.combine(FIRST_DAY, datetime.min.time(), UTC).timestamp())
 
 Words = NDArray[np.uint64]
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 
-def draw(seed: int, stream: str, count: int, day: int | None = None) -> Words:
-    """Return `count` random words of 64 bits for one stream and day.
-
-    Streams are independent: drawing from one never changes another.
-
-    Args:
-        day: Number of the day. None for data that does not change from day to day.
-    """
-    key = (seed, _STREAMS.index(stream), 0 if day is None else day + 1)
-    return np.random.PCG64(np.random.SeedSequence(key)).random_raw(count)
+def draw(seed: int, stream: str, count: int, day: int = -1) -> Words:
+    """Return `count` random words of 64 bits for a stream and a day. Drawing from one stream never changes another."""
+    return np.random.PCG64(np.random.SeedSequence((seed, _STREAMS.index(stream), day + 1))).random_raw(count)
 
 
-def draw_rows(seed: int, stream: str, rows: int, count: int) -> Words:
-    """Return a (rows, count) array of random words for data that does not change from day to day."""
-    return draw(seed, stream, count * rows).reshape(rows, count)
-
-
-def field(words: Words, at: int, width: int) -> Integers:
-    """Return the `width` bits that start at bit `at`, as int64."""
+def field(words: Words, at: int, width: int = 16) -> Integers:
+    """Return the `width` bits that start at bit `at`."""
     return ((words >> np.uint64(at)) & np.uint64((1 << width) - 1)).astype(np.int64)
 
 
 def below(words: Words, at: int, bound: int) -> Integers:
     """Return integers in [0, bound) from the 16 bits at `at`. The bound is at most 65,536."""
-    integers: Integers = (field(words, at, 16) * bound) >> 16
-    return integers
+    return np.asarray((field(words, at) * bound) >> 16)
 
 
 def chance(words: Words, at: int, share: float) -> Flags:
     """Return true for `share` of the words, by the 16 bits at `at`."""
-    flags: Flags = field(words, at, 16) < round(share * 65536)
-    return flags
+    return np.asarray(field(words, at) < round(share * 65536))
 
 
-def millionths(words: Words) -> Integers:
-    """Return integers in [0, 1,000,000) from the lower 32 bits."""
-    integers: Integers = (field(words, 0, 32) * 1_000_000) >> 32
-    return integers
-
-
-def mix(words: Words) -> Words:
+def mix(words: Words | Integers) -> Words:
     """Return a hash of each word (the finaliser of splitmix64), for values that change only with their key."""
-    words = words + np.uint64(0x9E3779B97F4A7C15)
+    words = words.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return words ^ (words >> np.uint64(31))
 
 
+def millionths(words: Words) -> Integers:
+    """Return integers in [0, 1,000,000) from the lower 32 bits."""
+    return np.asarray((field(words, 0, 32) * 1_000_000) >> 32)
+
+
 def by_quantile(curve: list[tuple[int, int]], quantiles: Integers) -> Integers:
-    """Return values on a curve of (quantile, value) points with straight lines between them, all integers."""
+    """Return values on a curve of (quantile in millionths, value) points with straight lines between them."""
     known, values = np.array(curve, dtype=np.int64).T
     left = np.clip(np.searchsorted(known, quantiles, side="right") - 1, 0, len(curve) - 2)
     rise, width = values[left + 1] - values[left], known[left + 1] - known[left]
-    on_curve: Integers = values[left] + rise * (quantiles - known[left]) // width
-    return on_curve
+    return np.asarray(values[left] + rise * (quantiles - known[left]) // width)
 
 
 def by_weight(weights: list[int], words: Words, at: int) -> Integers:
     """Return an index into `weights` for each word, as often as its weight says, by the 16 bits at `at`."""
-    edges = np.cumsum(np.array(weights, dtype=np.int64))
+    edges = np.cumsum(weights)
     return np.searchsorted(edges, below(words, at, int(edges[-1])), side="right")
 
 
 def recurs(day: int, rhythm: tuple[int, int]) -> bool:
     """Return whether a day (a number) is in a rhythm: every `rhythm[0]`th day, the first of them `rhythm[1]`."""
     return day % rhythm[0] == rhythm[1]
-
-
-# Arrow columns for whole tables: texts from a vocabulary, URL words, timestamps.
-
-FIRST_DAY = date(2025, 11, 15)  # 90 days reach into February, so there are closed months and a closed year
-SECONDS_A_DAY = 86_400
-_FIRST_SECOND = int(datetime.combine(FIRST_DAY, datetime.min.time(), UTC).timestamp())
-
-
-def date_of(day: int) -> date:
-    """Return the date of a day's number in a lake that was not moved. Day 0 is the first."""
-    return FIRST_DAY + timedelta(days=day)
 
 
 def timestamps(
@@ -119,18 +84,14 @@ def timestamps(
     return pa.array(micros, pa.int64(), mask=mask).cast(pa.timestamp("us"))
 
 
-def moved(table: pa.Table, days: int) -> pa.Table:
-    """Return a table whose times are so many days later."""
-    later = pa.scalar(timedelta(days=days), pa.duration("us"))
-    for place, field in enumerate(table.schema):
-        if days and pa.types.is_timestamp(field.type):
-            table = table.set_column(place, field, pc.add(table[place], later).cast(field.type))
-    return table
-
-
 def choose(texts: list[str], places: Integers, mask: Flags | None = None) -> pa.Array:
     """Return the texts at these places. They are null where `mask` is true."""
     return pa.array(texts, pa.string()).take(pa.array(places, mask=mask))
+
+
+def pick(texts: list[str], words: Words, at: int, mask: Flags | None = None) -> pa.Array:
+    """Return one of the texts for each word, by the 16 bits at `at`."""
+    return choose(texts, below(words, at, len(texts)), mask)
 
 
 def join(*parts: pa.Array | str) -> pa.Array:
@@ -138,20 +99,17 @@ def join(*parts: pa.Array | str) -> pa.Array:
     return pc.binary_join_element_wise(*parts, "")
 
 
+def null_where(mask: Flags, column: pa.Array) -> pa.Array:
+    """Return a text column with null where `mask` is true."""
+    return pc.if_else(pa.array(mask), pa.scalar(None, pa.string()), column)
+
+
 def url_words(names: pa.Array) -> pa.Array:
     """Return names as in a marketplace's URLs: `Dr. Völk's Old Rope` becomes `Dr-Volks-Old-Rope`.
 
     Accents, brackets and punctuation are removed, spaces become hyphens. An empty result becomes `Unnamed`.
     """
-    text = pc.fill_null(names, "")
-    text = pc.replace_substring_regex(text, r" *\[.*\]$", "")
-    text = pc.utf8_normalize(text, "NFKD")
-    text = pc.replace_substring_regex(text, "[^0-9A-Za-z -]", "")
+    text = pc.replace_substring_regex(pc.fill_null(names, ""), r" *\[.*\]$", "")
+    text = pc.replace_substring_regex(pc.utf8_normalize(text, "NFKD"), "[^0-9A-Za-z -]", "")
     text = pc.replace_substring_regex(pc.ascii_trim_whitespace(text), " +", "-")
     return pc.if_else(pc.equal(text, ""), "Unnamed", text)
-
-
-def null_unless(mask: Flags | pa.Array, column: pa.Array) -> pa.Array:
-    """Return a text column with null where `mask` is false."""
-    mask = pa.array(mask) if isinstance(mask, np.ndarray) else mask
-    return pc.if_else(mask, column, pa.scalar(None, pa.string()))

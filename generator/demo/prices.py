@@ -1,11 +1,16 @@
-"""The tables of prices: the marketplace's guide, its list pages, and the checks under the seller filter."""
+"""The tables of prices: the marketplace's guide, its list pages, and the checks under the seller filter.
 
-from typing import NamedTuple
+Each is a generator: it yields the rows of the first day, the second, and so on, or None for a day that the table lacks.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import count
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from generator.demo import vocabulary
+from generator.demo.catalogue import DemoCatalogue
 from generator.demo.draw import (
     SECONDS_A_DAY,
     Flags,
@@ -17,32 +22,24 @@ from generator.demo.draw import (
     chance,
     choose,
     draw,
-    draw_rows,
     field,
     millionths,
     mix,
+    pick,
     recurs,
     timestamps,
 )
-from generator.demo.products import DemoCatalogue
-from generator.demo.words import CONDITION_CODES, CONDITION_WEIGHTS, CONDITIONS, SELLERS
 from generator.lake.files import PRICE_FIGURES
+
+Days = Iterator[pa.Table | None]
 
 # How prices move: a random walk around each product's own level. About 30 % of the prices move each day.
 
 _MOVED_SHARE = 0.36  # 30 % in effect, because the cheapest prices have no room to move
 _PULL_THOUSANDTHS = 30  # thousandths of the way back to the product's own level
 _MIN_CENTS = 2
-
-
-def _thousandths() -> Integers:
-    """Return by how many thousandths a price moves, for each of 256 draws: mostly one, sometimes up to 35 %."""
-    draws = np.arange(-128, 128, dtype=np.int64)
-    thousandths: Integers = np.sign(draws) * (5 + abs(draws) ** 6 // 12_700_000_000)
-    return thousandths
-
-
-_MOVES = _thousandths()
+_DRAWS = np.arange(-128, 128)
+_MOVES = np.sign(_DRAWS) * (5 + abs(_DRAWS) ** 6 // 12_700_000_000)  # thousandths: mostly one, sometimes up to 35 %
 
 
 class PriceWalk:
@@ -55,10 +52,10 @@ class PriceWalk:
     """
 
     def __init__(self, seed: int, stream: str, cents: Integers) -> None:
-        self._seed, self._stream, self._level = seed, stream, np.maximum(cents, _MIN_CENTS)
-        self.cents: Integers = self._level.copy()
+        self._seed, self._stream = seed, stream
+        self.cents = self._level = np.maximum(cents, _MIN_CENTS)
         self.version = np.zeros(len(cents), dtype=np.int64)
-        self.moved = np.zeros(len(cents), dtype=bool)
+        self.moved: Flags = np.zeros(len(cents), dtype=bool)
 
     def step(self, day: int) -> Words:
         """Move to this day. Return the day's random words, whose upper 24 bits are free for the table."""
@@ -66,160 +63,101 @@ class PriceWalk:
         self.moved = chance(words, 0, _MOVED_SHARE)
         thousandths = self.cents * _MOVES[field(words, 16, 8)] + (self._level - self.cents) * _PULL_THOUSANDTHS
         # A random remainder: rounding down every day would push cheap prices to the bottom.
-        change = (thousandths + ((field(words, 24, 16) * 1000) >> 16)) // 1000
+        change = (thousandths + ((field(words, 24) * 1000) >> 16)) // 1000
         self.cents = np.where(self.moved, np.maximum(self.cents + change, _MIN_CENTS), self.cents)
         self.version += self.moved
         return words
 
 
-# Lists of offers as flat arrays. Every value is a hash of its list's key and its place in the list.
+# Lists of offers. Every value is a hash of its list's key and its place in the list.
 
 # Thousandths between an offer and the next: 18 of 64 none at all.
 _GAPS = np.concatenate([np.zeros(18), np.arange(46) ** 2 // 8]).astype(np.int64)
 _JOKE_CENTS = 9_999_99
-_QUANTITIES = np.array([1] * 44 + [2] * 8 + [3] * 4 + [4] * 4 + [8, 12, 40, 99], dtype=np.int64)
+_QUANTITIES = np.array([1] * 44 + [2] * 8 + [3] * 4 + [4] * 4 + [8, 12, 40, 99], dtype=np.int32)
 
 
-class OfferLists(NamedTuple):
-    """The offers of many lists, one list after the other. List i is from offsets[i] up to offsets[i + 1]."""
-
-    offsets: NDArray[np.int32]
-    words: Words  # one hash per offer
-    cents: Integers
-
-    @property
-    def prices(self) -> pa.Array:
-        """Prices in euros. 3 in a thousand are null."""
-        return pa.array(self.cents / 100, mask=field(self.words, 44, 16) < 200)
-
-    @property
-    def sellers(self) -> pa.Array:
-        """Names of sellers. 3 in a thousand are null."""
-        return seller_names(self.words, field(self.words, 44, 16) // 200 == 1)
-
-    @property
-    def conditions(self) -> pa.Array:
-        """Conditions, nearly all of them one of the seven codes."""
-        return choose(CONDITIONS, by_weight(CONDITION_WEIGHTS, self.words, 16))
-
-    @property
-    def quantities(self) -> pa.Array:
-        """Quantities as int32. 3 % are null."""
-        count = _QUANTITIES[field(self.words, 38, 6)].astype(np.int32)
-        return pa.array(count, mask=field(self.words, 44, 16) // 2000 == 1)
-
-    def lists(self, columns: dict[str, pa.Array], mask: Flags) -> pa.Array:
-        """Return lists of offers with these columns. They are null where `mask` is true; those must be empty."""
-        struct = pa.StructArray.from_arrays(list(columns.values()), names=list(columns))
-        return pa.ListArray.from_arrays(pa.array(self.offsets), struct, mask=pa.array(mask))
-
-
-def list_keys(seed: int, rows: Integers, version: Integers, variant: Integers | int = 0) -> Words:
+def list_keys(seed: int, rows: Integers, version: Integers, variant: Integers) -> Words:
     """Return a key for each list. It changes only with the product's version or the variant (below 16)."""
-    key = (rows << 24) | (version << 4) | variant
-    return mix(key.astype(np.uint64) ^ (np.uint64(seed) << np.uint64(32)))
+    return mix(((rows << 24) | (version << 4) | variant).astype(np.uint64) ^ (np.uint64(seed) << np.uint64(32)))
 
 
-def make_offers(keys: Words, lowest: Integers, lengths: Integers) -> OfferLists:
-    """Make offers from `lowest` cents upwards, `lengths` of them for each key."""
+def offer_lists(
+    keys: Words,
+    lowest: Integers,
+    lengths: Integers,
+    no_list: Flags,
+    columns: Callable[[Words, Integers], dict[str, pa.Array]],
+) -> pa.Array:
+    """Return lists of `lengths` offers from `lowest` cents upwards, some backwards. They are null for `no_list`.
+
+    Args:
+        columns: Returns the columns of all offers, from a hash and the cents of each.
+    """
+    lengths = np.where(no_list, 0, lengths)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     of_list = np.repeat(np.arange(len(keys)), lengths)
-    place = np.arange(offsets[-1]) - offsets[of_list]
+    first = offsets[of_list]
+    place = np.arange(offsets[-1]) - first
     words = mix(keys[of_list] + place.astype(np.uint64))
-    cents = _rising(words, lowest[of_list], place, offsets[of_list])
-    last = place == lengths[of_list] - 1
-    cents = np.where(last & (place > 3) & (field(words, 60, 4) == 0), _JOKE_CENTS, cents)
-    backwards = field(keys[of_list], 0, 5) == 0
-    order = np.where(backwards, offsets[of_list + 1] - 1, offsets[of_list]) + np.where(backwards, -place, place)
-    return OfferLists(offsets.astype(np.int32), words[order], cents[order])
-
-
-def _rising(words: Words, lowest: Integers, place: Integers, start: Integers) -> Integers:
     gap = _GAPS[field(words, 32, 6)]
-    step = np.where(place == 0, 0, lowest * gap // 1000 + (gap > 100))
-    total = np.cumsum(step)
-    return lowest + total - total[start] if len(total) else lowest
+    rise = np.cumsum(np.where(place == 0, 0, lowest[of_list] * gap // 1000 + (gap > 100)))
+    is_joke = (place == lengths[of_list] - 1) & (place > 3) & (field(words, 60, 4) == 0)
+    cents = np.where(is_joke, _JOKE_CENTS, lowest[of_list] + rise - rise[first])
+    backwards = field(keys[of_list], 0, 5) == 0
+    order = np.where(backwards, offsets[of_list + 1] - 1 - place, first + place)
+    found = columns(words[order], cents[order])
+    offers = pa.StructArray.from_arrays(list(found.values()), names=list(found))
+    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), offers, mask=pa.array(no_list))
 
 
-def first_words(keys: Words) -> Words:
-    """Return the word of the cheapest offer of each key's list, without making the list."""
-    return mix(keys)
-
-
-def seller_names(words: Words, mask: Flags) -> pa.Array:
-    """Return the sellers of these offers. They are null where `mask` is true."""
-    return choose(SELLERS, below(words, 0, len(SELLERS)), mask)
-
-
-def condition_codes(words: Words, mask: Flags) -> pa.Array:
-    """Return the condition codes of these offers. They are null where `mask` is true."""
-    place = by_weight(CONDITION_WEIGHTS, words, 16)
-    return choose(CONDITIONS, np.where(place < len(CONDITION_CODES), place, 0), mask)
+def offer_columns(words: Words, cents: Integers) -> dict[str, pa.Array]:
+    """Return what both kinds of lists have of each offer. 3 in a thousand prices are null, and 3 sellers."""
+    return {
+        "price": pa.array(cents / 100, mask=field(words, 44) < 200),
+        "condition": choose(vocabulary.CONDITIONS, by_weight(vocabulary.CONDITION_WEIGHTS, words, 16)),
+        "seller": pick(vocabulary.SELLERS, words, 0, field(words, 44) // 200 == 1),
+    }
 
 
 # The table `price_guide`: one row per product and day, with the gaps of a real guide; `low` is never above the trend.
 
 _PRICE_GUIDE_MISSING, _STALE = (29, 17), (19, 7)
-_ABSENT_SHARE = 0.01
 _COLUMNS = (*PRICE_FIGURES, *(f"{figure}_holo" for figure in PRICE_FIGURES))
 _TREND, _AVG30 = _COLUMNS.index("trend"), _COLUMNS.index("avg30")
 _NULL_SHARES = [0.08, 0.18, 0.12, 0.16, 0.16, 0.16, 0.05, 0.35, 0.03, 0.2, 0.12, 0.08]
-_HOLO_SHARE = 0.3
 
 
-class PriceGuide:
-    """Makes the table day by day. `day` must be called for every day from 0 on."""
-
-    def __init__(self, seed: int, catalogue: DemoCatalogue) -> None:
-        words = draw_rows(seed, "price_guide", 6, len(catalogue.ids))
-        self._ids, self._starts = catalogue.ids, catalogue.starts
-        self._walk = PriceWalk(seed, "price_guide", catalogue.cents)
-        self._listed = ~chance(words[0], 0, _ABSENT_SHARE)
-        self._low_share = 550 + below(words[0], 16, 400)
-        self._holo_share = 1100 + below(words[0], 48, 4000)
-        self._worthless = chance(words[1], 32, 0.004)
-        self._half_cents = chance(words[1], 48, 0.01)
-        self._nulls = _null_bits(words[2:5], words[5], catalogue.is_sealed)
-        self._low = self._low_now()
-        self._avg7, self._avg30 = self._walk.cents.copy(), self._walk.cents.copy()
-
-    def day(self, day: int) -> pa.Table | None:
-        """Return the guide of one day, or None if the day is missing."""
+def price_guide(seed: int, catalogue: DemoCatalogue) -> Days:
+    """Make the table day by day."""
+    traits = draw(seed, "price_guide", 6 * len(catalogue.ids)).reshape(6, -1)
+    walk = PriceWalk(seed, "price_guide", catalogue.cents)
+    listed = ~chance(traits[0], 0, 0.01)
+    low_share, holo_share = 550 + below(traits[0], 16, 400), 1100 + below(traits[0], 48, 4000)
+    worthless, half_cents = chance(traits[1], 32, 0.004), chance(traits[1], 48, 0.01)
+    nulls = _null_bits(traits[2:5], traits[5], catalogue.is_sealed)
+    low, avg7, avg30 = np.maximum(2, walk.cents * low_share // 1000), walk.cents, walk.cents
+    for day in count():
         if not recurs(day, _STALE):
-            self._move(day)
+            words, moved = walk.step(day), walk.moved
+            low = np.where(moved & (field(words, 40, 2) == 0), np.maximum(2, walk.cents * low_share // 1000), low)
+            avg7 = avg7 + np.where(moved, (walk.cents - avg7) // 3, 0)
+            avg30 = avg30 + np.where(moved, (walk.cents - avg30) // 10, 0)
+            flip = moved & (field(words, 42, 9) == 0)  # a price appears or disappears
+            nulls ^= np.where(flip, 1 << (field(words, 51, 8) * 12 >> 8), 0)
         if recurs(day, _PRICE_GUIDE_MISSING):
-            return None
-        rows = np.flatnonzero(self._listed & (self._starts <= day))
-        return pa.table({"id_product": self._ids[rows], **self._prices(rows)})
-
-    def _move(self, day: int) -> None:
-        words = self._walk.step(day)
-        moved, cents = self._walk.moved, self._walk.cents
-        self._low = np.where(moved & (field(words, 40, 2) == 0), self._low_now(), self._low)
-        self._avg7 += np.where(moved, (cents - self._avg7) // 3, 0)
-        self._avg30 += np.where(moved, (cents - self._avg30) // 10, 0)
-        flip = moved & (field(words, 42, 9) == 0)  # a price appears or disappears
-        self._nulls ^= np.where(flip, 1 << (field(words, 51, 8) * 12 >> 8), 0)
-
-    def _low_now(self) -> Integers:
-        cents: Integers = np.maximum(2, self._walk.cents * self._low_share // 1000)
-        return cents
-
-    def _prices(self, rows: Integers) -> dict[str, pa.Array]:
-        trend = self._walk.cents[rows]
-        low = np.minimum(self._low[rows], trend)
-        avg7, avg30 = self._avg7[rows], self._avg30[rows]
-        holo = self._holo_share[rows]
-        avg1 = np.maximum(1, trend * (900 + self._walk.version[rows] * 37 % 200) // 1000)
-        plain = [low, (avg7 + avg1 + 1) // 2, trend, avg1, avg7, avg30]
-        tenths = [price * 10 for price in plain + [price * holo // 1000 for price in plain]]  # tenths of a cent
-        tenths[_TREND][self._worthless[rows]] = 0
-        tenths[_AVG30] += 5 * self._half_cents[rows]
-        nulls = self._nulls[rows]
-        return {
+            yield None
+            continue
+        avg1 = np.maximum(1, walk.cents * (900 + walk.version * 37 % 200) // 1000)
+        plain = [np.minimum(low, walk.cents), (avg7 + avg1 + 1) // 2, walk.cents, avg1, avg7, avg30]
+        tenths = [price * 10 for price in plain + [price * holo_share // 1000 for price in plain]]  # of a cent
+        tenths[_TREND][worthless] = 0
+        tenths[_AVG30] += 5 * half_cents
+        columns = {
             name: pa.array(prices / 1000, mask=(nulls >> place) & 1 == 1)
             for place, (name, prices) in enumerate(zip(_COLUMNS, tenths, strict=True))
         }
+        yield pa.table({"id_product": catalogue.ids, **columns}).filter(pa.array(listed & (catalogue.starts <= day)))
 
 
 def _null_bits(words: Words, holo: Words, sealed: Flags) -> Integers:
@@ -231,131 +169,119 @@ def _null_bits(words: Words, holo: Words, sealed: Flags) -> Integers:
     bits = np.zeros(len(sealed), dtype=np.int64)
     for place, share in enumerate(_NULL_SHARES):
         bits |= chance(words[place // 4], 16 * (place % 4), share) << np.int64(place)
-    bits |= np.where(chance(holo, 0, _HOLO_SHARE) & ~sealed, 0, 0b111111_000000)
+    bits |= np.where(chance(holo, 0, 0.3) & ~sealed, 0, 0b111111_000000)
     bits |= np.where(chance(holo, 16, 0.02), 0b111111_111111, 0)
     bits |= np.where(sealed, 0b000000_111000, 0)
     return bits
 
 
+def _some_twice(rows: Integers, again: Flags) -> tuple[Integers, Flags]:
+    """Return rows, those that are read again at the end, and which ones these are."""
+    both = np.concatenate([rows, rows[again[rows]]])
+    return both, np.arange(len(both)) >= len(rows)
+
+
 # The table `listings`: the rows of the expansions' list pages. Each expansion is read every third day.
 
 _LISTINGS_MISSING = (43, 12)
-_EVERY_DAYS = 3
 _AVAILABLE_CURVE = [(0, 0), (60_000, 1), (500_000, 25), (900_000, 400), (990_000, 2_500), (1_000_000, 40_000)]
 
 
-class Listings:
-    """Makes the table day by day. `day` must be called for every day from 0 on."""
-
-    def __init__(self, seed: int, catalogue: DemoCatalogue) -> None:
-        words = draw_rows(seed, "listings", 2, len(catalogue.ids))
-        self._catalogue = catalogue
-        self._walk = PriceWalk(seed, "listings", catalogue.cents * (300 + below(words[0], 0, 600)) // 1000)
-        self._unlisted = chance(words[0], 16, 0.03)
-        self._has_foil = chance(words[0], 32, 0.25) & ~catalogue.is_sealed
-        self._available = by_quantile(_AVAILABLE_CURVE, millionths(words[1]))
-
-    def day(self, day: int) -> pa.Table | None:
-        """Return the rows of the pages read on one day, or None if there were none."""
-        words = self._walk.step(day)
-        due = (self._catalogue.expansion + day) % _EVERY_DAYS == 0
-        rows = np.flatnonzero(due & ~self._unlisted)
+def listings(seed: int, catalogue: DemoCatalogue) -> Days:
+    """Make the table day by day. Some products are on a page that is read twice: hours later, or in the same second."""
+    traits = draw(seed, "listings", 2 * len(catalogue.ids)).reshape(2, -1)
+    walk = PriceWalk(seed, "listings", catalogue.cents * (300 + below(traits[0], 0, 600)) // 1000)
+    unlisted, has_foil = chance(traits[0], 16, 0.03), chance(traits[0], 32, 0.25) & ~catalogue.is_sealed
+    usual = by_quantile(_AVAILABLE_CURVE, millionths(traits[1]))
+    for day in count():
+        words = walk.step(day)
+        rows, again = _some_twice(
+            np.flatnonzero(((catalogue.expansion + day) % 3 == 0) & ~unlisted), field(words, 56, 8) == 0
+        )
         if recurs(day, _LISTINGS_MISSING) or not len(rows):
-            return None
-        # Some are on a page that is read twice: hours later, or within the same second.
-        again = rows[field(words[rows], 56, 8) == 0]
-        return self._table(day, np.concatenate([rows, again]), len(rows), words)
-
-    def _table(self, day: int, rows: Integers, first: int, words: Words) -> pa.Table:
-        repeated = np.arange(len(rows)) >= first
-        words = words[rows]
-        count = self._available[rows] * (90 + below(words, 40, 20)) // 100 + repeated
-        from_price, foil = self._walk.cents[rows], self._has_foil[rows]
-        return pa.table(
+            yield None
+            continue
+        words, foil, euros = words[rows], has_foil[rows], walk.cents[rows] / 100
+        available = usual[rows] * (90 + below(words, 40, 20)) // 100 + again
+        # An expansion's pages are read in sequence, thirty products a page, two seconds apart.
+        start = below(mix(catalogue.expansion[rows] * 1009 + day), 0, SECONDS_A_DAY // 2)
+        seconds = start + rows // 30 * 2 % 10_000 + again * (rows % 2) * SECONDS_A_DAY // 4
+        yield pa.table(
             {
-                "id_product": self._catalogue.ids[rows],
-                "scraped_at": timestamps(day, self._seconds(day, rows, repeated)),
-                "available": pa.array(count.astype(np.int32), mask=field(words, 40, 6) == 0),
-                "from_price": pa.array(from_price / 100, mask=count == 0),
-                "available_foil": pa.array((count // 7).astype(np.int32), mask=~foil),
-                "from_price_foil": pa.array(from_price * 3 / 100, mask=~foil | (count < 7)),
+                "id_product": catalogue.ids[rows],
+                "scraped_at": timestamps(day, seconds),
+                "available": pa.array(available.astype(np.int32), mask=field(words, 40, 6) == 0),
+                "from_price": pa.array(euros, mask=available == 0),
+                "available_foil": pa.array((available // 7).astype(np.int32), mask=~foil),
+                "from_price_foil": pa.array(walk.cents[rows] * 3 / 100, mask=~foil | (available < 7)),
             }
         )
-
-    def _seconds(self, day: int, rows: Integers, repeated: Flags) -> Integers:
-        """Return when rows were read: an expansion's pages in sequence, thirty products a page, two seconds apart."""
-        expansion = self._catalogue.expansion[rows]
-        start = below(mix((expansion * 1009 + day).astype(np.uint64)), 0, SECONDS_A_DAY // 2)
-        later = repeated * (rows % 2) * SECONDS_A_DAY // 4
-        seconds: Integers = start + rows // 30 * 2 % 10_000 + later
-        return seconds
 
 
 # The table `filtered_checks`: the cheapest offers under the seller filter, checked about once a day.
 
 _FILTERED_CHECKS_MISSING, _WITHOUT_LISTS, _LATE = (41, 23), (10, 3), (6, 1)
-_NEVER_SHARE, _DAILY_SHARE = 0.06, 0.97
+_DAILY_SHARE = 0.97
 _MAX_LISTED = 20  # offers on the page that is read
 _OFFERS_CURVE = [(0, 0), (140_000, 1), (500_000, 4), (800_000, 7), (960_000, 18), (1_000_000, 70)]
 
 
-class FilteredChecks:
-    """Makes the table day by day. `day` must be called for every day from 0 on."""
-
-    def __init__(self, seed: int, catalogue: DemoCatalogue) -> None:
-        words = draw_rows(seed, "filtered_checks", 2, len(catalogue.ids))
-        self._seed, self._ids = seed, catalogue.ids
-        self._walk = PriceWalk(seed, "filtered_checks", catalogue.cents * (750 + below(words[0], 0, 350)) // 1000)
-        self._never = chance(words[0], 16, _NEVER_SHARE)
-        self._usual = by_quantile(_OFFERS_CURVE, millionths(words[1]))
-
-    def day(self, day: int) -> pa.Table | None:
-        """Return the checks of one day, or None if there were none."""
-        words = self._walk.step(day)
-        rows = np.flatnonzero(~self._never & (field(words, 40, 8) < 256 * _DAILY_SHARE))
+def filtered_checks(seed: int, catalogue: DemoCatalogue) -> Days:
+    """Make the table day by day. Some products are checked twice: hours later, or within the same second."""
+    traits = draw(seed, "filtered_checks", 2 * len(catalogue.ids)).reshape(2, -1)
+    walk = PriceWalk(seed, "filtered_checks", catalogue.cents * (750 + below(traits[0], 0, 350)) // 1000)
+    never, usual = chance(traits[0], 16, 0.06), by_quantile(_OFFERS_CURVE, millionths(traits[1]))
+    for day in count():
+        words = walk.step(day)
+        rows, again = _some_twice(
+            np.flatnonzero(~never & (field(words, 40, 8) < 256 * _DAILY_SHARE)), field(words, 57, 7) == 0
+        )
         if recurs(day, _FILTERED_CHECKS_MISSING) or not len(rows):
-            return None
-        # Some are checked twice: hours later, or within the same second.
-        again = rows[field(words[rows], 57, 7) == 0]
-        return self._table(day, np.concatenate([rows, again]), len(rows), words)
-
-    def _table(self, day: int, rows: Integers, first: int, words: Words) -> pa.Table:
-        repeated = (np.arange(len(rows)) >= first).astype(np.int64)
-        keys = list_keys(self._seed, rows, self._walk.version[rows], repeated)
-        lowest, count = self._walk.cents[rows], self._counts(rows, keys)
-        no_list = (field(words[rows], 48, 5) == 0) | recurs(day, _WITHOUT_LISTS)
-        offers = make_offers(keys, lowest, np.where(no_list, 0, np.minimum(count, _MAX_LISTED)))
-        columns = {
-            "price": offers.prices,
-            "condition": offers.conditions,
-            "quantity": offers.quantities,
-            "seller": offers.sellers,
-        }
-        cheapest, none = first_words(keys), count == 0
-        return pa.table(
+            yield None
+            continue
+        words, lowest = words[rows], walk.cents[rows]
+        keys = list_keys(seed, rows, walk.version[rows], again.astype(np.int64))
+        offers = _offer_counts(usual[rows], keys)
+        no_list = (field(words, 48, 5) == 0) | recurs(day, _WITHOUT_LISTS)
+        cheapest, none = mix(keys), offers == 0
+        yield pa.table(
             {
-                "id_product": self._ids[rows],
-                "checked_at": self._checked_at(day, rows, repeated, words[rows]),
-                "offers": count.astype(np.int32),
+                "id_product": catalogue.ids[rows],
+                "checked_at": _checked_at(day, rows, again, words, len(catalogue.ids)),
+                "offers": offers.astype(np.int32),
                 "lowest": pa.array(lowest / 100, mask=none),
-                "cheapest_seller": seller_names(cheapest, none),
-                "cheapest_condition": condition_codes(cheapest, none),
-                "offer_list": offers.lists(columns, no_list),
+                "cheapest_seller": pick(vocabulary.SELLERS, cheapest, 0, none),
+                "cheapest_condition": _condition_codes(cheapest, none),
+                "offer_list": offer_lists(keys, lowest, np.minimum(offers, _MAX_LISTED), no_list, _filtered_columns),
             }
         )
 
-    def _counts(self, rows: Integers, keys: Words) -> Integers:
-        """Return how many offers there are: about the usual number of each product."""
-        usual = self._usual[rows]
-        change = below(keys, 16, 3) - 1
-        counts = np.where(usual == 0, field(keys, 32, 4) == 0, np.maximum(usual + change, 0))
-        integers: Integers = counts.astype(np.int64)
-        return integers
 
-    def _checked_at(self, day: int, rows: Integers, repeated: Integers, words: Words) -> pa.Array:
-        """Return when rows were checked: one round a day from a new start. Sometimes one check is after midnight."""
-        second = (rows * SECONDS_A_DAY // len(self._ids) + day * 4_321 + field(words, 24, 4)) % SECONDS_A_DAY
-        second = np.minimum(second + repeated * (rows % 2) * 7_200, SECONDS_A_DAY - 1)
-        late = (np.arange(len(rows)) == day * 97 % len(rows)) & recurs(day, _LATE)
-        milliseconds = field(words, 28, 9) + repeated * (rows % 4 == 0)
-        return timestamps(day, np.where(late, SECONDS_A_DAY + 5, second), milliseconds)
+def _filtered_columns(words: Words, cents: Integers) -> dict[str, pa.Array]:
+    shared = offer_columns(words, cents)
+    quantity = pa.array(_QUANTITIES[field(words, 38, 6)], mask=field(words, 44) // 2000 == 1)
+    return {
+        "price": shared["price"],
+        "condition": shared["condition"],
+        "quantity": quantity,
+        "seller": shared["seller"],
+    }
+
+
+def _condition_codes(words: Words, mask: Flags) -> pa.Array:
+    place = by_weight(vocabulary.CONDITION_WEIGHTS, words, 16)
+    return choose(vocabulary.CONDITION_CODES, np.where(place < len(vocabulary.CONDITION_CODES), place, 0), mask)
+
+
+def _offer_counts(usual: Integers, keys: Words) -> Integers:
+    """Return how many offers there are: about the usual number of each product."""
+    changed = np.maximum(usual + below(keys, 16, 3) - 1, 0)
+    return np.asarray(np.where(usual == 0, field(keys, 32, 4) == 0, changed))
+
+
+def _checked_at(day: int, rows: Integers, again: Flags, words: Words, products: int) -> pa.Array:
+    """Return when rows were checked: one round a day from a new start. Sometimes one check is after midnight."""
+    second = (rows * SECONDS_A_DAY // products + day * 4_321 + field(words, 24, 4)) % SECONDS_A_DAY
+    second = np.minimum(second + again * (rows % 2) * 7_200, SECONDS_A_DAY - 1)
+    late = (np.arange(len(rows)) == day * 97 % len(rows)) & recurs(day, _LATE)
+    return timestamps(day, np.where(late, SECONDS_A_DAY + 5, second), field(words, 28, 9) + again * (rows % 4 == 0))

@@ -13,7 +13,7 @@ from duckdb.sqltypes import DuckDBPyType
 from generator.compare.diff import compared_fields
 from generator.database import Database
 from generator.demo.lake import write_demo
-from generator.demo.words import CONDITION_CODES
+from generator.demo.vocabulary import CONDITION_CODES
 from generator.fingerprints.recipe import Fingerprint
 from generator.ingest.catalogue import list_pages_file
 from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, WATCHLIST, ScrapedFormat

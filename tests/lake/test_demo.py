@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from generator.demo import fingerprints as demo_fingerprints
+from generator.demo import catalogue
 from generator.demo.lake import write_demo
 from generator.errors import LakeError
 from tests.support.recorded import Recorded
@@ -503,7 +503,7 @@ def test_a_demo_lake_builds(lake, tmp_path):
 def test_a_large_demo_has_fingerprints_of_some_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are the first by key, each with all of its products, and the lake is whole otherwise."""
     write_demo(tmp_path / "whole", 200, 1, 1)
-    monkeypatch.setattr(demo_fingerprints, "_MAX_ENTRIES", 50)
+    monkeypatch.setattr(catalogue, "_MAX_ENTRIES", 50)
     sizes = write_demo(tmp_path / "capped", 200, 1, 1)
     whole, capped = (pq.read_table(tmp_path / lake / "fingerprints.parquet") for lake in ("whole", "capped"))
     assert sizes["fingerprints"].rows == len(capped) == 50 < len(whole)

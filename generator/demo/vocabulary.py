@@ -72,6 +72,31 @@ _SET_ENDINGS = _spaced("""
 _SET_TAILS = ["", " Promos", " II", ": Encore", " Reprints", " 2", " Trainer Decks", " à la Carte"]
 SET_NAMES = [f"{begin} {end}{tail}" for tail, begin, end in product(_SET_TAILS, _SET_BEGINNINGS, _SET_ENDINGS)]
 
+# Sets that are hard for filters, with their games. 1217 is the id of the third, which a filter by this text must find.
+AWKWARD_SETS: list[tuple[str, str | None]] = [
+    ("Ember Court", GAMES[0]),
+    ("Ember Court 2", GAMES[0]),
+    ("Return to Ember Court", GAMES[0]),
+    ("ember court", GAMES[1]),
+    ("151", GAMES[0]),
+    ("1217", GAMES[0]),
+    ("Twin Eclipse", GAMES[0]),
+    ("Twin Eclipse", GAMES[0]),
+    ("Promos", GAMES[0]),
+    ("Promos", GAMES[1]),
+    ("Warden's Vigil", GAMES[2]),
+    ("Warden’s Vigil", GAMES[2]),
+    ("Éclats d’Ébène", GAMES[1]),
+    ("Nocturne E\u0301ternel", GAMES[1]),
+    ("Über & Unter", GAMES[2]),
+    ('"Q" Promos', GAMES[3]),
+    ("100% Foil_Promos", GAMES[3]),
+    ("HQ—Unbound: The Very Long Road That Leads From the Hollow Harbour to the House of Hours", GAMES[2]),
+    ("ねこの森", GAMES[3]),
+    ("Q", None),
+    ("Unreleased Horizon", GAMES[0]),
+]
+
 RARITIES = [
     "Common", "Uncommon", "Rare", "Holo Rare", "Holo Rare ", "HoloRare", "Double Rare", "Double rare",
     "Ultra Rare", "ULTRA RARE", "UltraRare", "Épique", "Secret Rare", "Promo",
