@@ -151,7 +151,6 @@ def finish(response: Response) -> Response:
     request, service = this_request(), current_app.extensions[NAME]
     access = request.access
     if access is None and request.routing_exception is None:  # another route of the application
-        service.metrics.flush()
         return response
     if access is not None and not isinstance(response, Answer):
         response.vary.update(("Authorization", "X-API-Key"))

@@ -12,7 +12,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,16 +46,12 @@ class OpenCopies(FolderStore):
 class BuildCopies:
     """The copies of a bucket.
 
-    Args:
-        after_file: Called after each file, by the thread that has copied it.
-
     Attributes:
         store: The folder, for small objects beside the builds.
     """
 
-    def __init__(self, bucket: Store, folder: Path, after_file: Callable[[], None] = lambda: None):
+    def __init__(self, bucket: Store, folder: Path):
         self._bucket = bucket
-        self._after_file = after_file
         self._folder = folder
         self._is_swept = False
         self.store = FolderStore(str(folder), private=True)
@@ -164,12 +160,9 @@ class BuildCopies:
     def _copy_file(self, folder: str, file: LayerFile) -> None:
         """Copy a file of a layer, unless it is here and whole: an interrupted copy has left it."""
         place = self._place(folder + file.name)
-        try:
-            with self._translated_errors(folder + file.name):
-                if _sha256_of(place) != file.sha256:
-                    replace_file(place, self._checked_chunks(folder + file.name, file), mode=_MODE)
-        finally:
-            self._after_file()
+        with self._translated_errors(folder + file.name):
+            if _sha256_of(place) != file.sha256:
+                replace_file(place, self._checked_chunks(folder + file.name, file), mode=_MODE)
 
     def _checked_chunks(self, name: str, file: LayerFile) -> Iterator[bytes]:
         """Yield the bytes of a file of the bucket. In the end raise DamagedObject if they do not match its hash."""

@@ -222,7 +222,6 @@ class BuildRegistry:
             self._try("the steps of /changes are not all copied", self.steps.copy)
             self._try("which build is live here is not noted", lambda: self._say_live(pointer))
             self._try("builds that are not used any more are not closed", self._close_unused)
-        self._metrics.flush()
 
     def _try(self, problem: str, work: Callable[[], object]) -> None:
         """Do what a build that is live does not need. The next poll tries it again."""

@@ -19,15 +19,11 @@ class Jobs:
     Args:
         seconds: How long a request waits for a job. It goes on, and a later request finds its result.
         max_waiting: How many requests may wait at a time. The other threads are left for requests that do not wait.
-        after_job: Called after each job, by its thread.
     """
 
-    def __init__(
-        self, seconds: float = WAIT_SECONDS, max_waiting: int = 8, after_job: Callable[[], None] = lambda: None
-    ):
+    def __init__(self, seconds: float = WAIT_SECONDS, max_waiting: int = 8):
         self.seconds = seconds
         self._places = BoundedSemaphore(max_waiting)
-        self._after_job = after_job
         self._pool = ThreadPoolExecutor(_MAX_JOBS, "job")
         self._own = ThreadPoolExecutor(1, "own job")
         self._running: dict[Hashable, Future[Any]] = {}
@@ -70,4 +66,3 @@ class Jobs:
         finally:
             with self._lock:
                 self._running.pop(key, None)
-            self._after_job()

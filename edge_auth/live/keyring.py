@@ -109,7 +109,6 @@ class Keyring:
             if problem and problem != self.last_error:
                 self._log.line(problem)
             self.last_error = problem
-        self._metrics.flush()
 
     def _follow(self, new: KeyChanges) -> None:
         """Drop the records that changed."""

@@ -5,6 +5,7 @@ neither a lock between processes nor a system call, and the counts of a worker s
 worker takes a free slot, and its successor goes on counting there.
 """
 
+import copy
 import fcntl
 import json
 import os
@@ -12,21 +13,20 @@ from collections.abc import Callable
 from functools import cache, wraps
 from itertools import count
 from pathlib import Path
-from threading import Lock, local
+from threading import Lock
 from time import monotonic
-from typing import Any, TextIO, cast
+from typing import Any, TextIO
 
 from edge_auth.builds.builds import BuildRecord
 from edge_auth.errors import StoreError
 from edge_auth.live.log import Answered
-from edge_auth.store.disk import reserve
+from edge_auth.store.disk import replace_file, reserve
 from edge_auth.store.interface import Store
 
 LIVE_NAME = "live.json"
 NO_LABEL = "none"  # the label of requests without endpoint or key
 _BUCKETS_SECONDS = (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 _COUNTED_OPERATIONS = ("get", "get_versioned", "stat", "digest")
-_HIT, _MISS = ("cache_hits",), ("cache_misses",)
 _FILE_BYTES = 1 << 20
 _RETRY_SECONDS = 5.0
 
@@ -35,10 +35,7 @@ class Metrics:
     """Counts what a worker does. This class counts nothing: it is for a shim without a metrics endpoint."""
 
     def request(self, one: Answered) -> None:
-        """Count an answered request of the API, and flush."""
-
-    def flush(self) -> None:
-        """Publish what this thread has counted. Call it if no request of the API follows."""
+        """Count an answered request of the API."""
 
     def cache(self, hit: bool) -> None:
         """Count a look-up in the cache."""
@@ -54,32 +51,99 @@ class Metrics:
         return store
 
 
-class ThreadCounts(local):
-    """The counts of a thread since its last flush. One request can read the store several times."""
-
-    def __init__(self) -> None:
-        self.counts: dict[tuple[str, ...], int] = {}
-
-    def add(self, series: tuple[str, ...]) -> None:
-        """Add one to a metric, given by its name and labels."""
-        counts = self.counts
-        counts[series] = counts.get(series, 0) + 1
-
-
 class PrometheusMetrics(Metrics):
-    """The metrics of one worker. Create it once, in the worker's process.
+    """The metrics of one worker, in a folder. Create it once, in the worker's process.
 
-    Raises:
-        OSError: The folder cannot be written. `RetriedMetrics` tries again.
+    While the folder cannot be written, it counts nothing. Requests then try it again.
+
+    Args:
+        say: Writes a line to the log.
     """
 
-    def __init__(self, folder: Path, thread_counts: ThreadCounts):
+    def __init__(self, folder: Path, say: Callable[[str], None]):
+        self._folder = folder
+        self._say = say
+        self._counters: dict[str, Callable[..., Any]] = {}
+        self._slot_lock: TextIO | None = None  # held until the process ends
+        self._unpublished: BuildRecord | None = None
+        self._next_try = 0.0
+        self._trying = Lock()
+        self._try()
+
+    def request(self, one: Answered) -> None:
+        """Count an answered request of the API."""
+        if self._next_try and monotonic() > self._next_try:
+            self._try()
+        endpoint = one.endpoint or NO_LABEL
+        self._count("requests", endpoint, one.status)
+        if self._counters:
+            self._seconds(endpoint).observe(one.seconds)
+        if one.status == 429:
+            self._count("rate_limited", one.key_id or NO_LABEL)
+        elif one.status >= 500:
+            self._count("failed", one.key_id or NO_LABEL)
+
+    def cache(self, hit: bool) -> None:
+        """Count a look-up in the cache."""
+        self._count("cache_hits" if hit else "cache_misses")
+
+    def fallback(self) -> None:
+        """Count a request that the shared rate limit counter did not count."""
+        self._count("rate_limit_fallbacks")
+
+    def live(self, record: BuildRecord) -> None:
+        """Publish the record of the build that is live from now on."""
+        self._unpublished = record
+        self._try()
+
+    def watch(self, store: Store) -> Store:
+        """Return a store whose requests and errors are counted."""
+        watched = copy.copy(store)
+        for operation in _COUNTED_OPERATIONS:
+            setattr(watched, operation, self._counted(operation, getattr(store, operation)))
+        return watched
+
+    def _counted(self, operation: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(method)
+        def counted(*arguments: Any, **keywords: Any) -> Any:
+            self._count("store_requests", operation)
+            try:
+                return method(*arguments, **keywords)
+            except StoreError:
+                self._count("store_errors", operation)
+                raise
+
+        return counted
+
+    def _count(self, name: str, *labels: object) -> None:
+        if self._counters:
+            self._counters[name](*labels).inc()
+
+    def _try(self) -> None:
+        with self._trying:
+            try:
+                self._write()
+                self._next_try = 0.0
+            except OSError as error:
+                if not self._next_try:
+                    self._say(f"the metrics cannot be written, and are tried every {_RETRY_SECONDS:g} s: {error}")
+                self._next_try = monotonic() + _RETRY_SECONDS
+
+    def _write(self) -> None:
+        if not self._counters:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            slot, self._slot_lock = _take_slot(self._folder)
+            self._make_counters(slot)
+        if (record := self._unpublished) is not None:
+            said = {name: record.get(name) for name in ("id", "as_of", "freshness")}
+            replace_file(self._folder / LIVE_NAME, [json.dumps(said).encode()])
+            self._unpublished = None
+
+    def _make_counters(self, slot: int) -> None:
         # The import is slow, and shims without metrics do not need it.
         from prometheus_client import Counter, Histogram, values
 
-        self._folder = folder
-        slot, self._lock = _take_slot(folder)
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(self._folder)
         # This is the library's only way to name a worker's files by its slot. By process id, which is its default,
         # each successor of a worker would add two files of a megabyte.
         values.ValueClass = values.MultiProcessValue(lambda: slot)  # type: ignore[no-untyped-call]  # the library lacks it
@@ -88,89 +152,29 @@ class PrometheusMetrics(Metrics):
             metric = Counter(f"cardpress_{name}", help_, labels, registry=None)
             return cache(metric.labels) if labels else lambda: metric
 
-        self._requests = counter("requests", "Requests answered.", "endpoint", "status")
-        self._rate_limited = counter("rate_limited", "Requests refused by the rate limit.", "key")
-        self._failed = counter("failed", "Requests answered 500.", "key")
-        self._fallbacks = counter("rate_limit_fallbacks", "Requests that the shared counter did not count.")
-        self._counters = {
-            "store_requests": counter("store_requests", "Requests to the store.", "operation"),
-            "store_errors": counter("store_errors", "Requests to the store that failed.", "operation"),
-            "cache_hits": counter("cache_hits", "Bodies and search results found in memory."),
-            "cache_misses": counter("cache_misses", "Bodies and search results not found in memory."),
-        }
         seconds = Histogram(
             "cardpress_request_seconds", "Time to an answer.", ["endpoint"], buckets=_BUCKETS_SECONDS, registry=None
         )
         self._seconds = cache(seconds.labels)
+        counters = {name: counter(name, *more) for name, *more in _COUNTERS}
         for operation in _COUNTED_OPERATIONS:  # alerts need series that exist from the start
-            self._counters["store_errors"](operation)
-        self._thread_counts = thread_counts
-        counter("worker_starts", "Workers started. More than there are means that some were replaced.")().inc()
-
-    def request(self, one: Answered) -> None:
-        """Count an answered request of the API, and flush."""
-        endpoint = one.endpoint or NO_LABEL
-        self._requests(endpoint, one.status).inc()
-        self._seconds(endpoint).observe(one.seconds)
-        if one.status == 429:
-            self._rate_limited(one.key_id or NO_LABEL).inc()
-        elif one.status >= 500:
-            self._failed(one.key_id or NO_LABEL).inc()
-        self.flush()
-
-    def flush(self) -> None:
-        """Publish what this thread has counted."""
-        counts = self._thread_counts.counts
-        for (name, *labels), number in counts.items():
-            self._counters[name](*labels).inc(number)
-        counts.clear()
-
-    def cache(self, hit: bool) -> None:
-        """Count a look-up in the cache."""
-        self._thread_counts.add(_HIT if hit else _MISS)
-
-    def fallback(self) -> None:
-        """Count a request that the shared rate limit counter did not count."""
-        self._fallbacks().inc()
-
-    def live(self, record: BuildRecord) -> None:
-        """Publish the record of the build that is live from now on.
-
-        Raises:
-            OSError: The folder cannot be written.
-        """
-        temporary = self._folder / f".{LIVE_NAME}-{os.getpid()}"
-        temporary.write_text(json.dumps({name: record.get(name) for name in ("id", "as_of", "freshness")}))
-        temporary.replace(self._folder / LIVE_NAME)
+            counters["store_errors"](operation)
+        counters["worker_starts"]().inc()
+        self._counters = counters
 
 
-class WatchedStore:
-    """A store whose reads are counted. Other methods are those of the store itself."""
-
-    def __init__(self, store: Store, thread_counts: ThreadCounts):
-        self._store = store
-        self._thread_counts = thread_counts
-
-    def __getattr__(self, name: str) -> Any:
-        method = getattr(self._store, name)
-        if name in _COUNTED_OPERATIONS:
-            method = self._counted(name, method)
-        setattr(self, name, method)
-        return method
-
-    def _counted(self, operation: str, method: Callable[..., Any]) -> Callable[..., Any]:
-        add, requests, errors = self._thread_counts.add, ("store_requests", operation), ("store_errors", operation)
-
-        @wraps(method)
-        def counted(*arguments: Any, **keywords: Any) -> Any:
-            add(requests)
-            try:
-                return method(*arguments, **keywords)
-            except StoreError:
-                add(errors)
-                raise
-
-        return counted
+# The name, what it counts, and its labels.
+_COUNTERS = (
+    ("requests", "Requests answered.", "endpoint", "status"),
+    ("rate_limited", "Requests refused by the rate limit.", "key"),
+    ("failed", "Requests answered 500.", "key"),
+    ("rate_limit_fallbacks", "Requests that the shared counter did not count."),
+    ("store_requests", "Requests to the store.", "operation"),
+    ("store_errors", "Requests to the store that failed.", "operation"),
+    ("cache_hits", "Bodies and search results found in memory."),
+    ("cache_misses", "Bodies and search results not found in memory."),
+    ("worker_starts", "Workers started. More than there are means that some were replaced."),
+)
 
 
 def _take_slot(folder: Path) -> tuple[int, TextIO]:
@@ -196,66 +200,3 @@ def _allocate(file: Path) -> None:
             reserve(handle, _FILE_BYTES)
     finally:
         os.close(handle)
-
-
-class RetriedMetrics(Metrics):
-    """Counts in a folder. While the folder cannot be written, it counts the reads of the store only.
-
-    Args:
-        say: Writes a line to the log.
-    """
-
-    def __init__(self, folder: Path, say: Callable[[str], None]):
-        self._folder = folder
-        self._say = say
-        self._thread_counts = ThreadCounts()
-        self._counting = Metrics()
-        self._unpublished: BuildRecord | None = None
-        self._next_try = 0.0
-        self._trying = Lock()
-        self._try()
-
-    def request(self, one: Answered) -> None:
-        """Count an answered request of the API, and flush."""
-        self._counting.request(one)
-
-    def flush(self) -> None:
-        """Publish what this thread has counted. If something could not be written, try it again every 5 seconds."""
-        if self._next_try and monotonic() > self._next_try:
-            self._try()
-        self._counting.flush()
-
-    def cache(self, hit: bool) -> None:
-        """Count a look-up in the cache."""
-        self._counting.cache(hit)
-
-    def fallback(self) -> None:
-        """Count a request that the shared rate limit counter did not count."""
-        self._counting.fallback()
-
-    def live(self, record: BuildRecord) -> None:
-        """Publish the record of the build that is live from now on."""
-        self._unpublished = record
-        self._try()
-
-    def watch(self, store: Store) -> Store:
-        """Return a store whose requests and errors are counted."""
-        return cast("Store", WatchedStore(store, self._thread_counts))  # its other methods come from __getattr__
-
-    def _try(self) -> None:
-        with self._trying:
-            try:
-                self._write()
-                self._next_try = 0.0
-            except OSError as error:
-                if not self._next_try:
-                    self._say(f"the metrics cannot be written, and are tried every {_RETRY_SECONDS:g} s: {error}")
-                self._next_try = monotonic() + _RETRY_SECONDS
-
-    def _write(self) -> None:
-        if not isinstance(self._counting, PrometheusMetrics):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            self._counting = PrometheusMetrics(self._folder, self._thread_counts)
-        if (record := self._unpublished) is not None:
-            self._counting.live(record)
-            self._unpublished = None

@@ -24,7 +24,7 @@ from edge_auth.live.key_copies import KeyCopies
 from edge_auth.live.key_file import KeyFile, open_key_file
 from edge_auth.live.keyring import Keyring, KeySource
 from edge_auth.live.log import Log
-from edge_auth.live.metrics import Metrics, RetriedMetrics
+from edge_auth.live.metrics import Metrics, PrometheusMetrics
 from edge_auth.serve.state_files import copies_folder, live_file
 from edge_auth.store.file_cache import FileCache, default_state_folder
 from edge_auth.store.folder import FolderStore
@@ -96,10 +96,10 @@ def make_app(settings: Settings, log: Log | None = None) -> Flask:
         log: With None, the log goes to standard error.
     """
     log = log or Log()
-    metrics = RetriedMetrics(settings.metrics, log.line) if settings.metrics is not None else Metrics()
+    metrics = PrometheusMetrics(settings.metrics, log.line) if settings.metrics is not None else Metrics()
     store = metrics.watch(open_store(settings.store, settings.store_seconds))
     keyring = Keyring(_key_source(settings, metrics), log, metrics)
-    jobs = Jobs(settings.store_seconds, _MAX_WAITING, metrics.flush)
+    jobs = Jobs(settings.store_seconds, _MAX_WAITING)
     behind_nginx = settings.socket is not None
     builds = _builds(settings, store, jobs, log, metrics)
     counter = _counter(settings, store.location, log, metrics)
@@ -110,7 +110,6 @@ def make_app(settings: Settings, log: Log | None = None) -> Flask:
     builds.warm = partial(warm, app)
     with suppress(Exception):  # if a build cannot be read, answers are 500 until it can: no reason to crash
         _check_ready(builds, keyring)
-    metrics.flush()
     sys.setswitchinterval(_SWITCH_SECONDS)
     return app
 
@@ -131,7 +130,7 @@ def _builds(settings: Settings, store: Store, jobs: Jobs, log: Log, metrics: Met
     if is_folder(settings.store):
         files, told = FileCache(inflated), live if settings.socket is not None else None
         return BuildRegistry(store, files, jobs, log, metrics, live_file=told)
-    copies = BuildCopies(store, Path(settings.state) / f"builds-{store_name(store.location)}", metrics.flush)
+    copies = BuildCopies(store, Path(settings.state) / f"builds-{store_name(store.location)}")
     return BuildRegistry(store, FilesInPlace(inflated), jobs, log, metrics, copies=copies, live_file=live)
 
 

@@ -217,8 +217,6 @@ def test_metrics_of_a_shim_that_starts_on_a_full_disk(store, tmp_path):
             assert counted(server) is None
             filler.unlink()
             assert eventually(lambda: server.get(CARDS, key)[0] == 200 and counted(server))
-            reads = lambda: server.get(CARDS, key) and Seen(server)("store_requests_total", operation="get")  # noqa: E731
-            assert eventually(reads), "each thread publishes its own counts when it has answered"
             assert Seen(server)("build_age_seconds") is not None
         finally:
             code, _ = server.stop()
