@@ -26,7 +26,7 @@ from edge_auth.api.routes import Query, Route, require_one_host
 from edge_auth.api.service import service
 from edge_auth.api.site import SITE_HEADERS, description, no_path, page, pages
 from edge_auth.api.watchlist import watchlist
-from edge_auth.builds import object_keys
+from edge_auth.builds import layout
 from edge_auth.builds.bodies import JSON
 from edge_auth.errors import ApiError, MethodNotAllowed, NoLiveBuild, NotFound, StoreError
 from edge_auth.live.build_registry import OneBuild
@@ -112,7 +112,7 @@ def _not_found(cardpress: Cardpress, error: NotFound) -> Response:
     request = this_request()
     if not _OF_API.match(request.raw_path) and prefers(request.environ.get("HTTP_ACCEPT", ""), "text/html", JSON):
         with suppress(ApiError, StoreError, NoLiveBuild):
-            found = page(cardpress.builds.select(), object_keys.LOST_PAGE, Query())
+            found = page(cardpress.builds.select(), layout.LOST_PAGE, Query())
             return lost_page(request, found, SITE_HEADERS, cardpress)
     return refusal(error)
 
@@ -137,11 +137,11 @@ def _nearest_path(path: bytes) -> str | None:
     """Return the path of the API that a client means who asks for one that is not there, None if none is near."""
     wanted = [part for part in path[:_MAX_MEANT_BYTES].decode(errors="replace").lower().split("/") if part]
     wanted = list(dropwhile(_VERSION.fullmatch, wanted))
-    known = {*(first for first, *_ in _SEGMENTS), *(() if path.startswith(API.encode()) else object_keys.SITE_FOLDERS)}
+    known = {*(first for first, *_ in _SEGMENTS), *(() if path.startswith(API.encode()) else layout.SITE_FOLDERS)}
     near = get_close_matches(wanted[0], known, 1, _MIN_NEARNESS) if wanted else []
     if not near:
         return None
-    if near[0] in object_keys.SITE_FOLDERS:
+    if near[0] in layout.SITE_FOLDERS:
         return f"/{near[0]}"
     alike = [segments for segments in _SEGMENTS if segments[0] == near[0]]
     meant = max(alike, key=lambda segments: (len(segments) == len(wanted), _alike(segments, wanted), -len(segments)))

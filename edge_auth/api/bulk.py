@@ -9,7 +9,7 @@ from edge_auth.api.extension import NAME
 from edge_auth.api.flask_app import ApiRequest, this_request
 from edge_auth.api.responses import Answer, holder
 from edge_auth.api.routes import Query, Routes
-from edge_auth.builds import object_keys
+from edge_auth.builds import layout
 from edge_auth.builds.bodies import Body, MadeBody, matches_tag
 from edge_auth.builds.bulk import LIVE_CATALOGUE
 from edge_auth.errors import NotFound, PreconditionFailed, RangeNotSatisfiable
@@ -29,7 +29,7 @@ _ONE_RANGE = re.compile(r"bytes=[ \t]*([0-9]*)-([0-9]*)[ \t]*", re.IGNORECASE)
 )
 def get_fingerprints(build: OpenBuild, query: Query) -> Body:
     """Return the index of fingerprints."""
-    return build.stored_body(object_keys.FINGERPRINTS_KEY, build.fingerprints_file)
+    return build.stored_body(layout.FINGERPRINTS_KEY, build.fingerprints_file)
 
 
 @bulk.get("bulk", schema="BulkManifest")

@@ -23,7 +23,7 @@ from edge_auth.api.parameters import (
     page,
 )
 from edge_auth.api.routes import Query, Routes
-from edge_auth.builds import card_lists, layer_names, object_keys
+from edge_auth.builds import card_lists, layer_names, layout
 from edge_auth.builds.bodies import Body, MadeBody, StoredBody, dumps, list_body, short_list
 from edge_auth.builds.card_lists import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS, TEXT_FILTERS
 from edge_auth.errors import NotFound
@@ -109,7 +109,7 @@ def count_facets(build: OpenBuild, query: Query) -> Body:
 @cards.get("names", schema="Names", query=GAME)
 def list_names(build: OpenBuild, query: Query) -> Body:
     """Return the names of the products, all or those of a game."""
-    key = object_keys.names(fold(query.game) if query.game else None)
+    key = layout.names_key(fold(query.game) if query.game else None)
     return build.stored_body(key) if build.objects.find(key) else MadeBody(_NO_NAMES)
 
 

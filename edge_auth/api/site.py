@@ -6,7 +6,7 @@ from edge_auth.api.endpoint import Endpoint
 from edge_auth.api.flask_app import this_request
 from edge_auth.api.responses import prefers
 from edge_auth.api.routes import Query, Routes
-from edge_auth.builds import object_keys
+from edge_auth.builds import layout
 from edge_auth.builds.bodies import JSON, Body
 from edge_auth.errors import NotFound
 from edge_auth.live.open_build import OpenBuild
@@ -28,13 +28,13 @@ _PAGES = _PUBLIC | {"query": None, "extra_headers": SITE_HEADERS, "rate_limited"
 @description.get("openapi.json", schema="Description", query=None, vary="Accept-Encoding, X-Build", **_PUBLIC)
 def get_description(build: OpenBuild, query: Query) -> Body:
     """Return the description of the API."""
-    return build.stored_body(object_keys.OPENAPI_KEY)
+    return build.stored_body(layout.OPENAPI_KEY)
 
 
 def page(build: OpenBuild, key: str, query: Query) -> Body:
     """Return a file of the site. The path of a folder means its page."""
     folder = key.removesuffix("/")
-    key = f"{folder}/index.html" if folder in object_keys.SITE_PAGES else key
+    key = f"{folder}/index.html" if folder in layout.SITE_PAGES else key
     if build.objects.find(key) is None:
         raise NotFound(no_path())
     return build.stored_body(key)
@@ -48,7 +48,7 @@ def file_of_folder(build: OpenBuild, folder: str, name: str, query: Query) -> Bo
 def home(build: OpenBuild, query: Query) -> Body:
     """Return the page at / in one of its two forms."""
     as_json = prefers(this_request().environ.get("HTTP_ACCEPT", ""), JSON, "text/html")
-    return build.stored_body(object_keys.HOME_JSON if as_json else object_keys.HOME_PAGE)
+    return build.stored_body(layout.HOME_JSON if as_json else layout.HOME_PAGE)
 
 
 def no_path(meant: str | None = None) -> str:
@@ -60,9 +60,9 @@ _SITE: dict[str, Any] = {"path": "/docs, /explore", "vary": "Accept-Encoding", "
 _PAGE, _FILE = Endpoint(view=page, **_SITE), Endpoint(view=file_of_folder, **_SITE)
 _HOME = Endpoint(view=home, path="/", vary="Accept, Accept-Encoding", pinned=False, kept=False, **_PAGES)
 pages.add_endpoint("/", "home", _HOME)
-for _name in object_keys.ROOT_FILES:
+for _name in layout.ROOT_FILES:
     pages.add_endpoint(f"/{_name}", _name.replace(".", "_"), _PAGE, key=_name)
-for _folder in object_keys.SITE_FOLDERS:
+for _folder in layout.SITE_FOLDERS:
     pages.add_endpoint(f"/{_folder}", _folder, _PAGE, key=_folder)
     pages.add_endpoint(f"/{_folder}/", f"{_folder}_page", _PAGE, key=f"{_folder}/")
     pages.add_endpoint(f"/{_folder}/<text:name>", f"{_folder}_file", _FILE, folder=_folder)

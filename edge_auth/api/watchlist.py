@@ -2,7 +2,7 @@
 
 from edge_auth.api.parameters import Choice, page
 from edge_auth.api.routes import Query, Routes
-from edge_auth.builds import object_keys
+from edge_auth.builds import layout
 from edge_auth.builds.bodies import Body, short_list
 from edge_auth.errors import AmbiguousSlug, NotFound
 from edge_auth.live import keys
@@ -22,12 +22,12 @@ def list_watchlist(build: OpenBuild, query: Query) -> Body:
 @watchlist.get(_ITEM, schema="WatchlistItem", errors=_ERRORS)
 def get_watchlist_item(build: OpenBuild, slug: str, query: Query) -> Body:
     """Return an item of the watchlist."""
-    return build.stored_body(object_keys.watchlist_item(build.slugs.resolve(slug)))
+    return build.stored_body(layout.watchlist_item(build.slugs.resolve(slug)))
 
 
 _HISTORY = {
-    "view": Choice(object_keys.HISTORY_VIEWS, "daily"),
-    "range": Choice(object_keys.HISTORY_RANGES, "all"),
+    "view": Choice(layout.HISTORY_VIEWS, "daily"),
+    "range": Choice(layout.HISTORY_RANGES, "all"),
 }
 
 
@@ -35,10 +35,10 @@ _HISTORY = {
 def get_watchlist_history(build: OpenBuild, slug: str, query: Query) -> Body:
     """Return one of the histories of an item."""
     slug = build.slugs.resolve(slug)
-    return build.stored_body(object_keys.watchlist_history(slug, query.view, query.range))
+    return build.stored_body(layout.watchlist_history(slug, query.view, query.range))
 
 
 @watchlist.get(f"{_ITEM}/offers", schema="WatchlistOffers", errors=_ERRORS)
 def get_watchlist_offers(build: OpenBuild, slug: str, query: Query) -> Body:
     """Return the offers of an item."""
-    return build.stored_body(object_keys.watchlist_offers(build.slugs.resolve(slug)))
+    return build.stored_body(layout.watchlist_offers(build.slugs.resolve(slug)))

@@ -11,7 +11,7 @@ from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
 
-from edge_auth.builds import bodies, layer_names, layout, object_keys
+from edge_auth.builds import bodies, layer_names, layout
 from edge_auth.builds.bulk import BulkFile, read_manifest
 from edge_auth.builds.layers import Layer, read_members
 from edge_auth.builds.splice import SplicedCard, detail_since, splice
@@ -223,7 +223,7 @@ class Build:
         closed = self._by_period(layer_names.market_layer(""))
         periods = sorted((closed | {layer_names.OPEN_MONTH: self.layers[layer_names.MARKET]}).items())
         keys = (
-            (layer, object_keys.market_points(period, group.path))
+            (layer, layout.market_points(period, group.path))
             for period, layer in periods
             if period >= day[: len(period)]
         )
@@ -243,7 +243,7 @@ class Build:
 
     def find(self, key: str) -> "tuple[Layer, Entry] | None":
         """Return the layer and the entry of a logical key, or None if the build has no such object."""
-        layer = self.layers.get(object_keys.layer_of(key) or "")
+        layer = self.layers.get(layout.layer_of(key) or "")
         if layer is None:
             return None
         entry = layer.index.find(key)
@@ -280,7 +280,7 @@ class Build:
         Raises:
             StoreError: The stored freshness cannot be read.
         """
-        freshness = json.loads(self._object(object_keys.STATUS_KEY))
+        freshness = json.loads(self._object(layout.STATUS_KEY))
         status = {"build": {"id": self.id, "as_of": self.as_of.isoformat()}} | freshness
         return json.dumps(status, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
@@ -292,7 +292,7 @@ class Build:
             StoreError: The manifest cannot be read.
         """
         digests = {name: layer["digest"] for name, layer in self.record["layers"].items()}
-        return read_manifest(self._object(object_keys.BULK_KEY), digests)
+        return read_manifest(self._object(layout.BULK_KEY), digests)
 
     def manifest(self) -> bytes:
         """Return the manifest of the bulk files as the API answers it.
@@ -301,7 +301,7 @@ class Build:
             StoreError: The manifest cannot be read.
         """
         head = f'{{"build":"{self.id}","as_of":"{self.as_of.isoformat()}",'
-        return head.encode() + self._object(object_keys.BULK_KEY)[1:]
+        return head.encode() + self._object(layout.BULK_KEY)[1:]
 
     def _object(self, key: str) -> bytes:
         """Return the stored JSON under a logical key that every build has."""

@@ -1,7 +1,5 @@
 """The layers of a build: their names, and what is the same for a layer in every build."""
 
-from typing import NamedTuple
-
 CATALOGUE, HISTORY, SERIES = "catalogue", "history", "series"
 EXTREMES = "extremes"
 OPEN_MONTH = "open"  # a period of the history; its name comes after those of all years
@@ -15,49 +13,13 @@ BULK = "bulk"
 # The card details and the pages of /cards. No layer stores them: they are put together from other layers.
 CARDS, LISTS = "cards", "lists"
 
-
-class LayerKind(NamedTuple):
-    """What is the same for a layer in every build.
-
-    Attributes:
-        exported: Whether its objects are documents of the API or files of the site, one by one.
-        compared: Whether `diff` counts its objects as a resource of the API.
-        rows_per_page: How many rows a page of its list has. 0 if the layer stores no list row by row.
-    """
-
-    exported: bool
-    compared: bool
-    rows_per_page: int = 0
-
-
-# In the order of `diff`. Layers of the history, of series, of extremes, of the market's closed years, of bulk files and
-# of lists of day files have no row: they hold no documents.
-LAYERS = {
-    CARDS: LayerKind(exported=False, compared=True),
-    LISTS: LayerKind(exported=False, compared=True),
-    SETS: LayerKind(exported=True, compared=True, rows_per_page=1000),
-    GAMES: LayerKind(exported=True, compared=True, rows_per_page=100),
-    NAMES: LayerKind(exported=True, compared=True),
-    WATCHLIST: LayerKind(exported=True, compared=True, rows_per_page=500),
-    FINGERPRINTS: LayerKind(exported=True, compared=True),
-    STATUS: LayerKind(exported=True, compared=True),
-    BULK: LayerKind(exported=True, compared=True),
-    DRAWINGS: LayerKind(exported=True, compared=True),
-    SITE: LayerKind(exported=True, compared=True),
-    # Its files give the lists and the search.
-    CATALOGUE: LayerKind(exported=False, compared=False),
-    # Its files give the lists of movers. They follow from the prices, and every night changes all of them.
-    MOVERS: LayerKind(exported=False, compared=False),
-    # Its file answers look-ups. `diff` compares the bulk table.
-    IDENTIFIERS: LayerKind(exported=False, compared=False),
-    # Its histories and lists are put together, and change every night.
-    MARKET: LayerKind(exported=False, compared=False),
-}
-
-
-def is_exported(layer: str) -> bool:
-    """Return whether the objects of a layer are documents of the API or files of the site."""
-    return layer in LAYERS and LAYERS[layer].exported
+# Documents of the API and files of the site, one by one, in the order of `diff`.
+EXPORTED = (SETS, GAMES, NAMES, WATCHLIST, FINGERPRINTS, STATUS, BULK, DRAWINGS, SITE)
+COMPARED = (CARDS, LISTS, *EXPORTED)  # what `diff` counts as a resource of the API
+# Beside the documents the layers whose files answer lists and look-ups. Layers of the history, of series, of extremes,
+# of the market's closed years, of bulk files and of lists of day files are not here: they hold no documents.
+LAYERS = (*COMPARED, CATALOGUE, MOVERS, IDENTIFIERS, MARKET)
+ROWS_PER_PAGE = {SETS: 1000, GAMES: 100, WATCHLIST: 500}  # of the lists that layers store row by row
 
 
 def history_layer(period: str) -> str:

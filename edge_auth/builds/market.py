@@ -33,7 +33,7 @@ from itertools import product
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from edge_auth.builds import object_keys
+from edge_auth.builds import layout
 from edge_auth.builds.index import only_chunk
 from edge_auth.builds.layers import Layer
 
@@ -87,9 +87,9 @@ class Market:
         self.documents: dict[str, Group] = {}
         for row, group in zip(rows, groups, strict=True):
             if row["by"] == "set":
-                self.sets[row["id_expansion"]] = self.documents[object_keys.market_set(row["id_expansion"])] = group
+                self.sets[row["id_expansion"]] = self.documents[f"market/sets/{row['id_expansion']}.json"] = group
             else:
-                self.games[row["game_folded"]] = self.documents[object_keys.market_game(row["place"])] = group
+                self.games[row["game_folded"]] = self.documents[f"market/games/{row['place']}.json"] = group
         self.lists = {(by, sort): _ranked(rows, groups, by, sort) for by, sort in product(GROUPINGS, SORTS)}
 
     def rows(self, by: str, sort: str, order: str | None = None, game: str | None = None) -> list[bytes]:
@@ -111,7 +111,7 @@ def history(group: Group, points: bytes) -> bytes:
 
 
 def _group(row: dict[str, Any]) -> Group:
-    path = object_keys.market_group(row["id_expansion"], row["game_folded"])
+    path = layout.market_group(row["id_expansion"], row["game_folded"])
     return Group(row["game_folded"], row["line"].encode(), row["head"].encode(), path)
 
 

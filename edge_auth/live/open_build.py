@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
-from edge_auth.builds import bodies, builds, layer_names, object_keys
+from edge_auth.builds import bodies, builds, layer_names, layout
 from edge_auth.builds.bodies import LARGE_BYTES, Body, StoredBody
 from edge_auth.builds.catalogue import Catalogue
 from edge_auth.builds.identifiers import Identifiers
@@ -133,7 +133,7 @@ class OpenBuild:
         _read(self.objects, "bulk_files")
         _read(catalogue, "names")
         _read(self, "best_of_letters", "facets", "movers", "series", "identifiers", "market")
-        self.fingerprints_file = self._inflated_if_large(object_keys.FINGERPRINTS_KEY)
+        self.fingerprints_file = self._inflated_if_large(layout.FINGERPRINTS_KEY)
         self.prepared = True
 
     @cached_property
@@ -146,7 +146,7 @@ class OpenBuild:
         """Every Set in the order of the list."""
         catalogue = self.catalogue
         games = dict(zip(catalogue.set_ids.tolist(), catalogue.set_games, strict=True))
-        sets = ((line, json.loads(line)) for line in self._lines(partial(object_keys.page_of_rows, layer_names.SETS)))
+        sets = ((line, json.loads(line)) for line in self._lines(partial(layout.page_of_rows, layer_names.SETS)))
         return [
             ListedSet(
                 line, fields["id"], fields["name"], fold_without_apostrophes(fields["name"]), games.get(fields["id"])
@@ -231,7 +231,7 @@ class OpenBuild:
     @cached_property
     def watchlist(self) -> list[bytes]:
         """Every WatchlistItem as JSON, in the order of the list."""
-        return self._lines(object_keys.watchlist_page)
+        return self._lines(layout.watchlist_page)
 
     @cached_property
     def slugs(self) -> Slugs:
@@ -241,7 +241,7 @@ class OpenBuild:
     def rows(self, layer: str) -> list[bytes]:
         """Return every row of the list that a layer stores as JSON, in the order of the list."""
         if layer not in self._rows:
-            self._rows[layer] = self._lines(partial(object_keys.page_of_rows, layer))
+            self._rows[layer] = self._lines(partial(layout.page_of_rows, layer))
         return self._rows[layer]
 
     def stored_body(self, key: str, file: Path | None = None) -> Body:
@@ -254,7 +254,7 @@ class OpenBuild:
             StoreError: The build has no such object.
         """
         layer, entry = self._locate(key)
-        read_gzipped, type_ = partial(layer.read_member, entry), object_keys.media_type(key)
+        read_gzipped, type_ = partial(layer.read_member, entry), layout.media_type(key)
         return StoredBody(entry.json_sha256, entry.json_size, entry.length, read_gzipped, type_, file)
 
     def kept_body(self, path: bytes, query: str) -> Body | None:

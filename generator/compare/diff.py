@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from isal import igzip, isal_zlib
 
-from edge_auth.builds import layer_names, object_keys
+from edge_auth.builds import layer_names, layout
 from edge_auth.builds.builds import Build
 from edge_auth.builds.bulk import FILES
 from edge_auth.builds.index import INDEX_NAME, Entry, map_table
@@ -63,10 +63,10 @@ def object_hashes(build: Build, name: str) -> HashedKeys:
 
 
 def _bulk_files(layer: Layer) -> pa.Table:
-    entry = layer.index.find(object_keys.BULK_KEY)
+    entry = layer.index.find(layout.BULK_KEY)
     files = json.loads(layer.read(entry))[FILES] if entry else []
     hashes = pa.array([bytes.fromhex(file["sha256"]) for file in files], pa.binary())
-    keys = pa.array([object_keys.bulk_file(file["name"]) for file in files], pa.string())
+    keys = pa.array([f"{layer_names.BULK}/{file['name']}" for file in files], pa.string())
     return pa.table({"key": keys, "json_sha256": hashes})
 
 
@@ -150,7 +150,7 @@ def _strings(text: bytes, offsets: _Array) -> pa.Array:
 
 
 # The resources of the API.
-RESOURCES = tuple(name for name, kind in layer_names.LAYERS.items() if kind.compared)
+RESOURCES = layer_names.COMPARED
 _VIEWS = ("identifiers", "products", "prices", "distribution", "counts", "for_people")
 # The list of the largest moves in percent leaves out prices below this.
 PERCENT_FLOOR_EUROS = 1

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from edge_auth.builds import layer_names, object_keys
+from edge_auth.builds import layer_names, layout
 from edge_auth.builds.builds import Build
 from edge_auth.builds.bulk import CATALOGUE
 from edge_auth.builds.catalogue import COLUMNS
@@ -313,7 +313,7 @@ def _fingerprints(db: Database, build: Build | None, other: Build | None) -> pa.
     layers = [b.layers.get(layer_names.FINGERPRINTS) if b else None for b in (build, other)]
     if not all(layers) or len({layer.folder for layer in layers if layer}) == 1:
         return _FINGERPRINTS.empty_table()
-    indexes = [(b.get(object_keys.FINGERPRINTS_KEY) or b"{}").decode() if b else "{}" for b in (build, other)]
+    indexes = [(b.get(layout.FINGERPRINTS_KEY) or b"{}").decode() if b else "{}" for b in (build, other)]
     return db.connection.sql(_ENTRIES, params=indexes).to_arrow_table()
 
 
@@ -390,7 +390,7 @@ def _guide_day(build: Build) -> date | None:
 def table_rows(build: Build, prices: pa.Table) -> dict[str, int]:
     """Return per lake table how much of it a build shows: rows, or products with a row; 0 or 1 for listings."""
     fresh = build.record["freshness"]
-    fingerprints = json.loads(build.get(object_keys.FINGERPRINTS_KEY) or b'{"count": 0}')["count"]
+    fingerprints = json.loads(build.get(layout.FINGERPRINTS_KEY) or b'{"count": 0}')["count"]
     return {
         "expansions": fresh["catalogue"]["sets"],
         "products": fresh["catalogue"]["products"],

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from edge_auth.builds.object_keys import DRAWING_PREFIX, DRAWING_SUFFIX
+from edge_auth.builds.layout import DRAWING_PREFIX, DRAWING_SUFFIX
 from generator.demo import vocabulary
 from generator.demo.draw import (
     Flags,

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edge_auth.builds import layer_names, layout, object_keys
+from edge_auth.builds import layer_names, layout
 from edge_auth.store.codec import CODEC
 from edge_auth.text import UNICODE_VERSION
 from generator.database import sql_text
@@ -168,7 +168,7 @@ def digest_of(lines: list[str]) -> str:
 def pattern_of(layer: str) -> str:
     """Return how the index of a layer turns the id of a product into a logical key, or '' if its keys are text."""
     period = layer.removeprefix(layer_names.history_layer(""))
-    return "" if period == layer else object_keys.history_pattern(period)
+    return "" if period == layer else f"{layer_names.HISTORY}/{period}/{{}}.json"
 
 
 def one_task(

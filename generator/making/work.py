@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from edge_auth.builds import bodies, layer_names, layout, object_keys
+from edge_auth.builds import bodies, layer_names, layout
 from edge_auth.builds.layers import FACTS
 from generator.database import Database
 from generator.lake.lake import Lake
@@ -93,8 +93,8 @@ class Work(Writer):
 
     def pages(self, lines: Iterable[str]) -> None:
         """Write lines of JSON as the pages of the layer's list."""
-        size = layer_names.LAYERS[self.layer].rows_per_page
-        self.objects(bodies.paged(lines, size, partial(object_keys.page_of_rows, self.layer)))
+        size = layer_names.ROWS_PER_PAGE[self.layer]
+        self.objects(bodies.paged(lines, size, partial(layout.page_of_rows, self.layer)))
 
     def bulk_tables(self, sorted_by: Mapping[str, tuple[str, ...]]) -> None:
         """Write each view `bulk_<table>` as a bulk file.

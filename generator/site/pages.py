@@ -20,7 +20,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from edge_auth.api.parameters import MAX_TEXT_CHARACTERS
-from edge_auth.builds import object_keys
+from edge_auth.builds import layout
 from edge_auth.builds.card_lists import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS, TEXT_FILTERS
 from edge_auth.text import base_name
 from generator.errors import SiteError
@@ -117,7 +117,7 @@ def documents(live: LiveExamples = NO_EXAMPLES) -> dict[str, bytes]:
     for path in _TEMPLATES.rglob("*"):
         template = path.relative_to(_TEMPLATES).as_posix()
         key = template.removesuffix(".j2")
-        if path.is_file() and object_keys.is_site_file(key):
+        if path.is_file() and layout.is_site_file(key):
             found[key] = _render(template, api) if key.endswith(_RENDERED) else _file(key)
     return dict(sorted(found.items()))
 

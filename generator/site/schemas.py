@@ -18,7 +18,7 @@ from typing import Any
 
 from edge_auth.api.blueprints import ENDPOINTS
 from edge_auth.api.parameters import Integer
-from edge_auth.builds import bulk, card_lists, object_keys
+from edge_auth.builds import bulk, card_lists, layout
 from edge_auth.errors import API_ERRORS
 from edge_auth.live.keys import SCOPES
 from edge_auth.search.named import MATCHES
@@ -38,8 +38,8 @@ _PAGE_OF = ", a page of "
 _WORDS: dict[str, tuple[str, ...]] = {
     "kinds": card_lists.KINDS[1:],
     "matches": MATCHES,
-    "views": object_keys.HISTORY_VIEWS,
-    "ranges": tuple(object_keys.HISTORY_RANGES),
+    "views": layout.HISTORY_VIEWS,
+    "ranges": tuple(layout.HISTORY_RANGES),
     "scopes": SCOPES,
     "conditions": tuple(CONDITIONS),
     "bulk tables": (*bulk.PART_OF_TABLE, *bulk.PRICE_TABLES),

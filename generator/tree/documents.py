@@ -17,7 +17,7 @@ from urllib.parse import unquote_to_bytes
 
 import numpy as np
 
-from edge_auth.builds import layer_names, object_keys
+from edge_auth.builds import layer_names, layout
 from edge_auth.builds.builds import Build
 from edge_auth.builds.bulk import LIVE_CATALOGUE, BulkFile, catalogue_of
 from edge_auth.builds.index import INDEX_NAME, map_table, only_chunk
@@ -30,7 +30,8 @@ API_FOLDER = "api/v1"
 LISTS_KEY = "lists.json"
 _TAG_DIGITS = 24  # of a hash in hex
 # These name the build, so their stored part is not all of them.
-_JOINED = (object_keys.STATUS_KEY, object_keys.BULK_KEY)
+_JOINED = (layout.STATUS_KEY, layout.BULK_KEY)
+_CARD = re.compile(r"cards/(-?[0-9]+)\.json")
 _SLUG = re.compile(r"(watchlist/)([^/]+?)(\.json|/(?:offers\.json|history/.+))")
 _UNSAFE = re.compile(rb"^\.|[^A-Za-z0-9_.-]")
 _ESCAPED = re.compile(rb"~([0-9A-F]{2})")
@@ -109,7 +110,7 @@ class Documents:
         """The bulk files by key. The newest catalogue has two."""
         files = self._build.bulk_files
         live = {LIVE_CATALOGUE: catalogue} if (catalogue := catalogue_of(files)) else {}
-        return {object_keys.bulk_file(name): file for name, file in (files | live).items()}
+        return {f"{layer_names.BULK}/{name}": file for name, file in (files | live).items()}
 
     def __iter__(self) -> Iterator[TreeDocument]:
         """Yield the documents: the bulk files, the pages of lists, the card details, then all others.
@@ -147,16 +148,16 @@ class Documents:
 
     def _read(self, key: str) -> TreeBody | None:
         """Return the content of the document under a key, or None."""
-        build, media_type = self._build, object_keys.media_type(key)
+        build, media_type = self._build, layout.media_type(key)
         if file := self._bulk_files.get(key):
             return TreeBody(file.media_type, file.sha256, read_file=partial(_read_file, build, file))
-        if (id_ := object_keys.card_id(key)) is not None:
-            card = build.card(id_)
+        if found := _CARD.fullmatch(key):
+            card = build.card(int(found[1]))
             return card and TreeBody(media_type, card.digest.hex(), member=card.member)
         if (plain := self._made(key)) is not None:
             return TreeBody(media_type, hashlib.sha256(plain).hexdigest(), plain=plain)
-        if found := build.find(key):
-            layer, entry = found
+        if stored := build.find(key):
+            layer, entry = stored
             return TreeBody(media_type, entry.json_sha256.hex(), member=layer.read_member(entry))
         return None
 
@@ -167,8 +168,8 @@ class Documents:
         if key.startswith(f"{layer_names.MARKET}/") and (group := self._build.market.documents.get(key)):
             return self._build.market_history(group)
         made = {
-            object_keys.STATUS_KEY: self._build.status,
-            object_keys.BULK_KEY: self._build.manifest,
+            layout.STATUS_KEY: self._build.status,
+            layout.BULK_KEY: self._build.manifest,
             LISTS_KEY: self._summaries,
         }
         return made[key]() if key in made else None
@@ -186,17 +187,17 @@ class Documents:
     def _stored_tags(self) -> Iterator[tuple[str, str]]:
         """Yield the objects of layers that are documents."""
         of_build = hashlib.sha256(self._build.id.encode()).hexdigest()
-        for index in (layer.index for name, layer in self._build.layers.items() if layer_names.is_exported(name)):
+        for index in (layer.index for name, layer in self._build.layers.items() if name in layer_names.EXPORTED):
             for position in range(len(index)):
                 key = index.key(position)
                 page = _PAGE.fullmatch(key)
-                if object_keys.is_exported(key) and not (page and page[1] in self._lists):
+                if not key.startswith(f"{layer_names.NAMES}/") and not (page and page[1] in self._lists):
                     yield key, of_build if key in _JOINED else index.entry(position).json_sha256.hex()
 
 
 def _name(build: Build, key: str) -> str:
     """Return the path in a tree of the document under a logical key."""
-    if object_keys.is_site_file(key):
+    if layout.is_site_file(key):
         return key
     if not (found := _SLUG.fullmatch(key)):
         return f"{API_FOLDER}/{key}"
@@ -215,7 +216,7 @@ def file_segment(slug: bytes) -> str:
 def _watchlist_key(found: re.Match[str]) -> str:
     """Return the logical key of a document of the watchlist from its name in a tree."""
     slug = _ESCAPED.sub(lambda escaped: bytes((int(escaped[1], 16),)), found[2].encode())
-    return found[1] + object_keys.encode_slug(slug.decode(errors="replace")) + found[3]
+    return found[1] + layout.encode_slug(slug.decode(errors="replace")) + found[3]
 
 
 def _read_file(build: Build, file: BulkFile) -> bytes:
@@ -244,7 +245,7 @@ def _card_tags(build: Build) -> Iterator[tuple[str, str]]:
         known[known] = ids[places[known]] == period_ids[known]
         tags[places[known]] += hashes[known] * _factor(period)
     for id_, tag in zip(ids.tolist(), tags.tobytes().hex(sep=" ", bytes_per_sep=-16).split(), strict=True):
-        yield object_keys.card(id_), tag
+        yield f"cards/{id_}.json", tag
 
 
 def _hashes(layer: Layer) -> tuple[np.ndarray, np.ndarray]:

@@ -107,17 +107,13 @@ def _card_list(build: Build, kind: str, sort: str) -> TreeList:
 
 def _stored_list(layer: Layer, folder: str) -> TreeList:
     rows: list[bytes] = []
-    while entry := layer.index.find(f"{folder}/{len(rows) // _rows_per_page(layer)}.json"):
+    size = layer_names.ROWS_PER_PAGE[layer.name]
+    while entry := layer.index.find(f"{folder}/{len(rows) // size}.json"):
         page = bodies.split_page(layer.read(entry))
         rows += page
-        if len(page) < _rows_per_page(layer):
+        if len(page) < size:
             break
     return _list_of_layer(layer, ROWS_PER_PAGE, len(rows), lambda: rows)
-
-
-def _rows_per_page(layer: Layer) -> int:
-    """Return how many rows the layer stores in an object."""
-    return layer_names.LAYERS[layer.name].rows_per_page
 
 
 def _list_of_layer(

@@ -67,7 +67,7 @@ def test_diff_and_documents_know_every_layer(built: tuple[FolderStore, str]) -> 
     of_years = (layer_names.HISTORY, layer_names.SERIES, layer_names.EXTREMES, *years_alone)
     layers = {name for name in opened if not name.startswith(of_years) and not layer_names.holds_bulk_files(name)}
     put_together = {layer_names.CARDS, layer_names.LISTS}  # from other layers
-    assert layers == layer_names.LAYERS.keys() - put_together
+    assert layers == set(layer_names.LAYERS) - put_together
     documented = set(re.findall(r"^\| `([\w-]+)[<`]", table("docs/store.md", "layer"), re.MULTILINE))
     parts = {layer_names.bulk_layer(part) for part in ("", *bulk.PART_OF_TABLE.values())}
     of_periods = (layer_names.history_layer, layer_names.series_layer, layer_names.extremes_layer)

@@ -15,7 +15,7 @@ from urllib.request import urlopen
 import pytest
 
 from edge_auth.builds.builds import open_build
-from edge_auth.builds.object_keys import is_site_file
+from edge_auth.builds.layout import is_site_file
 from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.folder import FolderStore
 from generator.compare.judgements import Judgement

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.object_keys import MEDIA_TYPES
+from edge_auth.builds.layout import MEDIA_TYPES
 from generator.site import pages as site
 from generator.site.openapi import strict_document
 from generator.site.prose import with_tables

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from edge_auth.builds.builds import open_build
-from edge_auth.builds.object_keys import STATUS_KEY, media_type
+from edge_auth.builds.layout import STATUS_KEY, media_type
 from edge_auth.errors import StoreError
 from edge_auth.store.folder import FolderStore
 from generator.errors import ExportError

@@ -29,7 +29,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from edge_auth.builds import bodies, layer_names, object_keys
+from edge_auth.builds import bodies, layer_names, layout
 from edge_auth.builds.bulk import CATALOGUE, FILES, PART_OF_TABLE
 from edge_auth.builds.catalogue import CARD_LINES
 from edge_auth.store.codec import compress_chunks
@@ -231,7 +231,7 @@ def _manifest(work: Work, parts: tuple[str, ...]) -> None:
     shown = [{name: value for name, value in entry.items() if name != FOOTER} for entry in entries]
     lines = [json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode() for entry in shown]
     body = b'{"%b":[\n' % FILES.encode() + bodies.BETWEEN.join(lines) + b"\n]}\n"
-    work.objects([(object_keys.BULK_KEY, body)])
+    work.objects([(layout.BULK_KEY, body)])
 
 
 def _entries(work: Work, layers: tuple[str, ...]) -> list[Entry]:

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from edge_auth.builds import bodies, layer_names, object_keys
+from edge_auth.builds import bodies, layer_names, layout
 from edge_auth.builds.index import to_bytes
 from edge_auth.builds.market import FLOORS, GROUPS, INDEXES, LINES, LISTS, MAX_MOVERS, WEEK, WINDOWS
 from generator.database import Database
@@ -183,8 +183,8 @@ def _write_points(work: Work, period: str, days: list[pa.Table]) -> pa.Table:
     work.add_file(f"{DAYS}.parquet", to_parquet(shown))
     with work.registered(market_days=shown):
         rows = work.db.answer("views/market_points").to_pylist()
-    groups = [object_keys.market_group(row["id_expansion"], row["game_folded"]) for row in rows]
-    keys = [object_keys.market_points(period, group) for group in groups]
+    groups = [layout.market_group(row["id_expansion"], row["game_folded"]) for row in rows]
+    keys = [layout.market_points(period, group) for group in groups]
     work.objects((key, row["points"].encode()) for key, row in zip(keys, rows, strict=True))
     return shown
 

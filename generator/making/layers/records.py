@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from edge_auth.builds import layer_names, object_keys
+from edge_auth.builds import layer_names, layout
 from edge_auth.builds.layers import FACTS, Layer
 from generator.lake.files import DAY_FILES, hashes_by_day
 from generator.lake.lake import DAILY_TABLES, Lake
@@ -39,7 +39,7 @@ def _status(work: Work) -> None:
     for name in LAYERS_WITH_FACTS:
         status |= work.facts(name)["status"]
     text = json.dumps(status, ensure_ascii=False, separators=(",", ":"))
-    work.objects([(object_keys.STATUS_KEY, text.encode() + b"\n")])
+    work.objects([(layout.STATUS_KEY, text.encode() + b"\n")])
 
 
 def facts(layer: Layer) -> dict[str, Any]:

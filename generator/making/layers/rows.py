@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from edge_auth.builds import bodies, layer_names, object_keys
+from edge_auth.builds import bodies, layer_names, layout
 from generator.lake.lake import Lake
 from generator.making.bulk_files import CONSTANTS
 from generator.making.lake_tables import WATCH_SQL, LakeTables
@@ -120,7 +120,7 @@ def _games(work: Work) -> None:
 def _names(work: Work) -> None:
     """Write the names of all products, and those of each game."""
     rows = work.db.rows("select game_folded, names from names order by game_folded nulls first")
-    work.objects((object_keys.names(game), names.encode()) for game, names in rows)
+    work.objects((layout.names_key(game), names.encode()) for game, names in rows)
 
 
 def _fingerprints(work: Work) -> None:
@@ -131,7 +131,7 @@ def _fingerprints(work: Work) -> None:
     buffer, starts = text_buffer(entries["line"])
     opening = json.dumps(head, ensure_ascii=False, separators=(",", ":"))[:-1] + ',"entries":[\n'
     body = opening.encode() + bytes(buffer[: max(0, starts[-1] - len(bodies.BETWEEN))]) + b"\n]}\n"
-    work.objects([(object_keys.FINGERPRINTS_KEY, body)])
+    work.objects([(layout.FINGERPRINTS_KEY, body)])
 
 
 def _bulk(
@@ -143,7 +143,7 @@ def _bulk(
 
 
 def _pages(layer: str) -> tuple[object, ...]:
-    return (layer_names.LAYERS[layer].rows_per_page, *_PAGE)
+    return (layer_names.ROWS_PER_PAGE[layer], *_PAGE)
 
 
 ROW_LAYERS = (

@@ -19,7 +19,7 @@ from typing import cast
 
 import pyarrow as pa
 
-from edge_auth.builds import layer_names, object_keys
+from edge_auth.builds import layer_names, layout
 from edge_auth.builds.builds import Build, BuildRecord, LayerRecord
 from edge_auth.builds.market import WEEK
 from edge_auth.live.open_build import LruCache, OpenBuild
@@ -44,7 +44,7 @@ _DRAWINGS_PER_THREAD = 500
 
 def site_layer(as_of: date, others: Sequence[BuildLayer]) -> BuildLayer:
     """Define the layer of the site, which changes when its files or the other layers of the build do."""
-    sources = [(object_keys.OPENAPI_KEY, openapi.document()), *pages.sources()]
+    sources = [(layout.OPENAPI_KEY, openapi.document()), *pages.sources()]
     content = {
         "sources": [f"{name} {hashlib.sha256(source).hexdigest()}" for name, source in sources],
         "layers": [f"{layer.name} {layer.digest}" for layer in others],
@@ -57,9 +57,9 @@ def make_site(context: BuildContext, build_id: str) -> TaskOutput:
     """Make the layer from the other layers of the context's build, which must be complete."""
     with _opened(context, build_id) as build:
         live = live_examples(build)
-        documents = pages.documents(live) | {object_keys.WEEK_KEY: _week(build)}
-        documents[object_keys.CODES_KEY] = _set_codes(context)
-        documents[object_keys.OPENAPI_KEY] = openapi.document(reference(live).examples)
+        documents = pages.documents(live) | {layout.WEEK_KEY: _week(build)}
+        documents[layout.CODES_KEY] = _set_codes(context)
+        documents[layout.OPENAPI_KEY] = openapi.document(reference(live).examples)
     work = Work(context, layer_names.SITE, {})
     work.objects(documents.items())
     output = work.output()
@@ -104,7 +104,7 @@ def drawings_layer(lake: Lake) -> BuildLayer:
         recipe=_DRAWINGS_RECIPE,
         sql=_DRAWINGS_SQL,
         content={"catalogue": lake.content("products", "expansions")},
-        constants=(object_keys.DRAWING_PREFIX, template("single"), template("sealed")),
+        constants=(layout.DRAWING_PREFIX, template("single"), template("sealed")),
     )
 
 

@@ -2,7 +2,7 @@
 
 import json
 
-from edge_auth.builds import bodies, layer_names, object_keys
+from edge_auth.builds import bodies, layer_names, layout
 from edge_auth.builds.layers import FACTS
 from generator.lake.lake import Lake
 from generator.making.lake_tables import WATCH_SQL
@@ -20,7 +20,7 @@ _VIEWS = tuple(
         "watch_left_out",
     )
 )
-_PER_PAGE = layer_names.LAYERS[layer_names.WATCHLIST].rows_per_page
+_PER_PAGE = layer_names.ROWS_PER_PAGE[layer_names.WATCHLIST]
 
 
 def watchlist_layer(lake: Lake) -> BuildLayer:
@@ -40,13 +40,13 @@ def _watchlist(work: Work) -> None:
     db = work.db
     db.run(*_VIEWS)
     items = db.rows("select slug, json from watchlist_items order by slug_folded")
-    lists = bodies.paged((json for _, json in items), _PER_PAGE, object_keys.watchlist_page)
+    lists = bodies.paged((json for _, json in items), _PER_PAGE, layout.watchlist_page)
     work.objects(lists)
-    work.objects((object_keys.watchlist_item(slug), _line(json)) for slug, json in items)
+    work.objects((layout.watchlist_item(slug), _line(json)) for slug, json in items)
     offers = db.rows("select slug, json from watchlist_offers order by slug")
-    work.objects((object_keys.watchlist_offers(slug), _line(json)) for slug, json in offers)
+    work.objects((layout.watchlist_offers(slug), _line(json)) for slug, json in offers)
     histories = db.rows("select slug, view, range, json from watchlist_histories order by all")
-    work.objects((object_keys.watchlist_history(*key), _line(json)) for *key, json in histories)
+    work.objects((layout.watchlist_history(*key), _line(json)) for *key, json in histories)
     [(status,)] = db.rows("select json from watchlist_status")
     left_out = db.rows("from watch_left_out")
     work.add_file(f"{FACTS}.json", json.dumps({"status": json.loads(status), "left_out": left_out}).encode())
