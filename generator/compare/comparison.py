@@ -34,7 +34,7 @@ from edge_auth.builds.bulk import PART_OF_TABLE
 from edge_auth.builds.catalogue import PRICES, SETS, Catalogue
 from edge_auth.builds.index import map_table
 from edge_auth.builds.layers import Layer
-from edge_auth.errors import DamagedObject, StoreError
+from edge_auth.errors import DamagedObject
 from generator import settings
 from generator.database import Database, query_fault, sql_literal
 from generator.errors import BuildError
@@ -55,7 +55,6 @@ _PRICES = pa.schema(
     + [("filtered_day", pa.date32()), ("filtered", pa.decimal128(18, 2))]
     + [("listing_day", pa.date32()), ("from_price", pa.decimal128(18, 2))]
 )
-NO_PRICES = _PRICES.empty_table()
 _SOURCE_ROWS = pa.schema(
     {
         "table": pa.string(),
@@ -108,12 +107,9 @@ class Comparison:
             DamageError: A file differs from its hash.
             StoreError: A file cannot be read.
         """
-        made = {}
+        made = {side: newest_prices(build) for side, build in self.sides}
         for side, build in self.sides:
-            made[side], sets = NO_PRICES, _NO_SETS
-            if build:
-                catalogue = build.layers[layer_names.CATALOGUE]
-                made[side], sets = newest_prices(catalogue), map_table(checked_file(catalogue, SETS))
+            sets = map_table(checked_file(build.layers[layer_names.CATALOGUE], SETS)) if build else _NO_SETS
             self.db.connection.register(f"{side}_prices", made[side])
             self.db.connection.register(f"{side}_sets", sets)
         return made
@@ -125,10 +121,9 @@ class Comparison:
         Raises:
             DamageError, StoreError: As `products`.
         """
-        made = {}
-        for side, build in self.sides:
-            made[side] = read_bulk_table(build, "identifiers", _IDENTIFIERS) if build else _IDENTIFIERS.empty_table()
-            self.db.connection.register(f"{side}_identifiers", made[side])
+        made = {side: read_bulk_table(build, "identifiers", _IDENTIFIERS) for side, build in self.sides}
+        for side, table in made.items():
+            self.db.connection.register(f"{side}_identifiers", table)
         return made
 
     @cached_property
@@ -173,42 +168,25 @@ def named_faults(comparison: Comparison) -> Iterator[None]:
         raise query_fault(error, f"{builds} cannot be compared", BuildError) from error
 
 
-def newest_prices(layer: Layer) -> pa.Table:
-    """Return the prices of a build. Columns that the build's version did not keep are null, or the table is empty.
-
-    Raises:
-        DamageError: The file differs from its hash.
-        StoreError: The file cannot be read.
-    """
-    try:
-        table = pq.read_table(checked_file(layer, PRICES))
-        return pa.table({field.name: _column_or_nulls(table, field) for field in _PRICES})
-    except StoreError:
-        if any(file.name.startswith(f"{PRICES}-") for file in layer.index.files):
-            raise
-        return NO_PRICES
-    except (OSError, pa.ArrowException) as error:
-        raise DamagedObject(f"the prices in {layer.folder} cannot be read: {error}") from error
+def newest_prices(build: Build | None) -> pa.Table:
+    """Return the prices of a build."""
+    if build is None:
+        return _PRICES.empty_table()
+    return _read_columns(build.layers[layer_names.CATALOGUE], PRICES, _PRICES)
 
 
-def _column_or_nulls(table: pa.Table, field: pa.Field) -> pa.ChunkedArray | pa.Array:
-    return table[field.name] if field.name in table.column_names else pa.nulls(len(table), field.type)
-
-
-def read_bulk_table(build: Build, table: str, schema: pa.Schema) -> pa.Table:
-    """Return columns of a table without days. A build of a version that did not write it has no rows.
-
-    Raises:
-        DamageError: The file differs from its hash.
-        StoreError: The file cannot be read.
-    """
-    layer = build.layers.get(layer_names.bulk_layer(PART_OF_TABLE[table]))
-    if layer is None:
+def read_bulk_table(build: Build | None, table: str, schema: pa.Schema) -> pa.Table:
+    """Return columns of a table without days."""
+    if build is None:
         return schema.empty_table()
+    return _read_columns(build.layers[layer_names.bulk_layer(PART_OF_TABLE[table])], table, schema)
+
+
+def _read_columns(layer: Layer, stem: str, schema: pa.Schema) -> pa.Table:
     try:
-        return pq.read_table(checked_file(layer, table), columns=schema.names)
+        return pq.read_table(checked_file(layer, stem), columns=schema.names)
     except (OSError, pa.ArrowException) as error:
-        raise DamagedObject(f"the bulk file {table} in {layer.folder} cannot be read: {error}") from error
+        raise DamagedObject(f"the file {stem} in {layer.folder} cannot be read: {error}") from error
 
 
 def read_rows_of_days(

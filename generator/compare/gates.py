@@ -25,7 +25,6 @@ from edge_auth.builds.market import INDEXES
 from generator import settings
 from generator.compare.columns import measure_columns, unusual
 from generator.compare.comparison import (
-    NO_PRICES,
     Comparison,
     newest_prices,
     read_bulk_table,
@@ -286,8 +285,7 @@ def _tables(build: Build | None, prices: pa.Table, days_left_out: Collection[tup
         made["build"] = pa.Table.from_pylist([{"as_of": build.as_of, "guide_day": _guide_day(build)}], _BUILD)
         made["tables"] = pa.Table.from_pylist([{"table": table, "rows": rows} for table, rows in counts], _TABLES)
         made["bulk"] = _bulk(build, days_left_out)
-        if market := build.layers.get(layer_names.MARKET):
-            made["indexes"] = pq.read_table(checked_file(market, INDEXES))
+        made["indexes"] = pq.read_table(checked_file(build.layers[layer_names.MARKET], INDEXES))
     return made
 
 
@@ -319,7 +317,7 @@ def _fingerprints(db: Database, build: Build | None, other: Build | None) -> pa.
 
 def _open_past(db: Database, past: Past) -> None:
     for name, build in (("week", past.week), ("before", past.before)):
-        prices = newest_prices(build.layers[layer_names.CATALOGUE]) if build else NO_PRICES
+        prices = newest_prices(build)
         if name == "week" and past.accepted:
             games = pa.array([None if game == NO_GAME else game for game in past.accepted], pa.string())
             prices = prices.filter(pc.invert(pc.is_in(prices["game"], games)))
