@@ -14,7 +14,6 @@ from edge_auth.live.counter import FileCounter
 from edge_auth.live.key_file import open_key_file
 from edge_auth.live.keyring import Keyring
 from edge_auth.live.log import Log
-from edge_auth.live.metrics import Metrics
 
 
 class Nothing(Peer):
@@ -49,7 +48,7 @@ def create(store: str = "", state: str = "") -> Flask:
     if not store:
         app.add_url_rule("/", view_func=dict)
         return app
-    keyring, counter = Keyring(open_key_file(store), Log(), Metrics()), FileCounter(Path(state) / "c", print)
+    keyring, counter = Keyring(open_key_file(store), Log()), FileCounter(Path(state) / "c", print)
 
     @app.get("/")
     def nothing() -> tuple[dict[str, str], int, dict[str, str]]:

@@ -85,10 +85,7 @@ class KeyFile:
 
     Attributes:
         name: The name of `keys.json` in the store.
-        problem: Always '', since what can be read is in force.
     """
-
-    problem = ""
 
     def __init__(self, store: Store, name: str):
         self.store = store

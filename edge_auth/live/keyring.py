@@ -1,73 +1,113 @@
-"""The key records in force in a shim: each is read when it is first used, and dropped when it changes."""
+"""The key records in force in a shim: each is read when it is first used, and dropped when it changes.
 
+Across a network, a record that was used is copied to this machine, for all workers, their nginx and the next start. The
+list of changes is copied too. When it names a record, the copy is deleted.
+"""
+
+from array import array
+from contextlib import suppress
 from itertools import islice
 from threading import Lock
-from typing import Protocol
 
-from edge_auth.errors import StoreError
-from edge_auth.live.key_file import KeyChanges
+from edge_auth.builds.layout import KEYS
+from edge_auth.errors import KeyFormatError, StoreError
+from edge_auth.live.key_file import KeyChanges, KeyFile
 from edge_auth.live.keys import KeyRecord
 from edge_auth.live.log import Log
-from edge_auth.live.metrics import Metrics
-from edge_auth.live.poller import Poller
+from edge_auth.live.poller import Budget, Poller
+from edge_auth.store.folder import FolderStore
 
 _POLL_SECONDS = 1.0
 _FIRST_SECONDS = 1.0  # how long a request waits for the first poll
 _MAX_KEPT = 20_000  # records; to read another one from a file takes 0.05 ms
+_MISSES_PER_SECOND = 10  # reads of records that are not there; beyond them the names of all records are listed
 
 
-class KeySource(Protocol):
-    """Key records that are read one by one: a `KeyFile`, or `KeyCopies` of one.
+class KeyCopies(KeyFile):
+    """The records that were used of a store across a network, in a folder of this machine."""
 
-    Attributes:
-        problem: What is wrong although the changes could be read, or ''.
-    """
+    def __init__(self, folder: FolderStore):
+        super().__init__(folder, KEYS)
+        self._folder = folder
+        self._is_current = False
 
-    problem: str
+    def followed(self) -> KeyChanges:
+        """Return the changes that the copies have followed."""
+        with suppress(KeyFormatError, StoreError):
+            return KeyFile(self._folder, KEYS).changes()  # an own one: threads share this object
+        return KeyChanges()
 
-    def changes(self) -> KeyChanges:
-        """Return what `keys.json` says now."""
-        ...
+    def copy_of(self, sha256: str) -> KeyRecord | None:
+        """Return the copy of a record that is in force, or None."""
+        if self._is_current:
+            with suppress(KeyFormatError, StoreError):  # a copy that a power cut has damaged
+                return self.find(sha256)
+        return None
 
-    def find(self, sha256: str) -> KeyRecord | None:
-        """Return the record of a key, or None."""
-        ...
+    def keep(self, record: KeyRecord, before: KeyChanges) -> None:
+        """Copy a record, unless it has changed since it was read."""
+        with suppress(StoreError, OSError), self._folder.locked():
+            changed = self.followed().since(before)
+            if changed is not None and record.sha256 not in changed:
+                self._folder.put(self.object_of(record.sha256), record.to_bytes())
+
+    def follow(self, new: KeyChanges) -> None:
+        """Delete the copies that are not in force any more. None is used until this has succeeded.
+
+        The list goes first: without it nginx uses no copy, and if this ends early, the next call deletes all.
+
+        Raises:
+            StoreError: They cannot be deleted, or the list cannot be written.
+        """
+        self._is_current = self.followed() == new
+        if not self._is_current:
+            with self._folder.locked():
+                followed = self.followed()
+                changed = new.since(followed) if followed.version else None
+                hashes = self.hashes() if changed is None else changed
+                self._folder.delete([KEYS, *map(self.object_of, hashes)])
+                self._folder.put(KEYS, new.to_bytes())
+            self._is_current = True
+
+    def last(self) -> KeyChanges | None:
+        """Use the copies as they are, since the store fails at the start. Return their changes; None: there are none."""
+        self._is_current = True
+        return self.followed() if self.followed().version else None
 
 
 class Keyring:
     """The key records by the hash of the key.
 
+    Args:
+        copies: Copies of records that are across a network; None for records in a folder.
+
     Attributes:
-        last_error: Why the changes could not be read at the last poll, or the problem of the source, or ''.
+        last_error: Why the changes could not be read or followed at the last poll, or ''.
     """
 
-    def __init__(
-        self,
-        source: KeySource,
-        log: Log,
-        metrics: Metrics,
-        poll_seconds: float = _POLL_SECONDS,
-    ):
-        self._source = source
+    def __init__(self, file: KeyFile, log: Log, copies: KeyCopies | None = None, poll_seconds: float = _POLL_SECONDS):
+        self._file, self._copies = file, copies
         self._log = log
-        self._metrics = metrics
+        self._is_away = False  # whether a request for a record would wait in vain
         self._kept: dict[str, KeyRecord] = {}
         self._keeping = Lock()
         self._changes: KeyChanges | None = None
+        self._misses = Budget(_MISSES_PER_SECOND, _MISSES_PER_SECOND)
+        self._names: dict[str, tuple[KeyChanges, array[int]]] = {}  # by the first digits of the hash
         self.last_error = ""
         self._poller = Poller(self._poll, poll_seconds)
 
     def find(self, sha256: str) -> KeyRecord | None:
-        """Return the record of the key with this hash (hex), or None.
+        """Return the record of the key with this hash, or None.
 
         Raises:
-            KeyFormatError: The record cannot be read.
+            KeyFormatError: The record is damaged.
             StoreError: The store failed.
         """
         record = self._kept.get(sha256)
         if record is None:
             before = self.check()
-            record = self._source.find(sha256)
+            record = self._file.find(sha256) if self._copies is None else self._find_away(self._copies, sha256, before)
             if record is not None:
                 self._keep(record, before)
         return record
@@ -84,6 +124,34 @@ class Keyring:
             raise StoreError(self.last_error or "the key records are still being read")
         return self._changes
 
+    def _find_away(self, copies: KeyCopies, sha256: str, before: KeyChanges) -> KeyRecord | None:
+        """Return a record, which is read across the network if it was not used before.
+
+        Beyond some wrong keys a second, only records whose names are listed are read. So wrong keys, however many, cost
+        little and refuse no right one.
+        """
+        found = copies.copy_of(sha256)
+        if found is not None:
+            return found
+        if self._is_away:
+            raise StoreError(self.last_error)
+        is_counted = self._misses.take()
+        found = self._file.find(sha256) if is_counted or self._is_listed(sha256, before) else None
+        if found is not None:
+            copies.keep(found, before)
+            if is_counted:
+                self._misses.give_back()
+        return found
+
+    def _is_listed(self, sha256: str, changes: KeyChanges) -> bool:
+        """Return whether there may be such a record. Names are listed once, and followed by the changes."""
+        listed, names = self._names.get(sha256[:2], (None, array("Q")))
+        new = changes.since(listed) if listed is not None else None
+        if new is None:
+            new, names = set(), array("Q", map(_number, self._file.hashes(sha256[:2])))
+            self._names[sha256[:2]] = changes, names
+        return sha256 in new or _number(sha256) in names
+
     def _keep(self, record: KeyRecord, before: KeyChanges) -> None:
         """Keep a record unless keys changed while it was read: it may be one of them."""
         with self._keeping:
@@ -96,27 +164,38 @@ class Keyring:
 
     def _poll(self) -> None:
         try:
-            new = self._source.changes()
+            new = self._file.changes()
+            self._is_away = False
         except Exception as error:  # whatever the error is, the next poll may succeed
-            message = str(error) or repr(error)
-            if self._changes is not None and message != self.last_error:
-                self._log.line(f"the key records that were used stay in force: {message}")
-            self.last_error = message
-        else:
-            if new != self._changes:
-                self._follow(new)
-            problem = self._source.problem
-            if problem and problem != self.last_error:
-                self._log.line(problem)
-            self.last_error = problem
+            self.last_error = str(error) or repr(error)
+            self._is_away = self._copies is not None
+            if self._changes is None and self._copies is not None:
+                self._changes = self._copies.last()
+            if self._changes is not None:
+                self._log.once(f"the key records that were used stay in force: {self.last_error}")
+            return
+        self.last_error = self._follow_in_copies(new)
+        if new != self._changes:
+            self._follow(new)
+
+    def _follow_in_copies(self, new: KeyChanges) -> str:
+        try:
+            if self._copies is not None:
+                self._copies.follow(new)
+        except (StoreError, OSError) as error:
+            problem = f"copies of key records are not used, since they cannot follow a change: {error}"
+            self._log.once(problem)
+            return problem
+        return ""
 
     def _follow(self, new: KeyChanges) -> None:
         """Drop the records that changed."""
         with self._keeping:
             changed = new.since(self._changes or KeyChanges())
-            if changed is None:
-                self._kept.clear()
-            else:
-                for sha256 in changed:
-                    self._kept.pop(sha256, None)
+            for sha256 in list(self._kept) if changed is None else changed:
+                self._kept.pop(sha256, None)
             self._changes = new
+
+
+def _number(sha256: str) -> int:
+    return int(sha256[:16], 16)

@@ -27,6 +27,7 @@ from edge_auth.errors import StoreError
 _FLUSH_SECONDS = 0.1
 _MAX_WAITING_LINES = 20_000
 _LAST_WRITE_TIMEOUT_SECONDS = 0.5
+_AGAIN_SECONDS, _MAX_SAID = 60.0, 100
 _MAX_TEXT_CHARACTERS = 500
 _MAX_PATH_BYTES = 1000
 _WORD_CHARACTERS = string.ascii_letters + string.digits + "_"
@@ -68,7 +69,7 @@ class Log:
         self._descriptor = sys.stderr.fileno() if descriptor is None else descriptor
         self._lines: deque[bytes] = deque(maxlen=_MAX_WAITING_LINES)
         self._waiting = Event()
-        self._last_once = ""
+        self._said: dict[str, float] = {}  # when `once` has logged a message
         Thread(target=self._write, daemon=True, name="log").start()
         Finalize(self, self._write_rest, exitpriority=10)
 
@@ -77,9 +78,12 @@ class Log:
         self._append(json.dumps({"time": _time(time.time()), "message": _clean_and_cut(text)}, ensure_ascii=False))
 
     def once(self, text: str) -> None:
-        """Log a message, unless it is the one that was logged here last."""
-        if text != self._last_once:
-            self._last_once = text
+        """Log a message, unless it was logged a short while ago."""
+        now = time.monotonic()
+        if now > self._said.get(text, -_AGAIN_SECONDS) + _AGAIN_SECONDS:
+            if len(self._said) >= _MAX_SAID:
+                self._said.clear()
+            self._said[text] = now
             self.line(text)
 
     def request(self, one: Answered) -> None:

@@ -15,14 +15,12 @@ from edge_auth.api.blueprints import create_api
 from edge_auth.api.extension import Cardpress
 from edge_auth.api.warming import warm
 from edge_auth.builds.copies import BuildCopies, FilesInPlace
-from edge_auth.builds.layout import KEYS
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.bulk_files import MAX_DOWNLOADS, StoredBulkFiles
 from edge_auth.live.counter import Counter, FileCounter, counter_file, store_name
 from edge_auth.live.jobs import WAIT_SECONDS, Jobs
-from edge_auth.live.key_copies import KeyCopies
 from edge_auth.live.key_file import KeyFile, open_key_file
-from edge_auth.live.keyring import Keyring, KeySource
+from edge_auth.live.keyring import KeyCopies, Keyring
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics, PrometheusMetrics
 from edge_auth.serve.state_files import copies_folder, live_file
@@ -98,7 +96,7 @@ def make_app(settings: Settings, log: Log | None = None) -> Flask:
     log = log or Log()
     metrics = PrometheusMetrics(settings.metrics, log.line) if settings.metrics is not None else Metrics()
     store = metrics.watch(open_store(settings.store, settings.store_seconds))
-    keyring = Keyring(_key_source(settings, metrics), log, metrics)
+    keyring = _keyring(settings, log, metrics)
     jobs = Jobs(settings.store_seconds, _MAX_WAITING)
     behind_nginx = settings.socket is not None
     builds = _builds(settings, store, jobs, log, metrics)
@@ -114,14 +112,14 @@ def make_app(settings: Settings, log: Log | None = None) -> Flask:
     return app
 
 
-def _key_source(settings: Settings, metrics: Metrics) -> KeySource:
-    """Return where the key records are read: a folder, or copies of what is across a network."""
+def _keyring(settings: Settings, log: Log, metrics: Metrics) -> Keyring:
+    """Return the key records. Those across a network are copied to the state folder."""
     file = open_key_file(settings.store, settings.keys, settings.store_seconds)
     file = KeyFile(metrics.watch(file.store), file.name)
     if is_folder(settings.keys or settings.store):
-        return file
+        return Keyring(file, log)
     folder = FolderStore(str(copies_folder(settings.state, file)), private=True)
-    return KeyCopies(file, folder, KEYS)
+    return Keyring(file, log, KeyCopies(folder))
 
 
 def _builds(settings: Settings, store: Store, jobs: Jobs, log: Log, metrics: Metrics) -> BuildRegistry:

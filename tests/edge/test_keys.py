@@ -11,13 +11,11 @@ from threading import Event
 import pytest
 
 from edge_auth.errors import KeyFormatError, StoreError, UnknownKey
-from edge_auth.live import key_copies
-from edge_auth.live.key_copies import KeyCopies
+from edge_auth.live import keyring as module
 from edge_auth.live.key_file import MAX_CHANGES, KeyChanges, KeyFile, open_key_file
-from edge_auth.live.keyring import Keyring
+from edge_auth.live.keyring import KeyCopies, Keyring
 from edge_auth.live.keys import KeyRecord, digest, issue
 from edge_auth.live.log import Log
-from edge_auth.live.metrics import Metrics
 from edge_auth.live.poller import Budget
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.interface import Versioned
@@ -45,7 +43,7 @@ def file(tmp_path: Path) -> KeyFile:
 
 @pytest.fixture
 def keyring(file: KeyFile) -> Keyring:
-    return Keyring(file, Log(), Metrics(), SOON)
+    return Keyring(file, Log(), poll_seconds=SOON)
 
 
 def operator(file: KeyFile) -> KeyFile:
@@ -244,8 +242,7 @@ class Machine:
         self.away, self.folder = Away(file.store.location), FolderStore(str(folder), private=True)
 
     def shim(self) -> Keyring:
-        copies = KeyCopies(KeyFile(self.away, KEYS), self.folder, KEYS)
-        ring = Keyring(copies, Log(), Metrics(), SOON)
+        ring = Keyring(KeyFile(self.away, KEYS), Log(), KeyCopies(self.folder), SOON)
         ring.check()
         return ring
 
@@ -331,40 +328,8 @@ def test_a_flood_of_wrong_keys_costs_little_and_refuses_no_right_one(file: KeyFi
     until(lambda: shim.find(new.sha256) == new, 2, "a new key, which the flood cannot hide")
 
 
-def like(record: KeyRecord) -> str:
-    """Return the hash of a wrong key with the same first digits."""
-    return record.sha256[:2] + "0" * 62
-
-
-def test_names_that_are_being_listed_delay_no_right_key(
-    file: KeyFile, machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(key_copies, "_MISSES_PER_SECOND", 0)  # as if wrong keys had used them up
-    monkeypatch.setattr(key_copies, "_READ_SECONDS", SOON)
-    one, *others = added(file, 20)
-    other = next(record for record in others if record.sha256[:2] != one.sha256[:2])
-    shim, going_on, names = machine.shim(), Event(), machine.away.list
-
-    def hang(prefix: str) -> Iterator[str]:
-        found = names(prefix)
-        assert going_on.wait(60) if prefix.endswith(f"/{one.sha256[:2]}/") else True
-        return found
-
-    monkeypatch.setattr(machine.away, "list", hang)
-    with ThreadPoolExecutor(2) as pool:
-        wrong = pool.submit(shim.find, like(one))
-        assert machine.away.reading.wait(60)
-        try:
-            for record in (other, one):
-                assert pool.submit(shim.find, record.sha256).result(10) == record
-            assert not wrong.done()
-        finally:
-            going_on.set()
-        assert wrong.result(60) is None
-
-
 def test_wrong_keys_at_once_are_few_reads(file: KeyFile, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_copies, "Budget", lambda *_: Budget(0, 3))
+    monkeypatch.setattr(module, "Budget", lambda *_: Budget(0, 3))
     [one] = added(file)
     shim = machine.shim()
     machine.away.going_on.clear()
@@ -377,16 +342,6 @@ def test_wrong_keys_at_once_are_few_reads(file: KeyFile, machine: Machine, monke
         assert [each.result(60) for each in wrong] == [None] * 8
     assert len([name for name in machine.away.asked if not name.endswith("/")]) == 3, "the names of others are listed"
     assert shim.find(one.sha256) == one
-
-
-def test_an_unknown_key_is_asked_for_once_a_moment_and_works_when_it_is_issued(file: KeyFile, machine: Machine) -> None:
-    _, record = issue("n", ("cards:read",), 1, None, 0)
-    shim = machine.shim()
-    for _ in range(50):
-        assert shim.find(record.sha256) is None
-    assert len(machine.away.asked) == 1
-    operator(file).add(record)
-    until(lambda: shim.find(record.sha256) == record, 2, "it works")
 
 
 def test_copies_of_another_location_are_not_used(file: KeyFile, machine: Machine, tmp_path: Path) -> None:
@@ -447,10 +402,8 @@ def test_a_key_that_is_being_read_delays_no_other(store: str, tmp_path: Path, mo
     key, record = issue("one", ("cards:read",), 100, None, 0)
     open_key_file(store).add(record)
     away = Away(store)
-    monkeypatch.setattr(
-        "edge_auth.serve.app._key_source",
-        lambda *_: KeyCopies(KeyFile(away, KEYS), FolderStore(str(tmp_path / "copies"), private=True), KEYS),
-    )
+    copies = KeyCopies(FolderStore(str(tmp_path / "copies"), private=True))
+    monkeypatch.setattr("edge_auth.serve.app._keyring", lambda *_: Keyring(KeyFile(away, KEYS), Log(), copies))
     client = WsgiClient(store, str(tmp_path / "state"), 100)
     assert client.get("/api/v1/me").status == 200
     away.reading.clear()
