@@ -33,8 +33,9 @@ from generator.ingest.values import (
     parse_text_or_integer,
     parse_time,
     parse_url,
+    quoted_json,
 )
-from generator.lake.tables import TIMESTAMP
+from generator.lake.tables import TIMESTAMP, longest_text
 
 Line = dict[str, Any]
 
@@ -118,6 +119,26 @@ def first_value(*columns: Column) -> Column:
         return None
 
     return Column(tuple(key for column in columns for key in column.keys), read, columns[0].type)
+
+
+def bounded(table: str, **columns: Column) -> dict[str, Column]:
+    """Return columns of a table of the lake, which refuse a line with a longer text than the table takes."""
+    return {name: _bounded(table, name, column) for name, column in columns.items()}
+
+
+def _bounded(table: str, name: str, column: Column) -> Column:
+    most = longest_text(name)
+
+    def read(line: Line) -> Any:
+        value = column.read(line)
+        texts = (text for offer in value for text in offer.values()) if type(value) is list else (value,)
+        for text in texts:
+            if type(text) is str and len(text) > most:
+                has = "holds a text of" if type(value) is list else "has"
+                raise InvalidValue(f"{table}: column {name} {has} more than {most} characters: {quoted_json(text)}")
+        return value
+
+    return column._replace(read=read)
 
 
 def _one_value(line: Line, keys: tuple[str, ...], parse: Callable[[Any, str], Any]) -> Any:
@@ -241,13 +262,14 @@ _CHECKED_AT = required(time("checked_at", "checkedAt"))
 _PRICE = Column(("price", "priceEUR", "currencyCode", "currency"), _euros, pa.float64())
 _CONDITION = first_value(condition("condition_code"), condition("condition"))
 
-ABOUT_PRODUCT = {
-    "number": collector_number("number"),
-    "rarity": text("rarity"),
-    "url": url("url"),
-    "image": text("image"),
-    "image_large": text("image_large"),
-}
+ABOUT_PRODUCT = bounded(
+    "products",
+    number=collector_number("number"),
+    rarity=text("rarity"),
+    url=url("url"),
+    image=text("image"),
+    image_large=text("image_large"),
+)
 
 LIST_PAGES = ScrapedFormat(
     "list-pages",
@@ -264,8 +286,8 @@ LIST_PAGES = ScrapedFormat(
         "from_price_foil": price("from_price_foil"),
         "id_expansion": marketplace_id("id_expansion", "idExpansion"),
         **ABOUT_PRODUCT,
-        "expansion": text("expansion"),
-        "expansion_url": url("expansion_url"),
+        "expansion": _bounded("expansions", "name", text("expansion")),
+        "expansion_url": _bounded("expansions", "url", url("expansion_url")),
     },
 )
 
@@ -278,14 +300,15 @@ OFFERS = ScrapedFormat(
     counts="offers",
     lowest="lowest",
     needed=("price", "seller", "condition"),
-    columns={
-        "id_product": _ID_PRODUCT,
-        "checked_at": _CHECKED_AT,
-        "offers": required(Column(("offers", *_LISTED), _offers, pa.int64())),
-        "lowest": price("lowest"),
-        "cheapest_seller": seller("cheapest_seller"),
-        "cheapest_condition": condition("cheapest_condition"),
-        "offer_list": offers(
+    columns=bounded(
+        "filtered_checks",
+        id_product=_ID_PRODUCT,
+        checked_at=_CHECKED_AT,
+        offers=required(Column(("offers", *_LISTED), _offers, pa.int64())),
+        lowest=price("lowest"),
+        cheapest_seller=seller("cheapest_seller"),
+        cheapest_condition=condition("cheapest_condition"),
+        offer_list=offers(
             *_LISTED,
             members={
                 "price": _PRICE,
@@ -294,7 +317,7 @@ OFFERS = ScrapedFormat(
                 "seller": seller("seller"),
             },
         ),
-    },
+    ),
 )
 
 WATCH_CHECKS = ScrapedFormat(
@@ -305,12 +328,13 @@ WATCH_CHECKS = ScrapedFormat(
     counts="num_offers",
     lowest="lowest_price",
     needed=("price",),
-    columns={
-        "slug": required(text("slug")),
-        "checked_at": _CHECKED_AT,
-        "num_offers": count("num_offers"),
-        "lowest_price": price("lowest_price"),
-        "offer_list": offers(
+    columns=bounded(
+        "watch_checks",
+        slug=required(text("slug")),
+        checked_at=_CHECKED_AT,
+        num_offers=count("num_offers"),
+        lowest_price=price("lowest_price"),
+        offer_list=offers(
             *_LISTED,
             members={
                 "seller": seller("seller"),
@@ -320,7 +344,7 @@ WATCH_CHECKS = ScrapedFormat(
                 "comment": text("comment", "comments"),
             },
         ),
-    },
+    ),
 )
 
 SCRAPED_FORMATS = (LIST_PAGES, OFFERS, WATCH_CHECKS)
@@ -329,13 +353,14 @@ EXPANSIONS = LineFormat(
     "expansions",
     help="Import names, games and URLs of expansions.",
     example="expansions.csv --game Digimon",
-    columns={
-        "id": required(marketplace_id("id", "id_expansion", "idExpansion")),
-        "name": text("name", "enName"),
-        "game": text("game"),
-        "url": url("url"),
-        "updated_at": time("updated_at"),
-    },
+    columns=bounded(
+        "expansions",
+        id=required(marketplace_id("id", "id_expansion", "idExpansion")),
+        name=text("name", "enName"),
+        game=text("game"),
+        url=url("url"),
+        updated_at=time("updated_at"),
+    ),
     remarks=frozenset({"products", "examples"}),  # of the template
 )
 
@@ -346,7 +371,7 @@ ATTRIBUTES = LineFormat(
     example="attributes.csv",
     columns={
         "id_product": _ID_PRODUCT,
-        **(ABOUT_PRODUCT | {"url": url("url", "cardmarket_url")}),
+        **(ABOUT_PRODUCT | bounded("products", url=url("url", "cardmarket_url"))),
         "updated_at": time("updated_at"),
     },
 )
@@ -357,12 +382,13 @@ WATCHLIST = LineFormat(
     help="Import the products that the watchlist tracks.",
     one_of=("url", "cardmarket_url", "slug"),
     example="watchlist.csv",
-    columns={
-        "slug": text("slug"),
-        "url": url("url", "cardmarket_url"),
-        "name": text("name"),
-        "game": text("game"),
-    },
+    columns=bounded(
+        "watchlist",
+        slug=text("slug"),
+        url=url("url", "cardmarket_url"),
+        name=text("name"),
+        game=text("game"),
+    ),
 )
 
 

@@ -22,7 +22,6 @@ from generator.ingest.bounded_file import LINES_LIMITS, STDIN, FileLimits
 from generator.ingest.catalogue import CatalogueUpdate, if_changed
 from generator.ingest.findings import ImportFinding
 from generator.ingest.formats import ATTRIBUTES, LIST_PAGES, OFFERS, WATCH_CHECKS, LineFormat, ScrapedFormat
-from generator.ingest.lake_rules import check_rows, first_broken
 from generator.ingest.lines import FileLines, LineReader, store_refused
 from generator.ingest.pipeline import FileChange, ImportSource, OnRead, RowCounts
 from generator.ingest.tables import (
@@ -80,18 +79,6 @@ class Lines(ImportSource):
                     f"{first}; all {file.lines:,} lines were refused, nothing was imported: see {self.bad_lines}"
                 )
 
-    def check(self, table: str, rows: pa.Table, *, texts: bool = False) -> None:
-        """Raise IngestError if no build would accept rows of a lake table, which stand in the order of the lines.
-
-        Args:
-            texts: Check the length of texts alone: the rows are not yet those of the table.
-        """
-        for broken in check_rows(table, rows):
-            if broken.is_too_long or not (texts or broken.is_repetition):
-                place = self.reader.place(first_broken(table, rows, broken))
-                said = f"{table}: {broken}" if broken.is_too_long else str(broken)
-                raise IngestError(f"{place}: {said}: no build would accept it: correct the line")
-
     def find(self, case: str, target: str, count: int, message: str, source: str = "lines") -> None:
         """Add a finding that does not stop the import."""
         self.findings.append(ImportFinding(case, source, target, count, message, is_refused=False))
@@ -121,12 +108,6 @@ class ScrapedLines(Lines):
     format: ScrapedFormat
 
     def judge(self, lake: LakeWriter) -> None:
-        table = self.format.table
-        self.check(table.name, self.rows.select(table.schema.names))
-        if self.format is LIST_PAGES:
-            self.check("products", self.rows, texts=True)
-            names = {"id_expansion": "id", "expansion": "name", "expansion_url": "url"}
-            self.check("expansions", self.rows.select([*names]).rename_columns(names), texts=True)
         for file in self.reader.files:
             if self.format.counts:
                 self._judge_offers(self.format, file)
@@ -220,7 +201,6 @@ class KeptTable(Lines):
     def judge(self, lake: LakeWriter) -> None:
         for file in self.reader.files:
             _refuse_empty(file)
-        self.check("products" if self.format is ATTRIBUTES else "expansions", self.rows, texts=True)
         ignored = sorted(self.reader.keys - self.format.keys - self.format.remarks)
         if ignored:
             message = f"ignored: {', '.join(ignored)}; known columns: {', '.join(sorted(self.format.keys))}"

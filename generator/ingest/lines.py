@@ -53,6 +53,8 @@ def _json_line(number: int, text: str) -> GivenLine:
     if not problem:
         try:
             value = json.loads(text, parse_constant=refuse_constant, object_pairs_hook=unrepeated)
+        except InvalidValue as error:
+            return GivenLine(number, text, {}, f"{error}: {quoted_json(text)}")
         except json.JSONDecodeError as error:
             problem = f"{error.msg.removesuffix(' at')} at character {error.pos + 1}: {quoted_json(text)}"
         except (ValueError, RecursionError) as error:

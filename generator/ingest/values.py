@@ -59,11 +59,11 @@ def refuse_constant(name: str) -> None:
 
 
 def unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object of these keys and values. Raise ValueError if a key stands twice."""
+    """Return the object of these keys and values. Raise InvalidValue if a key stands twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         [(key, _)] = Counter(key for key, _ in pairs).most_common(1)
-        raise ValueError(f"{quoted_json(key)} stands twice in an object")
+        raise InvalidValue(f"{quoted_json(key)} stands twice in an object")
     return found
 
 

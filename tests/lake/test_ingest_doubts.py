@@ -158,10 +158,20 @@ def test_a_product_with_two_numbers_is_reported(lake: Path, tmp_path: Path) -> N
     assert '1 values are given in several ways, such as number of 1: "004", "005"' in said
 
 
-def test_a_row_of_identifiers_with_more_values_than_columns(lake: Path, tmp_path: Path) -> None:
-    (tmp_path / "i.csv").write_text("id_product,scheme,value\n1,a,b\n1,a,b,c\n")
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("id_product,scheme,value\n1,a,b\n1,a,b,c\n", "line 3: 4 values, more than the 3 columns"),
+        (
+            '{"id_product": 1, "scheme": "a", "value": 1}\n{"id_product": 1, "value": 1, "value": 2}',
+            'line 2: "value" stands twice in an object',
+        ),
+    ],
+)
+def test_a_row_of_identifiers_that_is_none(lake: Path, tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "i.csv").write_text(text)
     said = run("ingest", "identifiers", "--lake", lake, tmp_path / "i.csv").stdout
-    assert "1 refused (such as" in said and "line 3: 4 values, more than the 3 columns" in said
+    assert "1 refused (such as" in said and says in said
     assert pq.read_table(lake / "identifiers-imported.parquet").num_rows == 1
 
 

@@ -357,6 +357,8 @@ BAD = [
     ("list-pages", b'{"id": 1, "rarity": "\xff"}', "not JSON"),
     ("list-pages", "[" * 100_000, "not JSON"),
     ("list-pages", "[1]", "no JSON object"),
+    ("list-pages", page(rarity="r" * 201), "products: column rarity has more than 200 characters"),
+    ("list-pages", '{"id": 1, "id": 2}', '"id" stands twice in an object'),
     ("offers", check(), "it has no offers"),
     ("offers", check(offers=1, offer_list={}), "offer_list must be a list of objects"),
     ("offers", check(offer_list=[offer(), 5]), "offer_list must be a list of objects"),
