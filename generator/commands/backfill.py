@@ -11,7 +11,7 @@ from edge_auth.errors import NoLiveBuild
 from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
 from generator import settings
-from generator.commands.import_results import accept_option, max_file_option, say_findings, table_lines
+from generator.commands.import_results import accept_option, max_file_option, say_findings
 from generator.commands.options import lake_option, publish_option, resources_options, store_option
 from generator.compare.comparison import compare
 from generator.compare.diff import Diff
@@ -19,7 +19,7 @@ from generator.errors import IngestError
 from generator.ingest.bounded_file import FileLimits
 from generator.ingest.findings import FAR_DAY, REFUSED
 from generator.ingest.marketplace import MarketplaceFiles
-from generator.ingest.pipeline import merge_into
+from generator.ingest.pipeline import import_into
 from generator.lake.lake import open_lake
 from generator.lake.quarantine import skipped_by_builds
 from generator.lake.writer import LakeWriter
@@ -76,10 +76,10 @@ def backfill(
         game=game, is_remembered=False, accepted=accepted,
     )  # fmt: skip
     _read(source, first.date(), last.date(), progress)
-    result = merge_into(LakeWriter(lake), source)
+    result = import_into(LakeWriter(lake), source)
     say_findings(result.findings)
-    for line in table_lines(result):
-        progress.say(line)
+    for change in result.tables:
+        progress.say(str(change))
     opened = open_store(store)
     live = _live_build(opened)
     opened_lake = open_lake(lake, None, progress, skipped_by_builds(opened))

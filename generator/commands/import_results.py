@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 import click
 
 from generator.ingest.findings import MEANINGS, REFUSED, ImportFinding
-from generator.ingest.pipeline import ImportResult
+from generator.ingest.pipeline import ImportSource, import_into
+from generator.lake.writer import LakeWriter
 from generator.terminal import say, say_json, say_lines
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -57,8 +58,11 @@ def say_findings(findings: Iterable[ImportFinding]) -> None:
         say(f"{finding}{said}", err=True)
 
 
-def say_result(result: ImportResult, as_json: bool) -> None:
-    """Print the result of an import."""
+def run_import(lake: str, source: ImportSource, files: int, as_json: bool) -> None:
+    """Import files, and print the result."""
+    with reading_progress(files) as on_read:
+        source.read(on_read)
+    result = import_into(LakeWriter(lake), source)
     say_findings(result.findings)
     for remark in result.remarks:
         say(remark, err=True)
@@ -66,9 +70,4 @@ def say_result(result: ImportResult, as_json: bool) -> None:
         say_json(result.as_json())
         return
     say(result.summary)
-    say_lines(table_lines(result))
-
-
-def table_lines(result: ImportResult) -> Iterator[str]:
-    """Yield what an import changed, a line for each file of the lake."""
-    yield from (f"{path}: {counts}" for path, counts in result.tables.items())
+    say_lines(map(str, result.tables))

@@ -12,16 +12,15 @@ from generator.commands.import_results import (
     max_file_option,
     reading_progress,
     say_findings,
-    table_lines,
 )
 from generator.commands.options import json_option, lake_made_option
 from generator.ingest.bounded_file import FileLimits
 from generator.ingest.findings import REFUSED
 from generator.ingest.gaps import Gap, find_gaps
 from generator.ingest.marketplace import MarketplaceFiles
-from generator.ingest.marketplace_files import Kind
+from generator.ingest.marketplace_files import KINDS
 from generator.ingest.memory import DEFAULT_PATTERN
-from generator.ingest.pipeline import ImportResult, merge_into
+from generator.ingest.pipeline import ImportResult, import_into
 from generator.ingest.tables import expansions_file
 from generator.lake.writer import LakeWriter
 from generator.terminal import say, say_json, say_lines
@@ -80,7 +79,7 @@ def cardmarket(
     \b
     Example: cardpress ingest cardmarket --lake lake downloads/ --numbers-from-names
     """
-    named = tuple((kind, path) for kind in Kind for path in paths[kind.name.lower()])
+    named = tuple((kind, path) for kind in KINDS for path in paths[kind])
     left: list[tuple[Path, str]] = []
     source = MarketplaceFiles(
         named, paths["places"], FileLimits(max_file_mb << 20), lambda path, reason: _leave(left, path, reason),
@@ -94,7 +93,7 @@ def cardmarket(
     if game and not any(file.target == expansions_file() for file in source.files):
         say("--game has no effect: it names the game of expansions, and there is no --expansions file", err=True)
     writer = LakeWriter(lake)
-    result = merge_into(writer, source)
+    result = import_into(writer, source)
     memory = source.kept()
     for number, one in memory.items():
         if one.remembers:
@@ -114,10 +113,11 @@ def _say_result(result: ImportResult, left: list[tuple[Path, str]], gaps: list[G
     say_findings(result.findings)
     tables = result.tables_as_json()
     if not as_json:
-        say_lines(table_lines(result))
+        say_lines(map(str, result.tables))
         say_lines(gaps or ())
     elif gaps is None:
         say_json(tables)
     else:
         not_read = [{"path": str(path), "reason": reason} for path, reason in left]
-        say_json(result.counts | {"left": not_read, "tables": tables, "missing": [gap._asdict() for gap in gaps]})
+        missing = [gap._asdict() for gap in gaps]
+        say_json({**result.counts, "left": not_read, "tables": tables, "missing": missing})

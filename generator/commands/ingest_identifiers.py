@@ -5,15 +5,13 @@ from pathlib import Path
 import click
 
 from generator import settings
-from generator.commands.import_results import accept_option, max_file_option, reading_progress, say_result
+from generator.commands.import_results import accept_option, max_file_option, run_import
 from generator.commands.options import json_option, lake_made_option
 from generator.ingest.bounded_file import FileLimits
 from generator.ingest.card_formats import CARD_FORMATS
 from generator.ingest.cardmarket_identifiers import CardmarketIdentifiers, is_cardmarket_identifiers
 from generator.ingest.findings import OTHER_NAMES
 from generator.ingest.identifiers import IdentifierFiles
-from generator.ingest.pipeline import import_into
-from generator.lake.writer import LakeWriter
 
 _MTGJSON = "mtgjson"
 
@@ -51,13 +49,10 @@ def identifiers(
     if any(_is_of_the_marketplace(path, source, limits) for path in files):
         if len(files) > 1 or replace:
             raise click.UsageError("Import CardmarketIdentifiers.json by itself, without --replace.")
-        _import_cardmarket_identifiers(files[0], lake, limits, as_json)
+        run_import(lake, CardmarketIdentifiers(files[0], limits), 1, as_json)
         return
     format_ = CARD_FORMATS[source] if source else None
-    read = IdentifierFiles(format_, files, limits, replace, accepted=frozenset(accept))
-    with reading_progress(len(files)) as on_read:
-        result = import_into(LakeWriter(lake), read, on_read)
-    say_result(result, as_json)
+    run_import(lake, IdentifierFiles(format_, files, limits, replace, accepted=frozenset(accept)), len(files), as_json)
 
 
 @click.command("cardmarket-identifiers")
@@ -74,14 +69,8 @@ def cardmarket_identifiers(file: Path, lake: str, max_file_mb: int, as_json: boo
     \b
     Example: cardpress ingest cardmarket-identifiers --lake lake CardmarketIdentifiers.json.xz
     """
-    _import_cardmarket_identifiers(file, lake, FileLimits(max_file_mb << 20), as_json)
+    run_import(lake, CardmarketIdentifiers(file, FileLimits(max_file_mb << 20)), 1, as_json)
 
 
 def _is_of_the_marketplace(path: Path, source: str | None, limits: FileLimits) -> bool:
     return source == _MTGJSON and path.is_file() and is_cardmarket_identifiers(path, limits)
-
-
-def _import_cardmarket_identifiers(path: Path, lake: str, limits: FileLimits, as_json: bool) -> None:
-    with reading_progress(1) as on_read:
-        result = import_into(LakeWriter(lake), CardmarketIdentifiers(path, limits), on_read)
-    say_result(result, as_json)

@@ -8,13 +8,12 @@ from typing import Any
 import click
 
 from generator import settings
-from generator.commands.import_results import accept_option, max_file_option, reading_progress, say_result
+from generator.commands.import_results import accept_option, max_file_option, run_import
 from generator.commands.options import json_option, lake_made_option
 from generator.ingest.bounded_file import FileLimits
 from generator.ingest.findings import CONTRADICTION, FAR_DAY, FUTURE, INCOMPLETE_OFFERS
 from generator.ingest.formats import LineFormat, ScrapedFormat
 from generator.ingest.line_sources import Lines
-from generator.ingest.pipeline import import_into
 from generator.lake.writer import LakeWriter
 from generator.terminal import say_lines
 
@@ -109,6 +108,4 @@ def _run_import(
     """Import lines and print the result."""
     limits = FileLimits(max_file_mb << 20, max_line_kb << 10)
     source = make(files, bad_lines, limits, accepted=frozenset(accept), **further)
-    with reading_progress(len(files)) as on_read:
-        result = import_into(LakeWriter(lake), source, on_read)
-    say_result(result, as_json)
+    run_import(lake, source, len(files), as_json)

@@ -1,7 +1,7 @@
 """Reads a file for an import, plain or compressed, up to a size. A small file may be large once inflated.
 
 Text is UTF-8, or what the first bytes of the file prove: UTF-16 and UTF-32 by their mark, or by the zero bytes between
-ASCII characters, since text has none.
+ASCII characters, since text has none. A file that cannot be read, or is beyond the limits, raises IngestError.
 """
 
 import bz2
@@ -43,86 +43,67 @@ _ENCODINGS = {
 
 
 class FileLimits(NamedTuple):
-    """The largest sizes that an import reads, in bytes.
-
-    Attributes:
-        file_bytes: Of one file, after inflating.
-        line_bytes: Of one line.
-    """
+    """The most bytes that an import reads: of one file, after inflating, and of one line."""
 
     file_bytes: int
     line_bytes: int = settings.MAX_LINE_BYTES
 
 
 DOWNLOAD_LIMITS = FileLimits(settings.MAX_DOWNLOAD_BYTES)
-LINES_LIMITS = FileLimits(settings.MAX_LINES_BYTES)
 
 
-class BoundedFile:
-    """A file that is open for reading. Its methods raise IngestError beyond the limits."""
+class _Bounded(io.RawIOBase):
+    """The bytes of a file, inflated."""
 
-    def __init__(self, path: Path, stream: Any, limits: FileLimits):
-        self._path = path
-        self._stream = stream
-        self._limits = limits
-        self._size = 0
+    def __init__(self, path: Path, stream: Any, most: int):
+        self._path, self._stream, self._most, self._size = path, stream, most, 0
 
-    def read(self) -> bytes:
-        """Return the whole file.
+    def readable(self) -> bool:
+        return True
 
-        Raises:
-            IngestError: The file is larger than the limit.
-        """
-        data: bytes = self._stream.read(self._limits.file_bytes + 1)
-        self._check_size(len(data))
-        return data
-
-    def start(self, size: int) -> bytes:
-        """Return the first bytes of the file, at most `size`."""
-        start: bytes = self._stream.read(size)
-        return start
-
-    def some(self, size: int) -> bytes:
-        """Return up to so many of the next bytes, and none at the end.
-
-        Raises:
-            IngestError: The file is larger than the limit.
-        """
-        data: bytes = self._stream.read(size)
-        self._size += len(data)
-        self._check_size(self._size)
-        return data
-
-    def lines(self) -> Iterator[str]:
-        """Yield the lines with their ends, whichever these are. A byte that is no UTF-8 becomes half a surrogate pair.
-
-        Raises:
-            IngestError: A line, or the file, is larger than its limit.
-        """
-        encoding = encoding_of(self._stream.peek(4))
-        text = io.TextIOWrapper(self._stream, encoding, "surrogateescape", newline="")
-        limit = self._limits.line_bytes
-        for number in range(1, sys.maxsize):
-            try:
-                line = text.readline(limit + 1)
-            except UnicodeDecodeError as error:
-                raise IngestError(f"{self._path}: line {number}: no {encoding}: {error.reason}") from None
-            if not line:
-                return
-            if len(line) > limit:
-                raise IngestError(
-                    f"{self._path}: line {number} has more than {limit:,} bytes: repair it, or raise --max-line-kb"
-                )
-            self._size += len(line)
-            self._check_size(self._size)
-            yield line
-
-    def _check_size(self, size: int) -> None:
-        if size > self._limits.file_bytes:
+    def readinto(self, buffer: Any) -> int:
+        count: int = self._stream.readinto(buffer)
+        self._size += count
+        if self._size > self._most:
             raise IngestError(
-                f"{self._path}: more than {self._limits.file_bytes / 1e6:,.0f} MB after inflating: "
+                f"{self._path}: more than {self._most / 1e6:,.0f} MB after inflating: "
                 "split it, or raise --max-file-mb if the machine has the memory"
             )
+        return count
+
+
+@contextmanager
+def open_bounded(path: Path, limits: FileLimits) -> Iterator[io.BufferedReader]:
+    """Open a file to read its bytes, inflated. `-` is standard input."""
+    try:
+        with open(sys.stdin.fileno(), "rb", closefd=False) if path == STDIN else path.open("rb") as stream:
+            start = stream.peek(_LONGEST_MAGIC)
+            for magic, what in _OTHERS.items():
+                if start.startswith(magic):
+                    raise IngestError(f"{path}: it is {what}")
+            opener = next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
+            inflated = opener(stream) if opener else stream
+            yield io.BufferedReader(_Bounded(path, inflated, limits.file_bytes))
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:  # gzip's own BadGzipFile is an OSError
+        raise IngestError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+
+
+def lines_of(path: Path, limits: FileLimits) -> Iterator[str]:
+    """Yield the lines of a file with their ends, whichever these are. A byte that is no UTF-8 becomes a surrogate."""
+    with open_bounded(path, limits) as file:
+        encoding = encoding_of(file.peek(4))
+        text = io.TextIOWrapper(file, encoding, "surrogateescape", newline="")
+        for number in range(1, sys.maxsize):
+            try:
+                line = text.readline(limits.line_bytes + 1)
+            except UnicodeDecodeError as error:
+                raise IngestError(f"{path}: line {number}: no {encoding}: {error.reason}") from None
+            if not line:
+                return
+            if len(line) > limits.line_bytes:
+                most = f"{limits.line_bytes:,} bytes: repair it, or raise --max-line-kb"
+                raise IngestError(f"{path}: line {number} has more than {most}")
+            yield line
 
 
 def encoding_of(start: bytes) -> str:
@@ -138,30 +119,3 @@ def encoding_of(start: bytes) -> str:
     if zeros[:2] == (True, False):
         return "utf-16-be"
     return "utf-16-le" if zeros[:2] == (False, True) else "utf-8"
-
-
-@contextmanager
-def open_bounded(path: Path, limits: FileLimits) -> Iterator[BoundedFile]:
-    """Open a file. `-` is standard input.
-
-    Raises:
-        IngestError: The file cannot be read, here or in the `with` block.
-    """
-    try:
-        with _open_binary(path) as stream:
-            start = stream.peek(_LONGEST_MAGIC)
-            for magic, what in _OTHERS.items():
-                if start.startswith(magic):
-                    raise IngestError(f"{path}: it is {what}")
-            opener = next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
-            if opener is None:
-                yield BoundedFile(path, stream, limits)
-                return
-            with opener(stream) as inflated:
-                yield BoundedFile(path, inflated, limits)
-    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:  # gzip's own BadGzipFile is an OSError
-        raise IngestError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
-
-
-def _open_binary(path: Path) -> io.BufferedReader:
-    return open(sys.stdin.fileno(), "rb", closefd=False) if path == STDIN else path.open("rb")

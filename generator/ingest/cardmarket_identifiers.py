@@ -20,9 +20,9 @@ from generator.errors import IngestError
 from generator.ingest.bounded_file import FileLimits, encoding_of, open_bounded
 from generator.ingest.card_formats import is_value, set_number
 from generator.ingest.catalogue import GAMES, CatalogueUpdate, GameOfFile, list_pages_file
+from generator.ingest.formats import check_length
 from generator.ingest.identifiers import merge_ids
 from generator.ingest.json_stream import JsonStream
-from generator.ingest.lake_rules import check_rows
 from generator.ingest.pipeline import FileChange, ImportSource, OnRead
 from generator.ingest.tables import expansions_file, identifiers_file
 from generator.ingest.values import InvalidValue, parse_id, parse_text
@@ -40,7 +40,7 @@ def is_cardmarket_identifiers(path: Path, limits: FileLimits) -> bool:
         IngestError: It cannot be read.
     """
     with open_bounded(path, limits) as file:
-        start = file.start(_START_BYTES)
+        start = file.read(_START_BYTES)
     return _SIGN.search(start.decode(encoding_of(start), "replace")) is not None
 
 
@@ -68,7 +68,7 @@ class CardmarketIdentifiers(ImportSource):
     def read(self, on_read: OnRead) -> None:
         with open_bounded(self.path, self.limits) as file:
             try:
-                stream = JsonStream(file.some)
+                stream = JsonStream(file)
                 for name in stream.members():
                     if name == "data" and stream.peek() == "{":
                         self._read_data(stream)
@@ -99,20 +99,17 @@ class CardmarketIdentifiers(ImportSource):
 
     def _add_expansion(self, id_: int, value: dict[str, Any]) -> None:
         if name := parse_text(value.get("name"), "name"):
+            check_length("expansions", "name", name)
             self.names[id_] = name
         self.codes[id_] = list(_texts(value.get("setCodes"), "setCodes"))
 
     def _add_product(self, id_: int, value: dict[str, Any]) -> None:
         number = value.get("number")
         if number := parse_text(str(number) if type(number) is int else number, "number"):
+            check_length("products", "number", number)
             self.numbers[id_] = number
         self.expansions[id_] = _id(value.get("expansionId"), "expansionId") if value.get("expansionId") else -1
         self.ids += [(id_, "mtgjson", uuid) for uuid in _texts(value.get("uuids"), "uuids")]
-
-    def judge(self, lake: LakeWriter) -> None:
-        for table, rows in (("expansions", self._named()), ("products", self._pages())):
-            for broken in check_rows(table, rows):
-                raise IngestError(f"{self.path}: {table}: {broken}: no build would accept it")
 
     def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
         names = self._named()

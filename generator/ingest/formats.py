@@ -127,18 +127,20 @@ def bounded(table: str, **columns: Column) -> dict[str, Column]:
 
 
 def _bounded(table: str, name: str, column: Column) -> Column:
-    most = longest_text(name)
-
     def read(line: Line) -> Any:
         value = column.read(line)
-        texts = (text for offer in value for text in offer.values()) if type(value) is list else (value,)
-        for text in texts:
-            if type(text) is str and len(text) > most:
-                has = "holds a text of" if type(value) is list else "has"
-                raise InvalidValue(f"{table}: column {name} {has} more than {most} characters: {quoted_json(text)}")
+        for text in (text for offer in value for text in offer.values()) if type(value) is list else (value,):
+            if type(text) is str:
+                check_length(table, name, text, "holds a text of" if type(value) is list else "has")
         return value
 
     return column._replace(read=read)
+
+
+def check_length(table: str, column: str, text: str, has: str = "has") -> None:
+    """Raise InvalidValue for a text that is longer than a table of the lake takes."""
+    if len(text) > (most := longest_text(column)):
+        raise InvalidValue(f"{table}: column {column} {has} more than {most} characters: {quoted_json(text)}")
 
 
 def _one_value(line: Line, keys: tuple[str, ...], parse: Callable[[Any, str], Any]) -> Any:

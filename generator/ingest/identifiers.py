@@ -19,13 +19,13 @@ import pyarrow.compute as pc
 from edge_auth import text
 from generator.database import run_file, sql_text
 from generator.errors import IngestError
-from generator.ingest.bounded_file import BoundedFile, FileLimits, open_bounded
+from generator.ingest.bounded_file import FileLimits, open_bounded
 from generator.ingest.card_formats import Card, CardFormat, Identified, identify_line
 from generator.ingest.csv_tables import TableKeys
-from generator.ingest.findings import NAMES_NOT_COMPARED, OTHER_NAMES, ImportFinding
+from generator.ingest.findings import NAMES_NOT_COMPARED, OTHER_NAMES
 from generator.ingest.json_stream import JsonStream
-from generator.ingest.lines import given_lines
-from generator.ingest.pipeline import FileChange, IdCounts, ImportSource, OnRead
+from generator.ingest.lines import as_batch, given_lines
+from generator.ingest.pipeline import FileChange, ImportSource, OnRead
 from generator.ingest.tables import identifiers_file, read_all
 from generator.ingest.values import InvalidValue, quoted_json
 from generator.lake.tables import LONGEST_TEXTS, arrow_schema
@@ -125,39 +125,39 @@ class IdentifierFiles(ImportSource):
 
     def read(self, on_read: OnRead) -> None:
         for place, path in enumerate(self.paths):
-            with open_bounded(path, self.limits) as file:
-                try:
-                    if self.format:
-                        self._read_cards(place, file, self.format)
-                    else:
-                        self._read_lines(place, file)
-                except ValueError as error:
-                    what = f"file of {self.format.name}" if self.format else "table of identifiers"
-                    raise IngestError(f"{path}: no {what}: {error}") from error
+            try:
+                if self.format:
+                    self._read_cards(place, path, self.format)
+                else:
+                    self._read_lines(place, path)
+            except ValueError as error:
+                what = f"file of {self.format.name}" if self.format else "table of identifiers"
+                raise IngestError(f"{path}: no {what}: {error}") from error
             self._end_batch()
             on_read(path)
 
-    def _read_cards(self, place: int, file: BoundedFile, format_: CardFormat) -> None:
+    def _read_cards(self, place: int, path: Path, format_: CardFormat) -> None:
         """Raise ValueError if the file has no card of the format."""
         fine, problem = False, "it has no cards"
-        for number, card in enumerate(format_.cards(JsonStream(file.some)), 1):
-            try:
-                if codes := format_.codes(_object(card)):
-                    self.codes[codes.own] = codes.printed
-                else:
-                    self._add(place, number, format_.identify(card))
-                fine = True
-            except InvalidValue as error:
-                problem = f"none of its cards is one, such as card {number:,}: {error}"
-                self._count(place)
-                self._refuse(place, number, str(error))
+        with open_bounded(path, self.limits) as file:
+            for number, card in enumerate(format_.cards(JsonStream(file)), 1):
+                try:
+                    if codes := format_.codes(_object(card)):
+                        self.codes[codes.own] = codes.printed
+                    else:
+                        self._add(place, number, format_.identify(card))
+                    fine = True
+                except InvalidValue as error:
+                    problem = f"none of its cards is one, such as card {number:,}: {error}"
+                    self._count(place)
+                    self._refuse(place, number, str(error))
         if not fine:
             raise ValueError(problem)
 
-    def _read_lines(self, place: int, file: BoundedFile) -> None:
+    def _read_lines(self, place: int, path: Path) -> None:
         """Raise ValueError if the file lacks a column, or has a line that is no JSON: a file that was cut off."""
         complete = False
-        for line in given_lines(file.lines(), _KEYS):
+        for line in given_lines(path, self.limits, _KEYS):
             if line.problem.startswith("not JSON"):
                 raise ValueError(f"line {line.number:,} is no JSON, or cut off: {line.problem}: write it again")
             complete = complete or all(name in line.values for name in _COLUMNS)
@@ -192,9 +192,7 @@ class IdentifierFiles(ImportSource):
         return f"{self.paths[file]}: {self.unit} {number:,}"
 
     def _end_batch(self) -> None:
-        columns = zip(*self._rows, strict=True) if self._rows else [()] * len(_ROWS)
-        arrays = [pa.array(column, type_) for column, type_ in zip(columns, _ROWS.types, strict=True)]
-        self._batches.append(pa.record_batch(arrays, _ROWS))
+        self._batches.append(as_batch(self._rows, _ROWS))
         self._rows.clear()
 
     def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
@@ -238,7 +236,7 @@ class IdentifierFiles(ImportSource):
         if compared:
             said = f"{differ:,} of {compared:,} cards have other names than their products: a file in another language"
             message = f"{said}: its links are taken, and names were not compared"
-            self._find(NAMES_NOT_COMPARED, int(compared), message)
+            self.find(NAMES_NOT_COMPARED, "names", FILE, int(compared), message)
         examples = (
             "select count(*) over (), value, card, id_product, product from other_names order by id_product, value"
         )
@@ -248,17 +246,11 @@ class IdentifierFiles(ImportSource):
             example = f"such as {value} {quoted_json(name)} of id_product {product} {quoted_json(named)}"
             is_taken = OTHER_NAMES in self.accepted
             fate = "taken" if is_taken else f"left out; --accept {OTHER_NAMES} takes them"
-            self._find(
-                OTHER_NAMES,
-                count,
-                f"{count:,} link{'s name' if count != 1 else ' names'} another card, {example}: {fate}",
-            )
+            message = f"{count:,} link{'s name' if count != 1 else ' names'} another card, {example}: {fate}"
+            self.find(OTHER_NAMES, "names", FILE, count, message)
             if not is_taken:
                 left = "select file, number, id_product from other_names"
                 db.execute(f"delete from kept where (file, number, id_product) in ({left})")
-
-    def _find(self, case: str, count: int, message: str) -> None:
-        self.findings.append(ImportFinding(case, "names", FILE, count, message, is_refused=False))
 
     def _add_printed(self, db: duckdb.DuckDBPyConnection, stored: list[pa.Table]) -> None:
         """Add the ids with printed codes, for the cards of a catalogue that were read and those that the lake has."""
@@ -300,7 +292,7 @@ def merge_ids(
         [(new, removed)] = run_file(db, "imports/identifiers/counts").fetchall()
         if new or removed or path == FILE:
             data = encode_parquet(after[path]) if new or removed else None
-            yield FileChange(path, IdCounts(len(after[path]), new, removed), data)
+            yield FileChange(path, {"rows": len(after[path]), "new": new, "removed": removed}, data)
 
 
 def _name_words(name: str) -> list[str]:

@@ -9,7 +9,7 @@ for name in stream.members():    # of an object
 import codecs
 from collections.abc import Callable, Iterator
 from decimal import Decimal
-from typing import Any
+from typing import Any, BinaryIO
 
 from generator import settings
 from generator.ingest.bounded_file import encoding_of
@@ -23,15 +23,13 @@ class JsonStream:
 
     Its methods raise ValueError if the text is no JSON, is cut off, or has a value that is too long or a key twice.
 
-    Args:
-        read: Returns up to so many of the next bytes, and b"" at the end.
     """
 
-    def __init__(self, read: Callable[[int], bytes]):
+    def __init__(self, source: BinaryIO):
         import ijson  # only files of cards need it
 
         self._fault: type[Exception] = ijson.JSONError
-        self._source = read
+        self._source = source
         self._decode: Callable[[bytes, bool], str] | None = None
         self._size, self._begun = 0, 0  # characters that were read; where the value that is read began
         self._events = ijson.basic_parse(self, multiple_values=True)
@@ -71,7 +69,7 @@ class JsonStream:
         """Return the next bytes in UTF-8, for the parser."""
         if not size:  # the parser asks what kind of stream it is
             return b""
-        data = self._source(size)
+        data = self._source.read(size)
         if self._decode is None:
             self._decode = codecs.getincrementaldecoder(encoding_of(data))().decode
         text = self._decode(data, not data)

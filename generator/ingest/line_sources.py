@@ -18,19 +18,12 @@ from generator import settings
 from generator.clock import timestamp, utc_now
 from generator.errors import IngestError
 from generator.ingest import findings as cases
-from generator.ingest.bounded_file import LINES_LIMITS, STDIN, FileLimits
+from generator.ingest.bounded_file import STDIN, FileLimits
 from generator.ingest.catalogue import CatalogueUpdate, if_changed
-from generator.ingest.findings import ImportFinding
 from generator.ingest.formats import ATTRIBUTES, LIST_PAGES, OFFERS, WATCH_CHECKS, LineFormat, ScrapedFormat
-from generator.ingest.lines import FileLines, LineReader, store_refused
-from generator.ingest.pipeline import FileChange, ImportSource, OnRead, RowCounts
-from generator.ingest.tables import (
-    TableUpdate,
-    expansions_file,
-    merge_checks,
-    products_file,
-    select,
-)
+from generator.ingest.lines import FileLines, RefusedLine, store_refused
+from generator.ingest.pipeline import FileChange, ImportSource, OnRead
+from generator.ingest.tables import TableUpdate, expansions_file, merge_checks, products_file, select
 from generator.ingest.values import quoted_json
 from generator.lake.tables import CONDITIONS
 from generator.lake.writer import LakeWriter, encode_parquet
@@ -46,59 +39,61 @@ class Lines(ImportSource):
 
     format: LineFormat
     paths: Sequence[Path]
-    bad_lines: Path | None = None
-    limits: FileLimits = LINES_LIMITS
-    reader: LineReader = field(init=False)
+    bad_lines: Path | None
+    limits: FileLimits
+    files: list[FileLines] = field(default_factory=list, init=False)
     rows: pa.Table = field(init=False)
     incomplete_offers: int = field(default=0, init=False)
 
     def read(self, on_read: OnRead) -> None:
-        self.reader = LineReader(self.format, self.limits)
         for path in self.paths:
-            self.add(self.reader.read(path))
+            file = FileLines(path, self.format, self.limits)
+            self.files.append(file)
+            self.add(file)
             on_read(path)
         self._refuse_lines()
-        self.rows = self.reader.table()
+        self.rows = pa.concat_tables([file.rows for file in self.files])
 
     def add(self, file: FileLines) -> None:
         """Take a file that was read."""
 
+    @property
+    def refused(self) -> list[RefusedLine]:
+        """The refused lines of all files."""
+        return [line for file in self.files for line in file.refused]
+
     def _refuse_lines(self) -> None:
         """Raise IngestError if lines are refused and have no place, or all lines of a file."""
-        refused = self.reader.refused
+        refused = self.refused
         if refused and not self.bad_lines:
             first, others = refused[0], len(refused) - 1
             more = f" (and {others:,} more refused line{'s' * (others > 1)})" if others else ""
             advice = "--bad-lines FILE keeps bad lines and imports the rest"
             raise IngestError(f"{first}{more}; nothing was imported: {advice}")
-        for file in self.reader.files:
-            if file.refused and file.refused == file.lines and self.bad_lines:
+        for file in self.files:
+            if self.bad_lines and file.refused and len(file.refused) == file.lines:
                 store_refused(self.bad_lines, refused)
-                first = next(line for line in refused if line.file == str(file.path))
                 raise IngestError(
-                    f"{first}; all {file.lines:,} lines were refused, nothing was imported: see {self.bad_lines}"
+                    f"{file.refused[0]}; all {file.lines:,} lines were refused, nothing was imported: "
+                    f"see {self.bad_lines}"
                 )
 
-    def find(self, case: str, target: str, count: int, message: str, source: str = "lines") -> None:
-        """Add a finding that does not stop the import."""
-        self.findings.append(ImportFinding(case, source, target, count, message, is_refused=False))
-
     def before_writing(self) -> None:
-        if self.bad_lines and self.reader.refused:
-            store_refused(self.bad_lines, self.reader.refused)
-            self.remarks.append(f"{len(self.reader.refused):,} lines refused, stored in {self.bad_lines}")
+        if self.bad_lines and self.refused:
+            store_refused(self.bad_lines, self.refused)
+            self.remarks.append(f"{len(self.refused):,} lines refused, stored in {self.bad_lines}")
         if self.incomplete_offers:
             self.remarks.append(f"{self.incomplete_offers:,} offers lack a price, a seller or a condition: not shown")
 
     @property
     def summary(self) -> str:
-        lines = self.reader.lines
-        return f"{lines:,} line{'s' * (lines != 1)}, {len(self.reader.refused):,} refused"
+        lines = sum(file.lines for file in self.files)
+        return f"{lines:,} line{'s' * (lines != 1)}, {len(self.refused):,} refused"
 
     @property
     def counts(self) -> dict[str, object]:
-        refused = len(self.reader.refused)
-        return {"lines": self.reader.lines, "refused": refused, "incomplete_offers": self.incomplete_offers}
+        lines = sum(file.lines for file in self.files)
+        return {"lines": lines, "refused": len(self.refused), "incomplete_offers": self.incomplete_offers}
 
 
 @dataclass
@@ -108,9 +103,10 @@ class ScrapedLines(Lines):
     format: ScrapedFormat
 
     def judge(self, lake: LakeWriter) -> None:
-        for file in self.reader.files:
+        for file in self.files:
             if self.format.counts:
-                self._judge_offers(self.format, file)
+                self._judge_counts(file)
+                self._judge_offers(file)
             self._judge_times(file)
         if self.format is WATCH_CHECKS:
             self._judge_slugs(lake)
@@ -123,37 +119,43 @@ class ScrapedLines(Lines):
             catalogue.add_pages(self.rows)
             catalogue.complete()
             yield catalogue.pages_change()
-            changes = [catalogue.products.change(), catalogue.expansions.change()]
-            yield from (change for change in changes if _concerns(change))
+            for update in (catalogue.products, catalogue.expansions):
+                change = update.change()
+                if change.counts and (change.counts["rows"] or change.counts["elsewhere"]):
+                    yield change
 
-    def _judge_offers(self, line_format: ScrapedFormat, file: FileLines) -> None:
-        """Find what is doubtful about the checks of a file."""
-        source, target = str(file.path), line_format.table.name
+    def _doubt(self, case: str, file: FileLines, count: int, place: int, said: str, then: str = "") -> None:
+        """Find what stops the import unless it is accepted: in so many lines, of which the first is the row `place`."""
+        more = f" (and {count - 1:,} more lines)" if count > 1 else ""
+        message = f"line {file.numbers[place]}: {said}{more}{then}"
+        self.find(case, file.path, self.format.table.name, count, message, is_refused=True)
+
+    def _judge_counts(self, file: FileLines) -> None:
         lines = file.rows.append_column("place", pa.array(range(len(file.rows)), pa.int64()))
-        names = {"counts": line_format.counts, "lowest": line_format.lowest}
-        if contradictions := select("contradictions", names, lines=lines).to_pylist():
-            first, count = contradictions[0], len(contradictions)
-            more = f" (and {count - 1:,} more lines)" if count > 1 else ""
-            said = f"line {file.numbers[first['place']]}: {line_format.contradiction(**first)}"
-            message = f"{said}{more}: did the page change?"
-            self.findings.append(ImportFinding(cases.CONTRADICTION, source, target, count, message))
-        needed = {"needed": line_format.needed, "known": tuple(CONDITIONS)}
-        offers = select("doubtful_offers", needed, lines=lines).to_pylist()
+        names = {"counts": self.format.counts, "lowest": self.format.lowest}
+        if found := select("contradictions", names, lines=lines).to_pylist():
+            said = self.format.contradiction(**found[0])
+            self._doubt(cases.CONTRADICTION, file, len(found), found[0]["place"], said, ": did the page change?")
+
+    def _judge_offers(self, file: FileLines) -> None:
+        lines = file.rows.append_column("place", pa.array(range(len(file.rows)), pa.int64()))
+        target, needed = self.format.table.name, self.format.needed
+        offers = select("doubtful_offers", {"needed": needed, "known": tuple(CONDITIONS)}, lines=lines).to_pylist()
         unknown = [(one["condition"], one["offers"]) for one in offers if one["condition"] is not None]
         total, incomplete = (sum(one[name] for one in offers) for name in ("offers", "incomplete"))
         if unknown:
             count = sum(count for _, count in unknown)
             named = ", ".join(f"{quoted_json(text)} ({count:,})" for text, count in unknown[:5])
             message = f"{count:,} offers have a condition that is none of the seven: {named}"
-            self.find(cases.UNKNOWN_CONDITIONS, target, count, message, source)
+            self.find(cases.UNKNOWN_CONDITIONS, file.path, target, count, message)
         if total and total == incomplete:
-            message = f"each of its {total:,} offers lacks one of {', '.join(line_format.needed)}"
-            self.findings.append(ImportFinding(cases.INCOMPLETE_OFFERS, source, target, total, message))
-        self.incomplete_offers += incomplete if line_format is OFFERS else 0
+            message = f"each of its {total:,} offers lacks one of {', '.join(needed)}"
+            self.find(cases.INCOMPLETE_OFFERS, file.path, target, total, message, is_refused=True)
+        self.incomplete_offers += incomplete if self.format is OFFERS else 0
 
     def _judge_times(self, file: FileLines) -> None:
-        table = self.format.table
-        times = file.rows[table.time]
+        name = self.format.table.time
+        times = file.rows[name]
         latest = (utc_now() + settings.MAX_LINES_AHEAD_OF_CLOCK).replace(tzinfo=None)
         first = datetime(settings.FIRST_GUIDE_YEAR, 1, 1)
         for case, is_far, why in (
@@ -163,9 +165,7 @@ class ScrapedLines(Lines):
             if count := pc.sum(is_far).as_py():
                 place = pc.index(is_far, True).as_py()
                 time = timestamp(times[place].as_py().replace(tzinfo=UTC))
-                more = f" (and {count - 1:,} more lines)" if count > 1 else ""
-                message = f"line {file.numbers[place]}: {table.time} is {time}, {why}{more}"
-                self.findings.append(ImportFinding(case, str(file.path), table.name, count, message))
+                self._doubt(case, file, count, place, f"{name} is {time}, {why}")
 
     def _judge_slugs(self, lake: LakeWriter) -> None:
         """Name the slugs of checks that no tracked product has."""
@@ -176,13 +176,7 @@ class ScrapedLines(Lines):
         if unknown:
             example = f"such as {quoted_json(unknown[0])}: builds leave them out"
             message = f"{len(unknown):,} slugs are those of no tracked product, {example}"
-            self.find(cases.UNKNOWN_SLUGS, self.format.table.name, len(unknown), message)
-
-
-def _concerns(change: FileChange) -> bool:
-    """Return whether an import has rows of a file, or of other files of the same table."""
-    counts = change.counts
-    return isinstance(counts, RowCounts) and bool(counts.rows or counts.in_other_files)
+            self.find(cases.UNKNOWN_SLUGS, "lines", self.format.table.name, len(unknown), message)
 
 
 @dataclass
@@ -191,7 +185,7 @@ class KeptTable(Lines):
 
     def add(self, file: FileLines) -> None:
         """Give lines without a time that of their file."""
-        if self.reader.keys and not self.reader.keys & self.format.value_keys:
+        if file.keys and not file.keys & self.format.value_keys:
             known_columns = ", ".join(sorted(self.format.value_keys))
             raise IngestError(f"{file.path}: no column of {self.format.name}: name at least one of {known_columns}")
         place = file.rows.schema.get_field_index("updated_at")
@@ -199,31 +193,28 @@ class KeptTable(Lines):
         file.rows = file.rows.set_column(place, "updated_at", pc.fill_null(file.rows["updated_at"], written))
 
     def judge(self, lake: LakeWriter) -> None:
-        for file in self.reader.files:
+        for file in self.files:
             _refuse_empty(file)
-        ignored = sorted(self.reader.keys - self.format.keys - self.format.remarks)
-        if ignored:
+        keys = set[str]().union(*(file.keys for file in self.files))
+        if ignored := sorted(keys - self.format.keys - self.format.remarks):
             message = f"ignored: {', '.join(ignored)}; known columns: {', '.join(sorted(self.format.keys))}"
-            self.find(cases.IGNORED_COLUMNS, self.format.name, len(ignored), message, "columns")
+            self.find(cases.IGNORED_COLUMNS, "columns", self.format.name, len(ignored), message)
         key, *columns = (name for name in self.rows.schema.names if name != "updated_at")
         if found := select("said_twice", {"key": key, "columns": tuple(columns)}, lines=self.rows).to_pylist():
             ways = ", ".join(map(quoted_json, found[0]["said"]))
             example = f"such as {found[0]['column']} of {found[0]['id']}: {ways}"
             message = f"{len(found):,} values are given in several ways, {example}"
-            self.find(cases.NAMED_TWICE, self._target, len(found), message)
+            target = products_file() if self.format is ATTRIBUTES else expansions_file()
+            self.find(cases.NAMED_TWICE, "lines", target.path, len(found), message)
 
-    @property
-    def _target(self) -> str:
-        return (products_file() if self.format is ATTRIBUTES else expansions_file()).path
-
-    def find_unknown(self, ids: pa.ChunkedArray, update: TableUpdate, case: str, fate: str) -> int:
+    def find_unknown(self, update: TableUpdate, case: str, fate: str) -> int:
         """Name the ids of lines that the table does not have after the import, and return how many there are."""
-        file = update.file
+        file, ids = update.file, self.rows[0]
         known = pa.chunked_array([*update.after[file.key].chunks, *update.other_keys.chunks], pa.int64())
         unknown = pc.unique(ids.filter(pc.invert(pc.is_in(ids, known))))
         if len(unknown):
             message = f"{len(unknown):,} unknown ids {fate}, such as {unknown[0].as_py()}"
-            self.find(case, file.path, len(unknown), message)
+            self.find(case, "lines", file.path, len(unknown), message)
         return len(unknown)
 
 
@@ -235,9 +226,7 @@ class AttributeLines(KeptTable):
         catalogue = CatalogueUpdate(lake)
         catalogue.add_pages(self.rows.rename_columns({"updated_at": "scraped_at"}))
         catalogue.complete()
-        self.find_unknown(
-            self.rows["id_product"], catalogue.products, cases.UNKNOWN_PRODUCTS, "kept until a list has them"
-        )
+        self.find_unknown(catalogue.products, cases.UNKNOWN_PRODUCTS, "kept until a list has them")
         yield catalogue.pages_change()
         yield catalogue.products.change()
         yield from if_changed(catalogue.expansions)
@@ -267,7 +256,7 @@ class ExpansionLines(KeptTable):
         given = select("expansion_columns", expansions=expansions.after, lines=self.rows)
         expansions.after = given.cast(expansions.after.schema)
         catalogue.complete()
-        unknown = self.find_unknown(self.rows["id"], expansions, cases.UNNAMED, "skipped, because they have no name")
+        unknown = self.find_unknown(expansions, cases.UNNAMED, "skipped, because they have no name")
         if unknown and unknown == len(pc.unique(self.rows["id"])):
             raise IngestError(f"{self.paths[0]}: {self.findings[-1].message}: write their names into the table")
         yield expansions.change()

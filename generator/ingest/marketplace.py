@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import duckdb
@@ -16,9 +16,9 @@ from generator.ingest.catalogue import GAMES, CatalogueUpdate, GameOfFile, usual
 from generator.ingest.findings import IN_BOTH_LISTS, OF_ONE_FILE, ImportFinding
 from generator.ingest.guide_doubts import doubtful_guides
 from generator.ingest.marketplace_documents import NotTheMarketplaces
-from generator.ingest.marketplace_files import ImportedFile, Kind, read_marketplace_file
+from generator.ingest.marketplace_files import ImportedFile, read_marketplace_file
 from generator.ingest.memory import DEFAULT_PATTERN, GameImport, memory_file, remembered
-from generator.ingest.pipeline import FileChange, ImportSource, OnRead, RowCounts
+from generator.ingest.pipeline import FileChange, ImportSource, OnRead
 from generator.ingest.tables import TableFile, TableUpdate, expansions_file, open_update, products_file, select
 from generator.lake.writer import LakeWriter
 
@@ -41,7 +41,7 @@ class MarketplaceFiles(ImportSource):
         memory: What the lake remembers of games, by their number.
     """
 
-    named: tuple[tuple[Kind, Path], ...] = ()
+    named: tuple[tuple[str, Path], ...] = ()
     places: tuple[Path, ...] = ()
     limits: FileLimits = DOWNLOAD_LIMITS
     on_left: Callable[[Path, str], None] = lambda path, reason: None
@@ -61,7 +61,7 @@ class MarketplaceFiles(ImportSource):
     def counts(self) -> dict[str, object]:
         return {"files": [{"path": str(file.path), "what": file.what} for file in self.files]}
 
-    def paths(self) -> list[tuple[Path, Kind | None]]:
+    def paths(self) -> list[tuple[Path, str | None]]:
         """Return each file once, and what an option says of it.
 
         Raises:
@@ -128,14 +128,11 @@ class MarketplaceFiles(ImportSource):
             if game := games.get(file.number or -1) or GAMES.get(file.number or -1):
                 expansions.after = _with_game(expansions.after, file.rows["id"], game, is_firm=False)
         self._take_numbers(products, lists)
-        doubtful = _products_of_two_games(products, expansions)
         changes = []
-        for update, is_read in ((products, bool(lists)), (expansions, bool(names))):
-            if is_read or update.is_changed:
-                change = update.change()
-                if update is products and isinstance(change.counts, RowCounts):
-                    change = change._replace(counts=replace(change.counts, **doubtful))
-                changes.append(change)
+        if lists or products.is_changed:
+            changes.append(_with_two_games(products, expansions))
+        if names or expansions.is_changed:
+            changes.append(expansions.change())
         return changes, games
 
     def _take_numbers(self, products: TableUpdate, lists: list[ImportedFile]) -> None:
@@ -228,10 +225,15 @@ def _fill_numbers(products: pa.Table, pattern: str, ids: pa.ChunkedArray) -> pa.
         raise IngestError(f"--number-pattern {pattern}: {reason}: it must be a pattern with one group") from error
 
 
-def _products_of_two_games(products: TableUpdate, expansions: TableUpdate) -> dict[str, int]:
-    """Count the products whose rows, before and in the import, name expansions of different games."""
+def _with_two_games(products: TableUpdate, expansions: TableUpdate) -> FileChange:
+    """Return the change of products. It counts those whose rows, before and in the import, are of different games."""
     games = [fold(game or "") or None for game in expansions.after["game"].to_pylist()]
-    named = pa.table({"id": expansions.after["id"], "game": pa.array(games, pa.string())})
+    by_id = pa.table({"id": expansions.after["id"], "game": pa.array(games, pa.string())})
     tables = {"existing": products.before, "incoming": products.incoming}
-    [found] = select("in_two_games", **tables, games=named).to_pylist()
-    return {"in_two_games": found["products"], "example_in_two_games": found["example"]}
+    [found] = select("in_two_games", **tables, games=by_id).to_pylist()
+    change = products.change()
+    if not found["products"]:
+        return change
+    named = f"{found['products']} products are in the files of two games, such as id_product {found['example']}"
+    counts = (change.counts or {}) | {"in_two_games": found["products"]}
+    return change._replace(counts=counts, remark=f"; {named}: the newest file wins")

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from generator.errors import IngestError
 from generator.ingest.bounded_file import DOWNLOAD_LIMITS, FileLimits, encoding_of, open_bounded
 from generator.ingest.formats import CSV_GUIDE
-from generator.ingest.lines import LineReader
+from generator.ingest.lines import FileLines
 from generator.ingest.values import quoted_json, refuse_constant, unrepeated
 
 MEND = "download the file again, or correct it there"
@@ -52,7 +52,7 @@ def read_document(path: Path, limits: FileLimits = DOWNLOAD_LIMITS, *, is_certai
         NotTheMarketplaces: It need not be one of its files, and is none.
     """
     with open_bounded(path, limits) as file:
-        start = file.start(_START_BYTES)
+        start = file.read(_START_BYTES)
         text = start.decode(encoding_of(start), "replace")
     if _is_csv_guide(text):
         return _csv_guide(path, limits)
@@ -87,13 +87,12 @@ def _csv_guide(path: Path, limits: FileLimits) -> Document:
     if day is None:
         advice = "write the day into its name, as price_guide_1_2023-05-01.csv"
         raise IngestError(f"{path}: a price guide as CSV has no createdAt: {advice}")
-    reader = LineReader(CSV_GUIDE, limits)
-    rows = reader.read(path).rows
-    if reader.refused:
-        raise IngestError(str(reader.refused[0]))
-    given = [name for name, column in CSV_GUIDE.columns.items() if reader.keys & {*column.keys}]
-    unknown = reader.keys - CSV_GUIDE.keys - CSV_GUIDE.remarks
-    return Document(day, {"priceGuides": rows.select(given).to_pylist()}, tuple(sorted(unknown)))
+    file = FileLines(path, CSV_GUIDE, limits)
+    if file.refused:
+        raise IngestError(str(file.refused[0]))
+    given = [name for name, column in CSV_GUIDE.columns.items() if file.keys & {*column.keys}]
+    unknown = file.keys - CSV_GUIDE.keys - CSV_GUIDE.remarks
+    return Document(day, {"priceGuides": file.rows.select(given).to_pylist()}, tuple(sorted(unknown)))
 
 
 def _json_document(path: Path, limits: FileLimits) -> Document:

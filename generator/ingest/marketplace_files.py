@@ -6,28 +6,30 @@ accept refuse the file. What is only doubtful becomes a finding.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from enum import Enum
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from edge_auth.text import fold
 from generator import settings
 from generator.clock import utc_now
+from generator.database import run_file
 from generator.errors import IngestError
 from generator.ingest import findings as cases
 from generator.ingest.bounded_file import DOWNLOAD_LIMITS, FileLimits
 from generator.ingest.catalogue import GAMES, number_of, number_of_categories
 from generator.ingest.findings import ImportFinding
-from generator.ingest.lake_rules import check_rows, first_broken
 from generator.ingest.marketplace_documents import MEND, NotTheMarketplaces, read_document
 from generator.ingest.tables import TableFile, expansions_file, price_guide_file, products_file
 from generator.ingest.values import UNSEEN, quoted_json
 from generator.lake.files import PRICE_FIGURES
-from generator.lake.tables import TIMESTAMP
+from generator.lake.tables import TIMESTAMP, BrokenRule, broken_rules, declared_tables
 from generator.lake.writer import decode_parquet, encode_parquet
 
 _FOIL_SUFFIXES = ("-holo", "-foil")
@@ -43,18 +45,8 @@ _KNOWN_KEYS = {
 }
 
 
-class Kind(Enum):
-    """What an option says of a file: the list that it must have, and of products which they are."""
-
-    SINGLES = "products"
-    NONSINGLES = "products "
-    EXPANSIONS = "expansions"
-    PRICE_GUIDE = "priceGuides"
-
-    @property
-    def list_name(self) -> str:
-        """The list in the document."""
-        return self.value.strip()
+# What an option says of a file, by its name: the list that it must have.
+KINDS = {"singles": "products", "nonsingles": "products", "expansions": "expansions", "price_guide": "priceGuides"}
 
 
 class GuideColumns(NamedTuple):
@@ -64,7 +56,7 @@ class GuideColumns(NamedTuple):
     unknown: tuple[str, ...]
 
 
-class ValueType(NamedTuple):
+class _ValueType(NamedTuple):
     """The Python types that a JSON value may have (`true` is no number), and its Arrow type."""
 
     python: frozenset[type]
@@ -72,9 +64,9 @@ class ValueType(NamedTuple):
     name: str
 
 
-_ID = ValueType(frozenset({int}), pa.int64(), "an integer")
-_PRICE = ValueType(frozenset({int, float}), pa.float64(), "a number")
-_TEXT = ValueType(frozenset({str}), pa.string(), "text")
+_ID = _ValueType(frozenset({int}), pa.int64(), "an integer")
+_PRICE = _ValueType(frozenset({int, float}), pa.float64(), "a number")
+_TEXT = _ValueType(frozenset({str}), pa.string(), "text")
 
 
 class ImportedFile(NamedTuple):
@@ -136,12 +128,8 @@ class _GivenList:
         """The calendar date of `createdAt` in the marketplace's own time zone."""
         return self.created_at.date()
 
-    def column(self, key: str, type_: ValueType, required: bool = False) -> pa.Array:
-        """Return one key of every row. Rows without it are null.
-
-        Raises:
-            IngestError: A value has the wrong type, or a required one is missing.
-        """
+    def column(self, key: str, type_: _ValueType, required: bool = False) -> pa.Array:
+        """Return one key of every row. Rows without it are null."""
         try:
             values = [row.get(key) for row in self.rows]
         except AttributeError:
@@ -155,16 +143,12 @@ class _GivenList:
         try:
             return pa.array(values, type_.arrow)
         except (OverflowError, ValueError):
-            place = next(i for i, v in enumerate(values) if not _fits(v, type_.arrow))
+            place = _first_refused(values, lambda value: pa.array([value], type_.arrow))
             problem = f"{key} is too large, or half of a surrogate pair: {quoted_json(values[place])}"
             raise self.refusal(place, problem) from None
 
     def names(self, key: str, required: bool = False) -> pa.Array:
-        """Return a column of names, without the signs that are not seen.
-
-        Raises:
-            IngestError: A name holds NUL, or is required and has no letter.
-        """
+        """Return a column of names, without the signs that are not seen. A required one is not blank."""
         names = pc.replace_substring_regex(self.column(key, _TEXT, required), UNSEEN, "")
         wrong = [("holds the character NUL", pc.match_substring(names, "\0"))]
         if required:
@@ -193,13 +177,10 @@ class _GivenList:
 
         Args:
             places: The places of the rows in the list, if it has others.
-
-        Raises:
-            IngestError: No build would accept a row.
         """
-        for broken in check_rows(self.table, rows, day):
+        for broken in _broken_rules(self.table, rows, day):
             if not broken.is_repetition:
-                place = first_broken(self.table, rows, broken, day)
+                place = _first_broken(self.table, rows, broken, day)
                 said = f"{self.table}: {broken}" if broken.is_too_long else str(broken)
                 place = place if places is None else places[place].as_py()
                 raise self.refusal(place, f"{said}: no build would accept it")
@@ -225,7 +206,7 @@ class _GivenList:
 
 
 def read_marketplace_file(
-    path: Path, limits: FileLimits = DOWNLOAD_LIMITS, kind: Kind | None = None
+    path: Path, limits: FileLimits = DOWNLOAD_LIMITS, kind: str | None = None
 ) -> list[ImportedFile]:
     """Read all lists of a file. Where no option says so, its name tells singles from sealed products.
 
@@ -234,9 +215,9 @@ def read_marketplace_file(
         NotTheMarketplaces: Without a kind: it is none of its files, or does not say what its products are.
     """
     document = read_document(path, limits, is_certain=kind is not None)
-    if kind and kind.list_name not in document.lists:
+    if kind and KINDS[kind] not in document.lists:
         has = f"; it has {' and '.join(document.lists)}" if document.lists else ""
-        raise IngestError(f'{path}: no list "{kind.list_name}" in it{has}: give it with the option of its list')
+        raise IngestError(f'{path}: no list "{KINDS[kind]}" in it{has}: give it with the option of its list')
     found = []
     for name, rows in document.lists.items():
         if name == "products":
@@ -258,9 +239,9 @@ def read_marketplace_file(
     return found
 
 
-def _product_kind(path: Path, kind: Kind | None) -> str:
-    if kind in (Kind.SINGLES, Kind.NONSINGLES):
-        return "single" if kind is Kind.SINGLES else "sealed"
+def _product_kind(path: Path, kind: str | None) -> str:
+    if kind in ("singles", "nonsingles"):
+        return "single" if kind == "singles" else "sealed"
     name = path.name.lower()
     if "single" in name:
         return "sealed" if _NOT_SINGLES.search(name) else "single"
@@ -344,37 +325,60 @@ def _columns_of(rows: list[dict[str, Any]]) -> GuideColumns:
     return GuideColumns(tuple(absent), tuple(sorted(keys - _KNOWN_KEYS["priceGuides"])))
 
 
-def _fits(value: Any, type_: pa.DataType) -> bool:
-    """Return whether Arrow can hold a value: no number beyond 64 bits, and no half of a surrogate pair."""
-    try:
-        pa.array([value], type_)
-    except (OverflowError, ValueError):
-        return False
-    return True
+def _first_refused(values: list[Any], take: Callable[[Any], object]) -> int:
+    """Return the place of the first value that Arrow does not take."""
+    for place, value in enumerate(values):
+        try:
+            take(value)
+        except (OverflowError, ValueError):  # a number beyond 64 bits, half of a surrogate pair, no time
+            return place
+    raise AssertionError("Arrow takes all of them")
 
 
 def _date_added(given: _GivenList) -> pa.Array:
     """Return `dateAdded` unchanged, because it has no zone. A zero date (`0000-00-00 00:00:00`) is null."""
     texts = given.column("dateAdded", _TEXT)
     zero = pc.match_substring_regex(texts, r"^(0000-|\d{4}-00|\d{4}-\d\d-00)")
+    times = pc.if_else(zero, None, texts)
     try:
-        return pc.if_else(zero, None, texts).cast(TIMESTAMP)
+        return times.cast(TIMESTAMP)
     except pa.ArrowInvalid:
-        found = enumerate(zip(texts.to_pylist(), zero.to_pylist(), strict=True))
-        place, text = next((i, text) for i, (text, is_zero) in found if text and not is_zero and not _is_time(text))
-        problem = f"dateAdded must be a time such as 2022-07-01 10:00:00, not {quoted_json(text)}"
+        place = _first_refused(times.to_pylist(), lambda text: pa.scalar(text, pa.string()).cast(TIMESTAMP))
+        problem = f"dateAdded must be a time such as 2022-07-01 10:00:00, not {quoted_json(texts[place].as_py())}"
         raise given.refusal(place, problem) from None
-
-
-def _is_time(text: str) -> bool:
-    try:
-        pa.scalar(text).cast(TIMESTAMP)
-    except pa.ArrowInvalid:
-        return False
-    return True
 
 
 def _prices(given: _GivenList, figure: str, suffix: str = "") -> pa.Array:
     """Return one price column. A trend of 0 means that there is no price. Any other 0 is a price."""
     prices = given.column(figure + suffix, _PRICE)
     return pc.if_else(pc.equal(prices, 0), None, prices) if figure == "trend" else prices
+
+
+def _broken_rules(table: str, rows: pa.Table, day: date | None) -> list[BrokenRule]:
+    """Return the rules of `build/checks/` that rows of a table break. Equal rows count once, as they are stored."""
+    columns = ", ".join(_expression(column.name, str(column.type), rows, day) for column in declared_tables()[table])
+    with duckdb.connect() as database:
+        database.execute("create schema raw")
+        database.register("incoming", rows)
+        database.execute(f"create view raw.{table} as select distinct {columns} from incoming")
+        database.create_function("fold", fold, ["VARCHAR"], "VARCHAR")
+        run_file(database, "macros")
+        return [broken for broken in broken_rules(database, table) if broken.column in (*rows.schema.names, "day")]
+
+
+def _expression(name: str, type_: str, rows: pa.Table, day: date | None) -> str:
+    if name == "day" and day is not None:
+        return f"date '{day.isoformat()}' as day"
+    return f'"{name}"' if name in rows.schema.names else f'null::{type_} as "{name}"'
+
+
+def _first_broken(table: str, rows: pa.Table, broken: BrokenRule, day: date | None) -> int:
+    """Return the place of the first row that breaks a rule, which is no repetition."""
+    first, count = 0, len(rows)
+    while count > 1:
+        half = rows.slice(first, count // 2)
+        if any((one.column, one.rule) == (broken.column, broken.rule) for one in _broken_rules(table, half, day)):
+            count //= 2
+        else:
+            first, count = first + count // 2, count - count // 2
+    return first

@@ -15,106 +15,61 @@ from generator.ingest.findings import ImportFinding, refuse
 from generator.lake.writer import LakeWriter
 
 OnRead = Callable[[object], None]  # called with each file after it was read
+# The changes of an import to a file of the lake, in rows, under the names that `--json` prints.
+Counts = dict[str, int]
+_PLAIN = ("rows", "new", "changed", "unchanged", "removed")
+_SKIPPED = {
+    "elsewhere": "skipped, already in other files of the lake",
+    "older": "skipped, the lake has newer rows with other values",
+    "lesser": "skipped, a greater row has the same product and time",
+}
 
 
-@dataclass(frozen=True)
-class RowCounts:
-    """The changes of an import to a file of the lake, in rows.
-
-    Attributes:
-        in_other_files: Imported rows that were skipped because another file of the table has their key.
-        outranked: Imported rows that were skipped because a greater row has the same product and time. None for
-            tables with one row per product.
-        older: Imported rows that were skipped because the lake has newer rows with other values.
-        in_two_games: Products that the files of two games name. The newest file wins.
-        example_in_two_games: The smallest id of them.
-    """
-
-    rows: int
-    new: int
-    changed: int
-    unchanged: int
-    in_other_files: int
-    outranked: int | None = None
-    older: int = 0
-    in_two_games: int = 0
-    example_in_two_games: int | None = None
-
-    def as_json(self) -> dict[str, int]:
-        """Return the counts under the names that `--json` prints."""
-        counts = {"rows": self.rows, "new": self.new, "changed": self.changed, "unchanged": self.unchanged}
-        counts["elsewhere"] = self.in_other_files
-        if self.older:
-            counts["older"] = self.older
-        if self.in_two_games:
-            counts["in_two_games"] = self.in_two_games
-        return counts if self.outranked is None else counts | {"lesser": self.outranked}
-
-    def __str__(self) -> str:
-        said = f"{self.rows} rows, {self.new} new, {self.changed} changed, {self.unchanged} unchanged"
-        if self.in_other_files:
-            said += f"; {self.in_other_files} skipped, already in other files of the lake"
-        if self.older:
-            said += f"; {self.older} skipped, the lake has newer rows with other values"
-        if self.outranked:
-            said += f"; {self.outranked} skipped, a greater row has the same product and time"
-        if self.in_two_games:
-            said += (
-                f"; {self.in_two_games} products are in the files of two games, "
-                f"such as id_product {self.example_in_two_games}: the newest file wins"
-            )
-        return said
-
-
-class IdCounts(NamedTuple):
-    """The rows of a file of ids after an import, and how many of them are new and how many it lost."""
-
-    rows: int
-    new: int
-    removed: int
-
-    def as_json(self) -> dict[str, int]:
-        """Return the counts under the names that `--json` prints."""
-        return self._asdict()
-
-    def __str__(self) -> str:
-        return f"{self.rows} rows, {self.new} new, {self.removed} removed"
+def row_counts(rows: int, new: int, changed: int, elsewhere: int) -> Counts:
+    """Return the counts of a file. `elsewhere` are imported rows whose key another file of the table has."""
+    return {"rows": rows, "new": new, "changed": changed, "unchanged": rows - new - changed, "elsewhere": elsewhere}
 
 
 class FileChange(NamedTuple):
     """A file of the lake after an import. `data` is None if it stays as it is, `counts` for a file that is no table."""
 
     path: str
-    counts: RowCounts | IdCounts | None
+    counts: Counts | None
     data: pa.Buffer | None
+    remark: str = ""
+
+    def __str__(self) -> str:
+        counts = self.counts or {}
+        said = ", ".join(f"{counts[name]} {name}" for name in _PLAIN if name in counts)
+        skipped = (f"; {counts[name]} {why}" for name, why in _SKIPPED.items() if counts.get(name))
+        return f"{self.path}: {said}{''.join(skipped)}{self.remark}"
 
 
-@dataclass(frozen=True)
-class ImportResult:
+class ImportResult(NamedTuple):
     """The result of an import.
 
     Attributes:
         summary: What was read, as a sentence.
         counts: What `--json` says about what was read.
-        tables: What changed in each file of the lake, by its path.
+        tables: What changed in each table of the lake.
         findings: What was accepted, or only reported.
         remarks: Further sentences.
     """
 
     summary: str
-    counts: dict[str, object]
-    tables: dict[str, RowCounts | IdCounts]
-    findings: tuple[ImportFinding, ...] = ()
-    remarks: tuple[str, ...] = ()
+    counts: Mapping[str, object]
+    tables: list[FileChange]
+    findings: list[ImportFinding]
+    remarks: list[str]
 
     def as_json(self) -> dict[str, object]:
         """Return what `--json` prints."""
-        tables = {path: counts.as_json() for path, counts in self.tables.items()}
-        return self.counts | {"tables": tables} | {found.case: found.occurrences for found in self.findings}
+        tables = {change.path: change.counts for change in self.tables}
+        return {**self.counts, "tables": tables} | {found.case: found.occurrences for found in self.findings}
 
-    def tables_as_json(self) -> dict[str, dict[str, int]]:
+    def tables_as_json(self) -> dict[str, Counts]:
         """Return the counts of each file of the lake, with those of the findings that are about it."""
-        found: dict[str, dict[str, int]] = {path: counts.as_json() for path, counts in self.tables.items()}
+        found = {change.path: dict(change.counts or {}) for change in self.tables}
         for finding in self.findings:
             counts = found.setdefault(finding.target, {})
             counts[finding.case] = counts.get(finding.case, 0) + finding.occurrences
@@ -163,19 +118,13 @@ class ImportSource:
         """What `--json` says about what was read."""
         raise NotImplementedError
 
-
-def import_into(lake: LakeWriter, source: ImportSource, on_read: OnRead) -> ImportResult:
-    """Import the files of a source: all of them or nothing.
-
-    Raises:
-        IngestError: A file cannot be read; or as `merge_into`.
-    """
-    source.read(on_read)
-    return merge_into(lake, source)
+    def find(self, case: str, source: object, target: str, count: int, message: str, is_refused: bool = False) -> None:
+        """Add a finding."""
+        self.findings.append(ImportFinding(case, str(source), target, count, message, is_refused))
 
 
-def merge_into(lake: LakeWriter, source: ImportSource) -> ImportResult:
-    """Import the files of a source that were read.
+def import_into(lake: LakeWriter, source: ImportSource) -> ImportResult:
+    """Import the files of a source that were read: all of them or nothing.
 
     Raises:
         IngestError: A table of the lake cannot be read, or a finding is not accepted, and nothing was written; or
@@ -187,5 +136,5 @@ def merge_into(lake: LakeWriter, source: ImportSource) -> ImportResult:
         changes = list(source.merge(lake))
         source.before_writing()
         lake.write({change.path: change.data for change in changes if change.data is not None})
-    tables = {change.path: change.counts for change in changes if change.counts}
-    return ImportResult(source.summary, dict(source.counts), tables, tuple(source.findings), tuple(source.remarks))
+    tables = [change for change in changes if change.counts]
+    return ImportResult(source.summary, source.counts, tables, source.findings, source.remarks)

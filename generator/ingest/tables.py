@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from generator.database import quoted, sql_text
-from generator.ingest.pipeline import FileChange, RowCounts
+from generator.ingest.pipeline import FileChange, row_counts
 from generator.lake.tables import TIMESTAMP, arrow_schema
 from generator.lake.writer import LakeWriter, decode_parquet, encode_parquet
 
@@ -169,8 +169,9 @@ class TableUpdate:
         names = {"key": self.file.key, "compared": compared, "imported": tuple(imported) if has_time else ()}
         tables = {"existing": self.before, "incoming": self.incoming, "merged": self.after}
         [found] = select("count_rows", names, **tables, other_files=pa.table({"key": self.other_keys})).to_pylist()
-        rows, new, changed = len(self.after), found["new"], found["changed"]
-        counts = RowCounts(rows, new, changed, rows - new - changed, found["skipped"], older=found["older"])
+        counts = row_counts(len(self.after), found["new"], found["changed"], found["skipped"])
+        if found["older"]:
+            counts["older"] = found["older"]
         return FileChange(self.file.path, counts, encode_parquet(self.after) if self.is_changed else None)
 
 
@@ -199,13 +200,12 @@ def merge_checks(lake: LakeWriter, table: DailyTable, incoming: pa.Table) -> Ite
     counts = {found["day"]: found for found in select("count_checks", names, **tables, merged=merged).to_pylist()}
     start = 0
     for day, file in files.items():
-        rows, new, changed, skipped, outranked = (
-            counts[day][name] for name in ("rows", "new", "changed", "skipped", "outranked")
-        )
-        after = merged.slice(start, rows)
-        start += rows
-        said = RowCounts(rows, new, changed, rows - new - changed, skipped, outranked)
-        yield FileChange(file.path, said, None if after.equals(before[day]) else encode_parquet(after))
+        found = counts[day]
+        after = merged.slice(start, found["rows"])
+        start += found["rows"]
+        said = row_counts(found["rows"], found["new"], found["changed"], found["skipped"])
+        data = None if after.equals(before[day]) else encode_parquet(after)
+        yield FileChange(file.path, said | {"lesser": found["outranked"]}, data)
 
 
 def _comparable(field: pa.Field) -> str:

@@ -18,7 +18,7 @@ from generator.errors import IngestError
 from generator.ingest.catalogue import known_game
 from generator.ingest.findings import NAMED_BY_URL
 from generator.ingest.line_sources import Lines
-from generator.ingest.pipeline import FileChange, RowCounts
+from generator.ingest.pipeline import FileChange, row_counts
 from generator.ingest.tables import read_all, watchlist_file
 from generator.ingest.values import parse_url
 from generator.lake.writer import LakeWriter, encode_parquet
@@ -81,14 +81,15 @@ class WatchlistLines(Lines):
         after = [rows[slug] for slug in sorted(rows)]
         new, same = len(rows.keys() - known.keys()), sum(known.get(slug) == row for slug, row in rows.items())
         skipped = len({line.key for line in lines} & others)
-        counts = RowCounts(len(after), new, len(after) - new - same, same, skipped)
+        counts = row_counts(len(after), new, len(after) - new - same, skipped)
         table = pa.Table.from_pylist(after, file.schema)
         is_same = table.equals(before.select(table.schema.names))
         yield FileChange(file.path, counts, None if is_same else encode_parquet(table))
 
     def _lines(self) -> Iterator[_Line]:
-        for place, row in enumerate(self.rows.to_pylist()):
-            line = _Line(self.reader.place(place), row["slug"], row["url"], row["name"], row["game"])
+        numbers = (f"{file.path}: line {number}" for file in self.files for number in file.numbers)
+        for place, row in zip(numbers, self.rows.to_pylist(), strict=True):
+            line = _Line(place, row["slug"], row["url"], row["name"], row["game"])
             if line.slug and line.slug.startswith(_ADDRESS):
                 if line.url:
                     raise line.error("slug is an address, and url is one, too: leave one of them out")
@@ -120,7 +121,7 @@ class WatchlistLines(Lines):
                 by_url.append(line.name)
         if by_url:
             message = f"{len(by_url):,} names are taken from the address, such as {by_url[0]}"
-            self.find(NAMED_BY_URL, watchlist_file().path, len(by_url), message)
+            self.find(NAMED_BY_URL, "lines", watchlist_file().path, len(by_url), message)
 
 
 def _pages(lake: LakeWriter) -> dict[str, str]:

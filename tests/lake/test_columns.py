@@ -17,7 +17,7 @@ from generator.demo.vocabulary import CONDITION_CODES
 from generator.fingerprints.recipe import Fingerprint
 from generator.ingest.catalogue import list_pages_file
 from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, WATCHLIST, ScrapedFormat
-from generator.ingest.marketplace_files import Kind, read_marketplace_file
+from generator.ingest.marketplace_files import read_marketplace_file
 from generator.ingest.tables import TableFile, expansions_file, products_file
 from generator.lake.files import PRICE_FIGURES
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES
@@ -92,7 +92,7 @@ def test_the_files_of_imports_have_every_column(tmp_path: Path) -> None:
     created = '{"version": 1, "createdAt": "2026-01-01T00:00:00Z", '
     file = tmp_path / "file.json"
     file.write_text(created + '"products": []}')
-    assert read_marketplace_file(file, kind=Kind.SINGLES)[0].rows.schema == products_file().imported_schema
+    assert read_marketplace_file(file, kind="singles")[0].rows.schema == products_file().imported_schema
     file.write_text(created + '"expansions": []}')
     assert read_marketplace_file(file)[0].rows.schema == expansions_file().imported_schema
     file.write_text(created + '"priceGuides": []}')

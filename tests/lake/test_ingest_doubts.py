@@ -315,11 +315,6 @@ def test_two_answers_in_one_line(refused: Refused, values: dict, says: str) -> N
     assert says in refused("offers", checks(**values))
 
 
-def test_a_key_twice_in_a_line(refused: Refused) -> None:
-    line = '{"slug": "a", "checked_at": "2026-07-26T08:00:00Z", "lowest_price": 1, "lowest_price": 2}\n'
-    assert 'line 1: not JSON: "lowest_price" stands twice in an object' in refused("watch-checks", line)
-
-
 def test_times_before_any_check_are_refused(refused: Refused) -> None:
     line = '{"slug": "a", "checked_at": "1970-01-01T00:00:00Z", "lowest_price": 1}\n'
     said = refused("watch-checks", line)
