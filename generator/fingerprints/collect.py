@@ -30,9 +30,6 @@ def find_images(paths: Iterable[Path]) -> dict[str, Path]:
 
     Args:
         paths: Files with any suffix, and folders. In folders and their subfolders, files with a known suffix count.
-
-    Raises:
-        RecognitionError: Two images have the same key, a name would need escapes in a URL, or there is no image.
     """
     images: dict[str, Path] = {}
     for path in (file for root in paths for file in _files(root)):
@@ -65,9 +62,6 @@ def collect(
     Args:
         workers: How many processes to start. Few images are computed in this process.
         step: Called with 1 after each image.
-
-    Raises:
-        RecognitionError: Pillow is not installed, or a process was killed.
     """
     require_pillow()
     collected = Collected({}, {})

@@ -22,11 +22,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 def fetch(url: str, api_key: str | None) -> bytes:
-    """Fetch the JSON of the index.
-
-    Raises:
-        RecognitionError: There is no key, the API cannot be reached, or it refuses. The message has the API's reason.
-    """
+    """Fetch the JSON of the index."""
     if not api_key:
         raise RecognitionError(f"{url} needs an API key: give --key, or set CARDPRESS_KEY")
     request = urllib.request.Request(url, headers={"Authorization": f"Bearer {api_key}", "Accept-Encoding": "gzip"})

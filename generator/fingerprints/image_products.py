@@ -51,10 +51,6 @@ def products_of_images(lake: LakeWriter, keys: Iterable[str], mapping: Path | No
 
     Args:
         mapping: A file of products by key. None finds them by the image URLs and ids of the lake's products.
-
-    Raises:
-        RecognitionError: The file cannot be read.
-        IngestError: The lake's products cannot be read.
     """
     if mapping is not None:
         products = read_mapping(mapping)
@@ -73,11 +69,7 @@ def _lake_products(lake: LakeWriter) -> pa.Table:
 
 
 def read_mapping(path: Path) -> Products:
-    """Read a file of products by key: JSON `{"key": [1, 2], "other": 3}`, or CSV with columns `key` and `id_product`.
-
-    Raises:
-        RecognitionError: The file cannot be read, or is not in that shape.
-    """
+    """Read products by key: JSON `{"key": [1, 2], "other": 3}`, or CSV with columns `key` and `id_product`."""
     try:
         text = path.read_text("utf-8-sig")
         pairs = _csv_pairs(text) if path.suffix.lower() == ".csv" else _json_pairs(json.loads(text))

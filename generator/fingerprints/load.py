@@ -40,11 +40,7 @@ def verify_entries(
     step: Callable[[int], None],
     limits: ImageLimits = DEFAULT_LIMITS,
 ) -> EntryCheck:
-    """Compute the entries of some of the images again, chosen at random.
-
-    Raises:
-        RecognitionError: The lake has no fingerprints of this recipe, or none of the images has an entry.
-    """
+    """Compute the entries of some of the images again, chosen at random."""
     recipe = read_recipe(lake)
     if recipe is None or recipe["version"] != VERSION:
         problem = "no fingerprints" if recipe is None else f"fingerprints by the recipe {recipe['version']}"
@@ -70,9 +66,6 @@ def load_index(location: str, api_key: str | None) -> References:
         location: The URL of `/api/v1/fingerprints`, the path of a `fingerprints.json` or `.json.gz`, a lake in a
             folder, or its `fingerprints.parquet`.
         api_key: Needed for a URL.
-
-    Raises:
-        RecognitionError: The index cannot be reached or read, has another recipe, or is empty.
     """
     if location.startswith(("http://", "https://")):
         return read_index(location, fetch(location, api_key))

@@ -42,12 +42,7 @@ def require_pillow() -> None:
 
 
 def open_picture(path: Path, limits: ImageLimits = DEFAULT_LIMITS) -> Pixels:
-    """Return the first frame of an image file as (height, width, 3) RGB, 8 bits, upright and on white.
-
-    Raises:
-        RecognitionError: The file is no image of a known format, is broken, too small or too large, or Pillow is not
-            installed.
-    """
+    """Return the first frame of an image file as (height, width, 3) RGB, 8 bits, upright and on white."""
     require_pillow()
     from PIL import Image, ImageOps
 

@@ -33,9 +33,6 @@ def read_index(location: str, data: bytes) -> References:
 
     Args:
         location: Where it comes from, for messages.
-
-    Raises:
-        RecognitionError: The bytes are no JSON, or as in `from_index`.
     """
     try:
         parsed = json.loads(data)
@@ -45,11 +42,7 @@ def read_index(location: str, data: bytes) -> References:
 
 
 def from_index(location: str, index: Any) -> References:
-    """Read an index from the parsed JSON of the API.
-
-    Raises:
-        RecognitionError: The index is not in its shape, has another recipe, or has no entries.
-    """
+    """Read an index from the parsed JSON of the API."""
     try:
         version, image_url = index["version"], index["image_url"]
         entries = sorted(index["entries"], key=lambda entry: entry["key"])

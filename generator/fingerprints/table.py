@@ -39,11 +39,6 @@ def update(lake: LakeWriter, incoming: pa.Table, image_url: str | None, *, prune
     Args:
         image_url: Template of the images' URLs. None keeps the template of the lake.
         prune: Whether to drop the entries of other keys.
-
-    Raises:
-        RecognitionError: The table has another recipe and is not pruned, another file of the lake has one of the keys,
-            or a file has the wrong form.
-        IngestError: The lake cannot be read or written.
     """
     with lake.locked():
         old_recipe, files = check_recipe(lake, prune=prune)
@@ -64,11 +59,7 @@ def update(lake: LakeWriter, incoming: pa.Table, image_url: str | None, *, prune
 
 
 def check_recipe(lake: LakeWriter, *, prune: bool) -> tuple[dict[str, Any] | None, list[str]]:
-    """Return the lake's recipe and the files of its table, if entries of the recipe `VERSION` can be added.
-
-    Raises:
-        RecognitionError: The entries have another recipe, so the two could not be compared.
-    """
+    """Return the lake's recipe and the files of its table, if entries of the recipe `VERSION` can be added."""
     recipe, files = read_recipe(lake), table_files(lake)
     if recipe is not None and files and recipe["version"] != VERSION:
         problem = f"the fingerprints in lake {lake.location} are by the recipe {recipe['version']}, not {VERSION}"
@@ -85,11 +76,7 @@ def table_files(lake: LakeWriter) -> list[str]:
 
 
 def read_entries(lake: LakeWriter, name: str) -> pa.Table:
-    """Return one file of the table.
-
-    Raises:
-        RecognitionError: The file is no such table.
-    """
+    """Return one file of the table."""
     try:
         return lake.read_columns(name, arrow_schema("fingerprints"))
     except IngestError as error:
@@ -97,11 +84,7 @@ def read_entries(lake: LakeWriter, name: str) -> pa.Table:
 
 
 def read_recipe(lake: LakeWriter) -> dict[str, Any] | None:
-    """Return the lake's recipe, or None if it has none.
-
-    Raises:
-        RecognitionError: The recipe cannot be read or is not in its shape.
-    """
+    """Return the lake's recipe, or None if it has none."""
     try:
         data = lake.read_bytes(RECIPE_NAME)
     except IngestError as error:

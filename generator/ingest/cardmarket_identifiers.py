@@ -34,11 +34,7 @@ _GAME = GAMES[1]
 
 
 def is_cardmarket_identifiers(path: Path, limits: FileLimits) -> bool:
-    """Return whether a file of MTGJSON is this one.
-
-    Raises:
-        IngestError: It cannot be read.
-    """
+    """Return whether a file of MTGJSON is this one."""
     with open_bounded(path, limits) as file:
         start = file.read(_START_BYTES)
     return _SIGN.search(start.decode(encoding_of(start), "replace")) is not None

@@ -63,9 +63,6 @@ def fetch_files(game: int, folder: Path, base: str, clock: Clock, *, seconds: fl
         folder: Made if absent. It keeps the files as `price_guide_G_DAY.json.gz`, DAY in UTC.
         base: What stands before `/priceGuide/price_guide_G.json`.
         seconds: How long to wait for each part of an answer.
-
-    Raises:
-        IngestError: A file cannot be had as a whole, or is none of the marketplace's. The folder is as before.
     """
     folder.mkdir(parents=True, exist_ok=True)
     known, day, fetched = _read_record(folder), clock().date(), []

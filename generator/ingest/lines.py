@@ -182,11 +182,7 @@ def _settled(value: Any, name: str, marks: PriceMarks) -> Any:
 
 
 def store_refused(path: Path, refused: Iterable[RefusedLine]) -> None:
-    """Add refused lines to a file of JSON Lines, each only once. The file is replaced as a whole.
-
-    Raises:
-        IngestError: The file cannot be written.
-    """
+    """Add refused lines to a file of JSON Lines, each only once. The file is replaced as a whole."""
     try:
         stored = path.read_text("utf-8").splitlines() if path.exists() else []
         lines = dict.fromkeys(stored + [json.dumps(line._asdict()) for line in refused])

@@ -62,11 +62,7 @@ class MarketplaceFiles(ImportSource):
         return {"files": [{"path": str(file.path), "what": file.what} for file in self.files]}
 
     def paths(self) -> list[tuple[Path, str | None]]:
-        """Return each file once, and what an option says of it.
-
-        Raises:
-            IngestError: A place does not exist.
-        """
+        """Return each file once, and what an option says of it."""
         found = dict.fromkeys(path for place in self.places for path in _files(place))
         return [*((path, kind) for kind, path in self.named), *((path, None) for path in found)]
 
@@ -213,9 +209,6 @@ def _fill_numbers(products: pa.Table, pattern: str, ids: pa.ChunkedArray) -> pa.
 
     Args:
         pattern: A regular expression with one group, the number.
-
-    Raises:
-        IngestError: The pattern is no regular expression with a group.
     """
     chosen, values = pa.table({"id_product": ids}), {"params": {"pattern": pattern}}
     try:

@@ -53,11 +53,7 @@ Memory = Mapping[int, GameImport]
 
 
 def remembered(lake: LakeWriter) -> dict[int, GameImport]:
-    """Return what a lake remembers.
-
-    Raises:
-        IngestError: Its file cannot be read.
-    """
+    """Return what a lake remembers."""
     data = lake.read_bytes(FILE)
     if data is None:
         return {}

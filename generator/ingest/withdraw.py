@@ -35,9 +35,6 @@ def withdraw(lake: LakeWriter, tables: Iterable[str], days: Iterable[date], game
 
     Returns:
         How many rows left each file of the lake, by its path.
-
-    Raises:
-        IngestError: There is nothing to withdraw, or the lake cannot be read or written.
     """
     with lake.locked():
         files = [_file(table, day) for day in sorted(set(days)) for table in tables]
@@ -53,9 +50,6 @@ def withdraw_game(lake: LakeWriter, game: str) -> dict[str, int]:
 
     Returns:
         How many rows left each file of the lake, by its path.
-
-    Raises:
-        IngestError: The lake has no such game, or cannot be read or written.
     """
     with lake.locked():
         expansions = _expansions_of(lake, game)

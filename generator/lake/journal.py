@@ -34,11 +34,7 @@ def write_lock(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def read_lock(folder: Path) -> Iterator[None]:
-    """Keep imports out of the lake, after an interrupted import is completed. Other readers may enter.
-
-    Raises:
-        LakeError: An interrupted import cannot be completed, for example because the lake is read-only.
-    """
+    """Keep imports out of the lake, after an interrupted import is completed. Other readers may enter."""
     with _locked(folder, fcntl.LOCK_SH) as handle:
         if (folder / STAGE / JOURNAL).exists():
             fcntl.flock(handle, fcntl.LOCK_EX)

@@ -27,11 +27,7 @@ def games_left_out(file: LakeFile, left_out: Collection[FileKey]) -> list[str]:
 
 
 def without_games(files: list[LakeFile], backend: LakeFiles, left_out: Collection[FileKey]) -> list[LakeFile]:
-    """Return the files of a lake, each with the ids of the products whose rows are left out.
-
-    Raises:
-        LakeError: The products or expansions, or a file with such rows, cannot be read.
-    """
+    """Return the files of a lake, each with the ids of the products whose rows are left out."""
     games = {file.name: games for file in files if (games := games_left_out(file, left_out))}
     if not games:
         return files
@@ -119,11 +115,7 @@ class Lake:
         return replace(self, files=tuple(f for f in self.files if f.day is None or f.day in days))
 
     def fetch(self, table: str, first: date = date.min, last: date = date.max) -> list[LakeFile]:
-        """Return the same files, each at its local path until the next fetch of this table.
-
-        Raises:
-            LakeError: A file cannot be fetched.
-        """
+        """Return the same files, each at its local path until the next fetch of this table."""
         return self.backend.fetch(table, self.files_of(table, first, last))
 
     def size(self, *tables: str, first: date = date.min, last: date = date.max) -> int:
@@ -151,10 +143,6 @@ def open_lake(
         location: A folder or `s3://bucket/prefix`.
         as_of: The as-of day of the build. None: the day of the newest partition.
         left_out: Day files in quarantine. The lake is read as if they were not there.
-
-    Raises:
-        LakeError: There is no such lake, it has no products, a partition names no day, there is no as-of day, or the
-            fingerprint recipe is missing or wrong.
     """
     backend = LakeFiles(location)
     with backend.read_lock():
@@ -162,20 +150,12 @@ def open_lake(
 
 
 def list_files(location: str) -> list[LakeFile]:
-    """List the files of the tables without reading them. An interrupted import is not completed.
-
-    Raises:
-        LakeError: There is no such lake, or a partition names no day.
-    """
+    """List the files of the tables without reading them. An interrupted import is not completed."""
     return list(_table_files(location, LakeFiles(location)))
 
 
 def hash_day_files(location: str, backend: LakeFiles, progress: Progress) -> list[LakeFile]:
-    """List the files of the daily tables with their hashes, by table, day and name.
-
-    Raises:
-        LakeError: A partition names no day, or a file cannot be read.
-    """
+    """List the files of the daily tables with their hashes, by table, day and name."""
     with backend.read_lock():
         return list(backend.with_hashes([f for f in _table_files(location, backend) if f.day], progress))
 

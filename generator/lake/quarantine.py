@@ -79,11 +79,7 @@ class QuarantinedFile:
 
 
 def read_quarantine(store: Store) -> list[QuarantinedFile]:
-    """Return all files that were ever put in quarantine, by day, table and content.
-
-    Raises:
-        StoreError: The object is damaged, was written by a later version, or lacks files that the live build left out.
-    """
+    """Return all files that were ever put in quarantine, by day, table and content."""
     found = store.get_versioned(layout.QUARANTINE)
     files = _parse(found.data, store.location) if found else []
     _check_complete(store, files)
@@ -122,9 +118,6 @@ def skipped_by_builds(
     Args:
         limits: The thresholds of the gates that will judge the build. A file that they would let pass is read again.
         forced: Gates that will not stop the build. A file that only they refused is read again.
-
-    Raises:
-        StoreError: The quarantine cannot be read.
     """
     return {file.key for file in read_quarantine(store) if file.is_left_out(limits or {}, forced)}
 

@@ -133,11 +133,7 @@ def arrow_schema(table: str) -> pa.Schema:
 
 
 def open_table(database: Database, table: str, files: Sequence[LakeFile]) -> None:
-    """Create the view raw.<table> over these files, with the columns and types of `build/lake.sql`.
-
-    Raises:
-        LakeError: A file is no Parquet, lacks a required column or holds a column of a wrong type.
-    """
+    """Create the view raw.<table> over these files, with the columns and types of `build/lake.sql`."""
     whole = [file for file in files if not file.held]
     selects = [_select(expressions, paths) for expressions, paths in check_columns(database, table, whole)]
     for file in files:
@@ -157,11 +153,7 @@ def open_table(database: Database, table: str, files: Sequence[LakeFile]) -> Non
 
 
 def summarise_offers(database: Database, table: str) -> None:
-    """Make the table of numbers from the open view raw.<table> of a table in `OFFER_SUMMARIES`. Its rules read it.
-
-    Raises:
-        LakeError: A file cannot be read.
-    """
+    """Make the table of numbers from the open view raw.<table> of a table in `OFFER_SUMMARIES`. Its rules read it."""
     try:
         database.run(OFFER_SUMMARIES[table])
     except duckdb.Error as error:
@@ -169,11 +161,7 @@ def summarise_offers(database: Database, table: str) -> None:
 
 
 def check_rules(database: Database, tables: Iterable[str]) -> None:
-    """Run the rules of `build/checks/` over the open views of these tables.
-
-    Raises:
-        LakeError: A rule is broken. The message names table, column, number of rows and an example.
-    """
+    """Run the rules of `build/checks/` over the open views of these tables."""
     for table in tables:
         try:
             broken = broken_rules(database.connection, table)
@@ -213,9 +201,6 @@ def check_columns(database: Database, table: str, files: Sequence[LakeFile]) -> 
 
     Returns:
         For each group, the SQL expression of each declared column, and the paths of the files.
-
-    Raises:
-        LakeError: A file is no Parquet, lacks a required column or holds a column of a wrong type.
     """
     groups: dict[tuple[tuple[str, str], ...], tuple[_Expressions, list[str]]] = {}
     for path, types in _file_types(database, table, files):
