@@ -14,9 +14,6 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet
 from numpy.typing import NDArray
 
 from edge_auth.builds import bodies
@@ -47,7 +44,6 @@ WATCH_SQL = (
     OFFER_SUMMARIES["watch_checks"],
     *(f"sources/{name}" for name in ("watchlist", "all_watch_checks", "watch_checks")),
 )
-_IDS_PER_BATCH = 250_000
 
 
 def summarise_watch_checks(db: Database, lake: Lake) -> list[LakeFile]:
@@ -192,8 +188,8 @@ class LakeTables:
         yield MonthTables(self._db)
         self._db.run("views/close_month")  # not after an error, which ends the work of the database
 
-    def unknown_in_identifiers(self) -> NDArray[np.int64]:
-        """Return the sorted ids that the table of identifiers names and no product has.
+    def identified_ids(self) -> NDArray[np.int64]:
+        """Return the sorted ids that the table of identifiers names.
 
         Raises:
             LakeError: A file is no Parquet, or lacks a column.
@@ -201,26 +197,8 @@ class LakeTables:
         """
         open_table(self._db, "identifiers", self._lake.fetch("identifiers"))
         named = "select distinct id_product from raw.identifiers where id_product is not null order by id_product"
-        return np.setdiff1d(self._db.table(named)["id_product"].to_numpy(), self.product_ids(), assume_unique=True)
-
-    def unknown_ids(self, days: Period) -> dict[date, NDArray[np.int64]]:
-        """Return by day the sorted ids that the price tables name and no product has.
-
-        Raises:
-            LakeError: A file is no Parquet, or lacks a column.
-            duckdb.Error: A file is broken.
-        """
-        known = self.product_ids()
-        self._open_days(days)
-        found: dict[date, NDArray[np.int64]] = {}
-        for table in PRICE_TABLES:
-            named = f"select day, id_product from raw.{table} where id_product is not null"
-            for batch in self._db.stream(named, _IDS_PER_BATCH):
-                unknown = batch.filter(pa.array(~np.isin(batch["id_product"].to_numpy(), known)))
-                for day in unknown["day"].unique():
-                    of_day = unknown.filter(pc.equal(unknown["day"], day))["id_product"].to_numpy()
-                    found[day.as_py()] = np.union1d(found.get(day.as_py(), of_day), of_day)
-        return found
+        ids: NDArray[np.int64] = self._db.table(named)[0].to_numpy()
+        return ids
 
     def named_ids(self, days: Period) -> NDArray[np.int64]:
         """Return the sorted ids that the price tables name.

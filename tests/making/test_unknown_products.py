@@ -1,4 +1,4 @@
-"""The ids that price tables name and no product has: by day, in batches of any size, and with a broken file."""
+"""The ids that price tables and identifiers name and no product has."""
 
 from contextlib import closing
 from datetime import date
@@ -13,11 +13,9 @@ from edge_auth.builds.builds import open_build
 from edge_auth.store.folder import FolderStore
 from generator.lake.files import PRICE_TABLES
 from generator.lake.lake import open_lake
-from generator.making import lake_tables
 from generator.making.context import BuildContext
-from generator.making.periods import Period
 from generator.releases.publish import publish
-from generator.threads import ONE_THREAD, Resources
+from generator.threads import Resources
 from tests.support.commands import run
 from tests.support.lakes.rows import Rows
 from tests.support.lakes.writer import write
@@ -28,36 +26,14 @@ _MANY = 1_200_000  # DuckDB reads more than a batch ahead
 DAYS = [date(2026, 2, day) for day in (3, 4, 6)]
 
 
-def unknown_ids(lake: Path, store: Path) -> dict[date, list[int]]:
-    with closing(BuildContext(open_lake(str(lake)), FolderStore(str(store)), ONE_THREAD)) as context:
-        found = context.tables.unknown_ids(Period("", DAYS[0], DAYS[-1]))
-    return {day: ids.tolist() for day, ids in found.items()}
-
-
-@pytest.mark.parametrize("products", [[], [7], list(range(0, 40, 3)), list(range(40))])
-@pytest.mark.parametrize("rows_per_batch", [1, 4, 1000])
-def test_by_day(products: list[int], rows_per_batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lake_tables, "_IDS_PER_BATCH", rows_per_batch)
-    named = {day: [3, 7, 8, 39, *range(number, 40, 5)] for number, day in enumerate(DAYS)}
-    rows = Rows(
-        products=[{"id_product": id_, "name": "Emberfox", "kind": "single"} for id_ in products],
-        price_guide={str(day): [{"id_product": id_, "trend": 1.0} for id_ in {*ids}] for day, ids in named.items()},
-        listings={str(DAYS[0]): [{"id_product": 50, "scraped_at": f"{DAYS[0]}T10:00:00"}] * 2},
-    )
-    named[DAYS[0]].append(50)
-    expected = {day: sorted({*ids} - {*products}) for day, ids in named.items()}
-    lake = write(rows, tmp_path / "lake")
-    assert unknown_ids(lake, tmp_path / "store") == {day: ids for day, ids in expected.items() if ids}
-
-
 def test_in_identifiers_in_their_order(tmp_path: Path) -> None:
     """The build's id is made of them, and must not depend on the order in which threads find them."""
     named = [{"id_product": id_ * 7919 % 10_007, "scheme": "mine", "value": "v"} for id_ in range(10_007)]
     products = [{"id_product": 5, "name": "Emberfox", "kind": "single"}]
     lake = open_lake(str(write(Rows(products=products, identifiers=named), tmp_path / "lake")), DAYS[0])
     with closing(BuildContext(lake, FolderStore(str(tmp_path / "store")), Resources(2))) as context:
-        found = context.tables.unknown_in_identifiers()
-    assert found.tolist() == [id_ for id_ in range(10_007) if id_ != 5]
+        found = context.tables.identified_ids()
+    assert found.tolist() == list(range(10_007))
 
 
 @pytest.mark.parametrize("table", mostly_thorough(PRICE_TABLES, "listings"))

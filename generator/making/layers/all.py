@@ -12,7 +12,7 @@ from generator.making.layers.records import day_files_layers, status_layer
 from generator.making.layers.rows import row_layers
 from generator.making.layers.site import drawings_layer, site_layer
 from generator.making.layers.watchlist import watchlist_layer
-from generator.making.named_products import NamedProducts, UnknownProducts
+from generator.making.named_products import NamedProducts
 from generator.making.periods import closed_periods
 
 
@@ -25,9 +25,8 @@ def define_layers(context: BuildContext) -> list[BuildLayer]:
     lake = context.lake
     catalogue, watchlist = catalogue_layer(lake), watchlist_layer(lake)
     named = NamedProducts(context)
-    unknown = UnknownProducts(context, named)
-    identifiers = identifiers_layer(lake, unknown)
-    prices = list(bulk_price_layers(lake, unknown))
+    identifiers = identifiers_layer(lake, named)
+    prices = list(bulk_price_layers(lake, named))
     market = market_layers(context, named)
     layers = [
         *(history_layer(lake, period) for period in closed_periods(lake)),

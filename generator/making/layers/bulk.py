@@ -50,7 +50,7 @@ from generator.making.lake_tables import PRICE_SQL
 from generator.making.layer import BuildLayer, Plan, Task, define_layer, one_task, slices
 from generator.making.market_chain import days_of
 from generator.making.month_rows import SORTED_BY
-from generator.making.named_products import IDS, PRICES, UNKNOWN, UnknownProducts
+from generator.making.named_products import IDS, PRICES, UNKNOWN, NamedProducts
 from generator.making.periods import Period, closed_periods, open_month
 from generator.making.shared_tasks import (
     card_rows,
@@ -95,19 +95,18 @@ _ENTRIES = pa.schema(
 )
 
 
-def bulk_price_layers(lake: Lake, unknown: UnknownProducts) -> Iterator[BuildLayer]:
+def bulk_price_layers(lake: Lake, named: NamedProducts) -> Iterator[BuildLayer]:
     """Define the layers of the days with prices: each closed month, then each day of the as-of day's month."""
     months = [month for period in closed_periods(lake) for month in period.months()]
     month = open_month(lake.as_of)
     prices = {span: content for span in (*months, *month.days()) if (content := span.content(lake))}
-    digests = unknown.digests(prices)
     for span, content in prices.items():
         yield define_layer(
             layer_names.bulk_layer(span.span),
             partial(_price_tasks, month=span if span in months else month, span=span),
             recipe=_PRICES_RECIPE,
             sql=_PRICES_SQL,
-            content={PRICES: content, UNKNOWN: digests[span]},
+            content={PRICES: content, UNKNOWN: named.unknown(span, content)},
             constants=CONSTANTS,
         )
 

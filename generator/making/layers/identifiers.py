@@ -17,13 +17,13 @@ from edge_auth.builds.layers import FACTS
 from generator.database import Database
 from generator.lake.lake import Lake
 from generator.making.layer import BuildLayer, define_layer, one_task
-from generator.making.named_products import IDENTIFIERS, UNKNOWN, UnknownProducts
+from generator.making.named_products import IDENTIFIERS, UNKNOWN, NamedProducts
 from generator.making.work import Work
 
 RECIPE = 1
 
 
-def identifiers_layer(lake: Lake, unknown: UnknownProducts) -> BuildLayer:
+def identifiers_layer(lake: Lake, named: NamedProducts) -> BuildLayer:
     """Define the layer of the ids of other catalogues.
 
     Raises:
@@ -35,7 +35,7 @@ def identifiers_layer(lake: Lake, unknown: UnknownProducts) -> BuildLayer:
         one_task(layer_names.IDENTIFIERS, _identifiers),
         recipe=RECIPE,
         sql=("sources/identifiers", "views/identifiers"),
-        content={IDENTIFIERS: content, UNKNOWN: unknown.in_identifiers(content)},
+        content={IDENTIFIERS: content, UNKNOWN: named.unknown_in_identifiers(content)},
     )
 
 

@@ -82,7 +82,7 @@ def _members(
     recorded = named.recorded(layer, MEMBERS)
     if recorded and all(named.unchanged(month, prices) for month, prices in months.items()):
         return recorded
-    ids = [named.of_month(month, prices) for month, prices in months.items()]
+    ids = [named.ids(month, prices) for month, prices in months.items()]
     return groups().digest(np.unique(np.concatenate(ids)))
 
 
