@@ -81,7 +81,7 @@ class BuildRecord(TypedDict):
         layers, objects, bytes: By layer.
         left_out: The rows of the lake that could not be used.
         quarantine: The day files of the lake that the build left out.
-        games: How fresh and complete the price guide of each game is. None if it could not be counted.
+        games: How fresh and complete the price guide of each game is.
     """
 
     format: int
@@ -95,7 +95,7 @@ class BuildRecord(TypedDict):
     quarantine: list[dict[str, Any]]
     provenance: Provenance
     versions: dict[str, str]
-    games: list[dict[str, Any]] | None
+    games: list[dict[str, Any]]
 
 
 def open_build(store: Store, build_id: str, file_cache: FileCache | None = None) -> "Build":

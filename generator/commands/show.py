@@ -7,8 +7,7 @@ from typing import Any
 import click
 
 from edge_auth.builds import layout
-from edge_auth.builds.builds import Build, open_build
-from edge_auth.errors import EdgeError
+from edge_auth.builds.builds import open_build
 from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
 from generator.clock import utc_now
@@ -22,7 +21,7 @@ from generator.commands.options import (
 )
 from generator.compare.judgements import late_sources, read_judgement
 from generator.compare.run_reports import newest_report
-from generator.errors import BuildError, GeneratorError
+from generator.errors import BuildError
 from generator.lake.quarantine import QuarantinedFile, read_quarantine, waiting_in_short
 from generator.making.game_coverage import GameCoverage, cover_games, table_of
 from generator.reading.overview import (
@@ -71,7 +70,7 @@ def show(build: str | None, store: str, as_json: bool) -> None:
 def _store_details(store: Store, found: Overview) -> _Json:
     live = open_build(store, found.live).record if found.live else None
     sources = [asdict(source) for source in source_ages(live, utc_now)] if live else []
-    games = _games(open_build(store, found.live)) if found.live else []
+    games = cover_games(open_build(store, found.live)) if found.live else []
     night = newest_report(store)
     waiting = [asdict(file) for file in read_quarantine(store) if file.waits]
     last_night = None
@@ -96,15 +95,7 @@ def _build_details(store: Store, build: str) -> _Json:
     opened = named_build(store, build)
     sources = [asdict(source) for source in source_ages(opened.record, utc_now)]
     gates = read_judgement(store, opened.id)
-    return {"record": opened.record, "sources": sources, "games": _games(opened), "gates": gates}
-
-
-def _games(build: Build) -> list[GameCoverage]:
-    """Return the coverage of each game; nothing for a build whose prices cannot be read, or that has none."""
-    try:
-        return cover_games(build)
-    except (GeneratorError, EdgeError, OSError):
-        return []
+    return {"record": opened.record, "sources": sources, "games": cover_games(opened), "gates": gates}
 
 
 def _store_lines(details: _Json, found: Overview, store: str) -> Iterator[str]:

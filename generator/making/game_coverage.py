@@ -6,13 +6,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from edge_auth.builds import layer_names
-from edge_auth.builds.builds import Build, LayerRecord, open_build
+from edge_auth.builds.builds import Build, open_build
 from edge_auth.builds.pointer import live_build_id
 from edge_auth.errors import EdgeError
-from edge_auth.store.interface import Store
-from generator.errors import GeneratorError
 from generator.lake.files import GUIDE_PRICES
-from generator.threads import USUAL, Resources
+from generator.threads import Resources
 
 # What people and Prometheus read in place of a name, for products without a game.
 NO_GAME = "no game named"
@@ -54,44 +52,28 @@ class GameCoverage:
         return day is not None and day != self.newest
 
 
-def cover_games(build: Build, resources: Resources = USUAL) -> list[GameCoverage]:
-    """Return the products, rows and prices of each game, the game with most products first.
+def cover_games(build: Build) -> list[GameCoverage]:
+    """Return the products, rows and prices of each game, the game with most products first, from a build's record."""
+    return [GameCoverage(**game) for game in build.record["games"]]
 
-    They are in the record of the build, unless they could not be counted then.
+
+def games_for_record(build: Build, resources: Resources) -> list[dict[str, Any]]:
+    """Return the coverage of each game in the form of a record. A build with the catalogue of the live build has its.
 
     Raises:
         BuildError: DuckDB cannot read the prices.
         StoreError: The prices cannot be fetched.
     """
-    recorded = build.record["games"]
-    return _count(build, resources) if recorded is None else [GameCoverage(**game) for game in recorded]
+    from generator.compare.comparison import prices_database  # DuckDB: `show` never needs it
 
-
-def games_for_record(build: Build, resources: Resources) -> list[dict[str, Any]] | None:
-    """Return the coverage of each game in the form of a record; None if it cannot be counted.
-
-    A build with the catalogue of the live build has its games.
-    """
-    with suppress(GeneratorError, EdgeError, OSError):  # missing figures are no reason to fail a build
-        same = _live_games(build.store, build.record["layers"][layer_names.CATALOGUE])
-        return same or [asdict(game) for game in _count(build, resources)]
-    return None
-
-
-def _live_games(store: Store, catalogue: LayerRecord) -> list[dict[str, Any]] | None:
+    catalogue = build.record["layers"][layer_names.CATALOGUE]
     with suppress(EdgeError):  # nothing is live, or it cannot be read
-        live = open_build(store, live_build_id(store)).record
-        of_live = live["layers"].get(layer_names.CATALOGUE)
-        return live["games"] if of_live and of_live["digest"] == catalogue["digest"] else None
-    return None
-
-
-def _count(build: Build, resources: Resources) -> list[GameCoverage]:
-    from generator.compare.comparison import prices_database  # DuckDB: `show` seldom needs it
-
+        live = open_build(build.store, live_build_id(build.store)).record
+        if live["layers"][layer_names.CATALOGUE]["digest"] == catalogue["digest"]:
+            return live["games"]
     with prices_database(build, resources) as db:
         db.run("report/game_columns")
-        return list(coverage(db.table("from game_columns").to_pylist()))
+        return list(map(asdict, coverage(db.table("from game_columns").to_pylist())))
 
 
 def coverage(rows: Iterable[dict[str, Any]]) -> Iterator[GameCoverage]:

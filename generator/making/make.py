@@ -78,7 +78,7 @@ def make_record(context: BuildContext, build_id: str, specs: Sequence[BuildLayer
             "python": platform.python_version(),
             "unicode": UNICODE_VERSION,
         },
-        "games": None,
+        "games": [],
     }
     record["games"] = games_for_record(Build(context.store, record), context.resources)
     return record

@@ -379,8 +379,7 @@ def _outlying(options: NightOptions, report: RunReport) -> list[str] | None:
 def _games(live: str, options: NightOptions) -> list[dict[str, Any]]:
     """Return the coverage of each game in the live build."""
     try:
-        covered = cover_games(open_build(options.store, live), options.resources)
-        return [asdict(game) for game in covered]
+        return [asdict(game) for game in cover_games(open_build(options.store, live))]
     except (GeneratorError, EdgeError, OSError) as error:  # missing figures are no reason to fail a night
         options.progress.say(f"the games of {live} were not counted: {error}")
         return []
