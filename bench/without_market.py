@@ -18,7 +18,7 @@ def _others(layers: list[Any]) -> list[Any]:
 
 if __name__ == "__main__":
     with (
-        patch.object(layers, "bulk_layers", lambda parts: bulk_layers(_others(parts))),
+        patch.object(layers, "bulk_layers", lambda lake, parts: bulk_layers(lake, _others(parts))),
         patch.object(make, "define_layers", lambda context: _others(define_layers(context))),
     ):
         main()

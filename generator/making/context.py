@@ -50,7 +50,7 @@ class StoredLayers:
     def __init__(self, store: Store):
         self._store = store
         self._opened: dict[str, Layer] = {}  # by digest
-        self._checked: set[tuple[str, str]] = set()  # files, by the folder of their layer and stem
+        self._checked: dict[tuple[str, str], Path] = {}  # by digest of the layer, and stem
 
     def open(self, name: str, digest: str) -> Layer:
         """Return a layer."""
@@ -58,21 +58,19 @@ class StoredLayers:
 
     def forget(self, digest: str) -> None:
         """Read a layer again when it is next needed: it was made anew."""
-        if layer := self._opened.pop(digest, None):
-            self._checked = {file for file in self._checked if file[0] != layer.folder}
+        self._opened.pop(digest, None)
 
-    def checked_file(self, layer: Layer, stem: str) -> Path:
+    def checked_file(self, name: str, digest: str, stem: str) -> Path:
         """Return a local copy of a file of a layer of the store.
 
         Raises:
             BuildError: The file is damaged.
             StoreError: It cannot be read.
         """
-        if (layer.folder, stem) in self._checked:
-            return layer.file(stem)
-        path = checked_file(layer, stem)
-        self._checked.add((layer.folder, stem))
-        return path
+        key = digest, stem
+        if key not in self._checked:
+            self._checked[key] = checked_file(self.open(name, digest), stem)
+        return self._checked[key]
 
 
 class BuildContext:

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from datetime import date
 from functools import wraps
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import numpy as np
@@ -122,6 +123,9 @@ class LakeTables:
         self.known_product_ids = product_ids
         self._opened: set[Callable[[LakeTables], None]] = set()
 
+    def open_nothing(self) -> None:
+        """Make no view."""
+
     @once
     def open_catalogue(self) -> None:
         """Make the views expansions and products."""
@@ -165,15 +169,8 @@ class LakeTables:
             self.known_product_ids = self._db.table("select id_product from products order by id_product")[0].to_numpy()
         return self.known_product_ids
 
-    def open_products(self, ids: ProductRange) -> None:
-        """Make the view task_products: the products of a range."""
-        self.open_catalogue()
-        self._db.connection.execute(
-            f"create or replace view task_products as select * from products where {ids.condition}"
-        )
-
     @contextmanager
-    def month(self, days: Period) -> Iterator["MonthTables"]:
+    def month(self, days: Period) -> Iterator[None]:
         """Make the views month_<array> of a month, and drop what they take in memory when the body ends.
 
         The rules of the price guide are not checked: the reader of its sorted rows does that.
@@ -185,7 +182,7 @@ class LakeTables:
         summarise_offers(self._db, "filtered_checks")
         check_rules(self._db, [table for table in PRICE_TABLES if table != "price_guide"])
         self._db.run(*_REPEATED_CHECKS, *PRICE_SOURCES, "views/month_rows")
-        yield MonthTables(self._db)
+        yield
         self._db.run("views/close_month")  # not after an error, which ends the work of the database
 
     def identified_ids(self) -> NDArray[np.int64]:
@@ -261,26 +258,30 @@ class LakeTables:
         check_rules(self._db, tables)
 
 
-class MonthTables:
-    """The tables of the month that is open in a database."""
+class Source(NamedTuple):
+    """Tables of the lake that layers read together.
 
-    def __init__(self, db: Database):
-        self._db = db
+    Attributes:
+        open: Makes the views. Called with a `LakeTables`.
+        sql: The files of `build/` that make them.
+        inputs: What goes into the digest of a layer: tables by the name of the input.
+        main_thread: See `generator.making.layer.Task`.
+    """
 
-    def check_price_guide(self) -> None:
-        """Check the rules of the month's price guide.
+    open: Callable[[LakeTables], None]
+    sql: tuple[str, ...]
+    inputs: dict[str, tuple[str, ...]]
+    main_thread: bool = False
 
-        Raises:
-            LakeError: A row breaks a rule.
-        """
-        check_rules(self._db, ["price_guide"])
 
-    def open_newest(self) -> None:
-        """Make the tables newest_in_month_<table>, but that of the price guide.
-
-        Its rows must keep the rules.
-        """
-        self._db.run("views/month_newest")
+NO_TABLES = Source(LakeTables.open_nothing, (), {})
+_CATALOGUE_INPUT: dict[str, tuple[str, ...]] = {"catalogue": ("products", "expansions")}
+CATALOGUE = Source(LakeTables.open_catalogue, ("sources/products", "sources/expansions"), _CATALOGUE_INPUT)
+GAME_NAMES = Source(LakeTables.open_game_names, (*CATALOGUE.sql, "views/game_names"), _CATALOGUE_INPUT)
+WATCHLIST = Source(LakeTables.open_watchlist, WATCH_SQL, {"watch": ("watchlist", "watch_checks")}, main_thread=True)
+FINGERPRINTS = Source(LakeTables.open_fingerprints, ("sources/fingerprints",), {"fingerprints": ("fingerprints",)})
+# Their layers also depend on the products that they name, see `named_products`.
+IDENTIFIERS = Source(LakeTables.open_identifiers, ("sources/identifiers",), {})
 
 
 def card_content(lake: Lake) -> dict[str, list[str]]:

@@ -171,17 +171,6 @@ def pattern_of(layer: str) -> str:
     return "" if period == layer else f"{layer_names.HISTORY}/{period}/{{}}.json"
 
 
-def one_task(
-    layer: str, run: Callable[..., None], *arguments: object, after: Iterable[str] = (), main_thread: bool = False
-) -> Callable[["Plan"], Iterable[Task]]:
-    """Return the tasks of a layer that is small enough for one task.
-
-    Args:
-        after: The layers that it reads. Each has a task of the same name, which ends it.
-    """
-    return lambda plan: [Task(layer, layer, run, arguments, plan.made_of(after), main_thread=main_thread)]
-
-
 def stored_part(
     plan: "Plan", months: Sequence[Period], layer_until: Callable[[Period], BuildLayer]
 ) -> tuple[str | None, Sequence[Period]]:

@@ -16,11 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from generator.database import query_fault
+from generator.database import Database, query_fault
 from generator.errors import BuildError, LakeError
-from generator.lake.tables import MAX_PRICE
+from generator.lake.tables import MAX_PRICE, check_rules
 from generator.making.context import BuildContext
-from generator.making.lake_tables import MonthTables
 from generator.making.sorted_parquet import ROWS_PER_GROUP, ROWS_PER_GROUP_OF_DAY, SortedParquet
 
 SORTED_BY = ("id_product", "day")
@@ -64,7 +63,6 @@ def _lasts(ids: pa.Array | pa.ChunkedArray) -> NDArray[np.int64]:
 
 def write_sorted_rows(
     context: BuildContext,
-    month: MonthTables,
     array: str,
     all_prices: bool,
     days_apart: Sequence[date],
@@ -84,7 +82,7 @@ def write_sorted_rows(
         LakeError: A row of the price guide breaks a rule.
     """
     known_ids, shown = context.tables.product_ids(), context.db.connection.sql(f"from month_{array}").columns
-    schema, batches = _sorted_rows(context, month, array)
+    schema, batches = _sorted_rows(context, array)
     kept = schema if all_prices else pa.schema([field for field in schema if field.name in shown])
     paths = [context.db.scratch / f"{array}-{name}.parquet" for name in ("known", "unknown", *days_apart)]
     other_columns = tuple(schema.names[1:])  # on a day each id is another
@@ -130,7 +128,7 @@ def _by_day(rows: pa.RecordBatch, days: Sequence[date]) -> Iterator[tuple[int, p
             yield place, by_day.slice(start, end - start)
 
 
-def _sorted_rows(context: BuildContext, month: MonthTables, array: str) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+def _sorted_rows(context: BuildContext, array: str) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     """Return the sorted rows of an array in the open month, with all columns, and their schema.
 
     Raises:
@@ -143,7 +141,7 @@ def _sorted_rows(context: BuildContext, month: MonthTables, array: str) -> tuple
         reader = _sorted_reader(context, "month_all_prices")
     except duckdb.Error as error:
         raise query_fault(error, f"{GUIDE}: cannot be read", LakeError) from error
-    return reader.schema, _checked(month, reader)
+    return reader.schema, _checked(context.db, reader)
 
 
 def _sorted_reader(context: BuildContext, view: str) -> pa.RecordBatchReader:
@@ -151,7 +149,7 @@ def _sorted_reader(context: BuildContext, view: str) -> pa.RecordBatchReader:
     return context.db.connection.sql(ordered).to_arrow_reader(ROWS_PER_GROUP)
 
 
-def _checked(month: MonthTables, batches: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+def _checked(db: Database, batches: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
     """Yield the sorted rows of the price guide, with all prices.
 
     The rules in `build/checks/price_guide.sql.j2` read the files once more, to name what is wrong.
@@ -163,7 +161,7 @@ def _checked(month: MonthTables, batches: pa.RecordBatchReader) -> Iterator[pa.R
     for batch in batches:
         if _has_null_id(batch) or _repeats(batch, last_key) or not all(map(_are_prices, batch.columns[2:])):
             batches.close()  # a connection has one result at a time
-            month.check_price_guide()
+            check_rules(db, [GUIDE])
             raise BuildError("rows of the price guide break a rule, and its checks do not say which")
         yield batch
         last_key = _key(batch, -1)

@@ -110,11 +110,11 @@ def _month(
         bulk_days: Days that have bulk files of their own.
     """
     in_place = work.intermediates.in_place
-    with work.tables.month(days) as month:
+    with work.tables.month(days):
         newest_prices = NewestRows(work.db.table("from month_all_prices limit 0").schema)
         for array in HISTORY_ARRAYS:
             newest = newest_prices if array == GUIDE else None
-            known, unknown, *of_days = write_sorted_rows(work.context, month, array, has_bulk_file, bulk_days, newest)
+            known, unknown, *of_days = write_sorted_rows(work.context, array, has_bulk_file, bulk_days, newest)
             if not in_place:  # another machine fetches a range, not the month
                 _add_ranges(work, array, [known, unknown], ranges)
             if in_place or has_bulk_file:
@@ -122,7 +122,7 @@ def _month(
             work.add_intermediate(Intermediate.UNKNOWN_ROWS.of(array), unknown)
             for day, path in zip(bulk_days, of_days, strict=True):
                 work.add_intermediate(Intermediate.ROWS_OF_DAY.of(array, day), path)
-        month.open_newest()
+        work.db.run("views/month_newest")  # of all tables but the price guide
         _add_newest(work, newest_prices.table())
 
 
@@ -140,7 +140,7 @@ def _add_newest(work: Work, prices: pa.Table) -> None:
     Args:
         prices: Those of the price guide.
     """
-    with work.registered(newest_in_month_price_guide=prices):
+    with work.db.registered(newest_in_month_price_guide=prices):
         for table in PRICE_TABLES:
             rows = _parquet(work.db, f"from newest_in_month_{table} order by id_product")
             work.add_intermediate(Intermediate.NEWEST_ROWS.of(table), rows)
@@ -219,7 +219,8 @@ def _products_task(plan: Plan, ids: ProductRange, needs: tuple[str, ...]) -> Tas
 
 
 def _products(work: Work, ids: ProductRange, closed: tuple[str, ...]) -> None:
-    work.tables.open_products(ids)
+    work.tables.open_catalogue()
+    work.db.connection.execute(f"create or replace view task_products as from products where {ids.condition}")
     open_newest(work, closed, ids)
     work.db.run("views/market_price", "views/cards")
     cards, texts = split_texts(work.db.table("from cards order by id_product"))

@@ -1,26 +1,20 @@
 """What a task works with: the context of its thread, the outputs of the tasks that it needs, and what it writes."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
-
-import pyarrow as pa
+from types import MappingProxyType
+from typing import Any
 
 from edge_auth.builds import bodies, layer_names, layout
 from edge_auth.builds.layers import FACTS
-from generator.database import Database
 from generator.lake.lake import Lake
 from generator.making.bulk_files import write_entries, write_table
 from generator.making.context import BuildContext
-from generator.making.lake_tables import LakeTables
-from generator.making.layer import pattern_of
+from generator.making.lake_tables import NO_TABLES, LakeTables, Source
+from generator.making.layer import BuildLayer, Task, define_layer, pattern_of
 from generator.pack.writer import Inputs, Writer, compress_objects
-
-_Input = TypeVar("_Input")
-_Result = TypeVar("_Result")
 
 
 class Work(Writer):
@@ -35,21 +29,8 @@ class Work(Writer):
         folder = layout.layer_folder(layer, context.digests[layer]) if layer else ""
         super().__init__(context.uploads, context.intermediates, layer, folder, pattern_of(layer))
         self.context, self.inputs = context, inputs
-
-    @property
-    def lake(self) -> Lake:
-        """The lake of the build."""
-        return self.context.lake
-
-    @property
-    def db(self) -> Database:
-        """The scratch database of this thread."""
-        return self.context.db
-
-    @property
-    def tables(self) -> LakeTables:
-        """The tables of the lake in the database."""
-        return self.context.tables
+        self.lake, self.db, self.tables = context.lake, context.db, context.tables
+        self.in_order = context.in_order
 
     def file(self, layer: str, stem: str, digest: str | None = None) -> Path:
         """Return a local copy of a file of a layer, which one of the inputs has just written or the store has.
@@ -61,13 +42,12 @@ class Work(Writer):
             BuildError: The file in the store is damaged.
             StoreError: It cannot be read.
         """
-        layers = self.context.layers
-        stored = layers.open(layer, digest or self.context.digests[layer])
+        layers, digest = self.context.layers, digest or self.context.digests[layer]
         written = (file for output in self.inputs.values() if output.layer == layer for file in output.files)
         for file in written:
             if file.name.startswith(f"{stem}-"):
-                return stored.local(file.name, file.sha256)
-        return layers.checked_file(stored, stem)
+                return layers.open(layer, digest).local(file.name, file.sha256)
+        return layers.checked_file(layer, digest, stem)
 
     def facts(self, layer: str) -> dict[str, Any]:
         """Return the facts of a layer."""
@@ -78,14 +58,6 @@ class Work(Writer):
         """Return the local intermediate files of that name, in the order of the inputs."""
         files = (output.intermediates.get(name) for output in self.inputs.values())
         return [self.intermediates.path(file) for file in files if file is not None]
-
-    def registered(self, **tables: pa.Table) -> AbstractContextManager[None]:
-        """Read Arrow tables by name in the database while the body runs."""
-        return self.db.registered(**tables)
-
-    def in_order(self, work: Callable[[_Input], _Result], inputs: Iterable[_Input]) -> Iterator[_Result]:
-        """Run `work` over inputs on the threads of the context, with results in input order."""
-        return self.context.in_order(work, inputs)
 
     def objects(self, objects: Iterable[tuple[str, bytes]]) -> None:
         """Write objects by their keys."""
@@ -103,3 +75,50 @@ class Work(Writer):
             sorted_by: By table, columns that no two rows have in common.
         """
         write_entries(self, [write_table(self.db, self, name, name, order) for name, order in sorted_by.items()])
+
+
+def small_layer(
+    lake: Lake,
+    name: str,
+    write: Callable[[Work], None],
+    reads: Source = NO_TABLES,
+    views: tuple[str, ...] = (),
+    *,
+    after: Sequence[BuildLayer] = (),
+    content: Mapping[str, list[str] | str] = MappingProxyType({}),
+    sql: tuple[str, ...] = (),
+    constants: tuple[object, ...] = (),
+    recipe: int = 1,
+) -> BuildLayer:
+    """Define a layer that one task makes. The task has the name of the layer.
+
+    Args:
+        write: Writes its objects or files. Its tables and views are open.
+        reads: The tables of the lake that it reads.
+        views: The files of `build/` that make its views.
+        after: The layers that it is made from, besides or instead of tables. It changes when one of them does.
+        content: What else goes into its digest, by name: as lines, or as their hash.
+        sql: The files of `build/` that `write` runs.
+        constants: The constants of its format, such as a page size.
+        recipe: Raise it when other Python code changes the layer's bytes.
+    """
+    names = tuple(layer.name for layer in after)
+    layers = {"layers": [layer.digest for layer in after]} if after else {}
+    inputs = {part: lake.content(*tables) for part, tables in reads.inputs.items()}
+    arguments = write, reads.open, views
+    return define_layer(
+        name,
+        lambda plan: [Task(name, name, _make, arguments, plan.made_of(names), main_thread=reads.main_thread)],
+        recipe=recipe,
+        sql=(*reads.sql, *views, *sql),
+        content={**inputs, **content, **layers},
+        constants=constants,
+    )
+
+
+def _make(
+    work: Work, write: Callable[[Work], None], open_tables: Callable[[LakeTables], None], views: tuple[str, ...]
+) -> None:
+    open_tables(work.tables)
+    work.db.run(*views)
+    write(work)

@@ -33,17 +33,17 @@ def define_layers(context: BuildContext) -> list[BuildLayer]:
         catalogue,
         open_month_layer(lake),
         identifiers,
-        *row_layers(lake, (catalogue, identifiers)),
+        *row_layers(lake, catalogue, identifiers),
         movers_layer(lake),
         *series_layers(lake),
         *extremes_layers(lake),
         watchlist,
-        status_layer(catalogue, watchlist),
+        status_layer(lake, catalogue, watchlist),
         *prices,
         *market,
         bulk_cards_layer(catalogue),
-        bulk_market_layer(market),
+        bulk_market_layer(lake, market),
         drawings_layer(lake),
     ]
-    layers += bulk_layers([layer for layer in layers if layer_names.holds_bulk_files(layer.name)])
+    layers += bulk_layers(lake, [layer for layer in layers if layer_names.holds_bulk_files(layer.name)])
     return [*layers, site_layer(lake.as_of, layers), *day_files_layers(lake)]

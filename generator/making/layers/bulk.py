@@ -46,8 +46,8 @@ from generator.making.bulk_files import (
     write_rows,
     write_table,
 )
-from generator.making.lake_tables import PRICE_SQL
-from generator.making.layer import BuildLayer, Plan, Task, define_layer, one_task, slices
+from generator.making.lake_tables import GAME_NAMES, PRICE_SQL
+from generator.making.layer import BuildLayer, Plan, Task, define_layer, slices
 from generator.making.market_chain import days_of
 from generator.making.month_rows import SORTED_BY
 from generator.making.named_products import IDS, PRICES, UNKNOWN, NamedProducts
@@ -62,7 +62,7 @@ from generator.making.shared_tasks import (
     unknown_rows,
 )
 from generator.making.sorted_parquet import to_parquet
-from generator.making.work import Work
+from generator.making.work import Work, small_layer
 
 RECIPE = 1
 _PRICES_RECIPE = 1
@@ -152,21 +152,21 @@ def _bulk_cards(work: Work) -> None:
     write_entries(work, [write_lines(work, CARD_LINES, data, cards, "id_product")])
 
 
-def bulk_market_layer(market: list[BuildLayer]) -> BuildLayer:
-    """Define the layer of the bulk file of the market."""
-    names = tuple(layer.name for layer in market)
-    return define_layer(
+def bulk_market_layer(lake: Lake, market: list[BuildLayer]) -> BuildLayer:
+    """Define the layer of the bulk file of the market, which changes when one of those layers does."""
+    return small_layer(
+        lake,
         _MARKET_LAYER,
-        one_task(_MARKET_LAYER, _bulk_market, names, after=names),
-        recipe=_MARKET_RECIPE,
-        sql=("sources/products", "sources/expansions", "views/game_names", "views/bulk_market"),
-        content={"layers": [layer.digest for layer in market]},
+        partial(_bulk_market, market=tuple(layer.name for layer in market)),
+        GAME_NAMES._replace(inputs={}),
+        after=market,
+        sql=("views/bulk_market",),
         constants=CONSTANTS,
+        recipe=_MARKET_RECIPE,
     )
 
 
 def _bulk_market(work: Work, market: tuple[str, ...]) -> None:
-    work.tables.open_game_names()
     days = pa.concat_tables(days_of(work, market)).combine_chunks()
     write_entries(work, [write_rows(work, "market", _MARKET_SORTED_BY, _market_in_order(work.db, days))])
 
@@ -199,24 +199,21 @@ def _firsts(days: pa.Table) -> NDArray[np.int64]:
     return np.flatnonzero(changes)
 
 
-def bulk_layers(parts: Sequence[BuildLayer]) -> tuple[BuildLayer, BuildLayer]:
+def bulk_layers(lake: Lake, parts: Sequence[BuildLayer]) -> tuple[BuildLayer, BuildLayer]:
     """Define the layers of the catalogue and of the manifest, which change when a layer with bulk files does."""
+    parts = sorted(parts, key=lambda layer: layer.digest)
     names = tuple(part.name for part in parts)
-    catalogue = define_layer(
+    catalogue = small_layer(
+        lake,
         _DUCKLAKE_LAYER,
-        one_task(_DUCKLAKE_LAYER, _catalogue, names, after=names),
-        recipe=RECIPE,
+        partial(_catalogue, parts=names),
+        after=parts,
         sql=_DUCKLAKE_SQL,
-        content={"layers": sorted(part.digest for part in parts)},
         constants=(*CONSTANTS, *_DUCKLAKE_CONSTANTS),
     )
-    parts, names = (*parts, catalogue), (*names, _DUCKLAKE_LAYER)
-    return catalogue, define_layer(
-        layer_names.BULK,
-        one_task(layer_names.BULK, _manifest, names, after=names),
-        recipe=RECIPE,
-        content={"layers": sorted(part.digest for part in parts)},
-    )
+    parts = sorted((*parts, catalogue), key=lambda layer: layer.digest)
+    manifest = partial(_manifest, parts=(*names, _DUCKLAKE_LAYER))
+    return catalogue, small_layer(lake, layer_names.BULK, manifest, after=parts)
 
 
 def _catalogue(work: Work, parts: tuple[str, ...]) -> None:

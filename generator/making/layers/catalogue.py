@@ -87,7 +87,7 @@ def _catalogue(work: Work, closed: tuple[str, ...]) -> None:
     work.tables.open_catalogue()
     open_newest(work, closed)
     db, cards = work.db, card_rows(work)
-    with work.registered(cards=cards), closing(card_texts(work)) as texts:
+    with work.db.registered(cards=cards), closing(card_texts(work)) as texts:
         db.run(*_INDEX_SQL)
         lines, digest = _line_columns(work, texts)
         work.add_file(f"{COLUMNS}.arrow", to_bytes(_columns(work, lines, digest)))

@@ -34,7 +34,7 @@ from generator.lake.lake import Lake
 from generator.lake.tables import open_table
 from generator.making.context import Intermediate
 from generator.making.lake_tables import HISTORY_CONSTANTS, HISTORY_SQL
-from generator.making.layer import BuildLayer, Plan, ProductRange, Task, define_layer, one_task, stored_part
+from generator.making.layer import BuildLayer, Plan, ProductRange, Task, define_layer, stored_part
 from generator.making.month_rows import GUIDE
 from generator.making.periods import Period, closed_periods, open_month
 from generator.making.shared_tasks import month_tasks, newest_task_name, open_history, task_names, text_buffer
@@ -262,11 +262,16 @@ def _extremes_layer(lake: Lake, name: str, days: Period, before: list[BuildLayer
     is_open = name == layer_names.OPEN_MONTH
     return define_layer(
         layer,
-        one_task(layer, _extremes, days, years, after=years) if is_open else partial(_extremes_of_year, year=days),
+        partial(_extremes_of_all, month=days, years=years) if is_open else partial(_extremes_of_year, year=days),
         recipe=_EXTREMES_RECIPE,
         sql=("views/market_price", "views/extremes"),
         content={"prices": days.content(lake, GUIDE), "years before": [year.digest for year in before]},
     )
+
+
+def _extremes_of_all(plan: Plan, month: Period, years: tuple[str, ...]) -> Iterable[Task]:
+    layer = layer_names.extremes_layer(layer_names.OPEN_MONTH)
+    yield Task(layer, layer, _extremes, (month, years), plan.made_of(years))
 
 
 def _extremes_of_year(plan: Plan, year: Period) -> Iterable[Task]:
@@ -274,7 +279,7 @@ def _extremes_of_year(plan: Plan, year: Period) -> Iterable[Task]:
     until = partial(_extremes_until, plan.lake, year)
     earlier, later = stored_part(plan, with_rows, until)
     layer, days = layer_names.extremes_layer(year.name), Period(year.name, later[0].first, year.last)
-    return one_task(layer, _extremes, days, (layer,) if earlier else (), earlier)(plan)
+    yield Task(layer, layer, _extremes, (days, (layer,) if earlier else (), earlier))
 
 
 def _extremes_until(lake: Lake, year: Period, month: Period) -> BuildLayer:
@@ -290,5 +295,5 @@ def _extremes(work: Work, days: Period, before: tuple[str, ...], earlier: str | 
     open_table(work.db, GUIDE, work.lake.fetch(GUIDE, days.first, days.last))
     work.db.run("views/market_price")
     files = (work.file(layer, EXTREMES, earlier) for layer in before)
-    with work.registered(extremes_before=pa.concat_tables([_NO_EXTREMES, *map(map_table, files)])):
+    with work.db.registered(extremes_before=pa.concat_tables([_NO_EXTREMES, *map(map_table, files)])):
         work.add_file(f"{EXTREMES}.arrow", to_bytes(work.db.answer("views/extremes")))

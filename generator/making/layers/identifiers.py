@@ -16,11 +16,11 @@ from edge_auth.builds.index import to_bytes
 from edge_auth.builds.layers import FACTS
 from generator.database import Database
 from generator.lake.lake import Lake
-from generator.making.layer import BuildLayer, define_layer, one_task
-from generator.making.named_products import IDENTIFIERS, UNKNOWN, NamedProducts
-from generator.making.work import Work
-
-RECIPE = 1
+from generator.making import named_products
+from generator.making.lake_tables import IDENTIFIERS
+from generator.making.layer import BuildLayer
+from generator.making.named_products import UNKNOWN, NamedProducts
+from generator.making.work import Work, small_layer
 
 
 def identifiers_layer(lake: Lake, named: NamedProducts) -> BuildLayer:
@@ -30,18 +30,12 @@ def identifiers_layer(lake: Lake, named: NamedProducts) -> BuildLayer:
         LakeError: A file of the lake cannot be read, or the products break a rule.
     """
     content = lake.content("identifiers")
-    return define_layer(
-        layer_names.IDENTIFIERS,
-        one_task(layer_names.IDENTIFIERS, _identifiers),
-        recipe=RECIPE,
-        sql=("sources/identifiers", "views/identifiers"),
-        content={IDENTIFIERS: content, UNKNOWN: named.unknown_in_identifiers(content)},
-    )
+    unknown = named.unknown_in_identifiers(content)
+    inputs: dict[str, list[str] | str] = {named_products.IDENTIFIERS: content, UNKNOWN: unknown}
+    return small_layer(lake, layer_names.IDENTIFIERS, _identifiers, IDENTIFIERS, ("views/identifiers",), content=inputs)
 
 
 def _identifiers(work: Work) -> None:
-    work.tables.open_identifiers()
-    work.db.run("views/identifiers")
     schemes = work.db.rows('select scheme, "rows", json from identifier_schemes order by scheme')
     work.add_file(f"{FILE}.arrow", to_bytes(_rows(work.db, {scheme: found for scheme, *found in schemes})))
     left_out = work.db.rows("from identifiers_left_out")

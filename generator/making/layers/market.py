@@ -28,7 +28,8 @@ from generator.database import Database
 from generator.lake.lake import Lake
 from generator.lake.tables import open_table
 from generator.making.context import BuildContext
-from generator.making.layer import BuildLayer, Plan, Task, define_layer, one_task
+from generator.making.lake_tables import CATALOGUE
+from generator.making.layer import BuildLayer, Plan, Task, define_layer
 from generator.making.market_chain import (
     DAYS,
     KEPT,
@@ -44,7 +45,7 @@ from generator.making.named_products import PRICES, NamedProducts
 from generator.making.periods import Period, closed_periods, open_month
 from generator.making.shared_tasks import guide_files, month_tasks, task_names
 from generator.making.sorted_parquet import to_parquet
-from generator.making.work import Work
+from generator.making.work import Work, small_layer
 
 RECIPE = 3
 MEMBERS = "members"  # the input of a closed year: the groups of its singles
@@ -145,7 +146,7 @@ def _closed_year(work: Work, year: str, months: tuple[str, ...], before: tuple[s
     """Write the layer of a closed year from the bulk files of its months."""
     chain = open_chain(work, before)
     days = _write_points(work, year, [chain.add(_market_guide(work, [_guide(work, month)])) for month in months])
-    with work.registered(market_days=with_kept(work, before, days)):
+    with work.db.registered(market_days=with_kept(work, before, days)):
         work.add_file(f"{KEPT}.parquet", to_parquet(work.db.answer("views/market_kept")))
     for stem, table in zip(LAST, chain.last(), strict=True):
         work.add_file(f"{stem}.parquet", to_parquet(table))
@@ -156,7 +157,7 @@ def _open_month(work: Work, ranges: int, before: tuple[str, ...]) -> None:
     days = _write_points(work, layer_names.OPEN_MONTH, [open_chain(work, before).add(rows)])
     work.tables.open_game_names()
     members = work.db.answer("views/market_members")
-    with work.registered(market_days=with_kept(work, before, days), market_members=members):
+    with work.db.registered(market_days=with_kept(work, before, days), market_members=members):
         groups, indexes = work.db.answer("views/market_rows"), work.db.answer("views/market_indexes")
     work.add_file(f"{INDEXES}.parquet", to_parquet(indexes))
     # DuckDB leaves any bytes in the place of a null number; Arrow's own builders leave zeros.
@@ -178,10 +179,10 @@ def _market_guide(work: Work, files: Sequence[Path]) -> pa.Table:
 
 def _write_points(work: Work, period: str, days: list[pa.Table]) -> pa.Table:
     """Write the days of a period, as a file and as objects. Return them with the index as it is shown."""
-    with work.registered(market_chain=pa.concat_tables([MARKET_DAYS.empty_table(), *days])):
+    with work.db.registered(market_chain=pa.concat_tables([MARKET_DAYS.empty_table(), *days])):
         shown = work.db.answer("views/market_days")
     work.add_file(f"{DAYS}.parquet", to_parquet(shown))
-    with work.registered(market_days=shown):
+    with work.db.registered(market_days=shown):
         rows = work.db.answer("views/market_points").to_pylist()
     groups = [layout.market_group(row["id_expansion"], row["game_folded"]) for row in rows]
     keys = [layout.market_points(period, group) for group in groups]
@@ -191,17 +192,15 @@ def _write_points(work: Work, period: str, days: list[pa.Table]) -> pa.Table:
 
 def movers_layer(lake: Lake) -> BuildLayer:
     """Define the layer of the price moves. It reads only the days of the price guide that a window can need."""
-    return define_layer(
+    return small_layer(
+        lake,
         layer_names.MOVERS,
-        one_task(layer_names.MOVERS, _movers),
-        recipe=_MOVERS_RECIPE,
-        sql=("sources/products", "sources/expansions", "views/market_price", "views/movers"),
-        content={
-            "catalogue": lake.content("products", "expansions"),
-            "prices": _with_needed_days(lake).content(GUIDE),
-            "as of": [lake.as_of.isoformat()],
-        },
+        _movers,
+        CATALOGUE,
+        content={"prices": _with_needed_days(lake).content(GUIDE), "as of": [lake.as_of.isoformat()]},
+        sql=("views/market_price", "views/movers"),
         constants=(*WINDOWS.items(), *FLOORS, MAX_MOVERS),
+        recipe=_MOVERS_RECIPE,
     )
 
 
@@ -212,7 +211,6 @@ def _with_needed_days(lake: Lake) -> Lake:
 
 
 def _movers(work: Work) -> None:
-    work.tables.open_catalogue()
     open_table(work.db, GUIDE, _with_needed_days(work.lake).fetch(GUIDE))
     work.db.run("views/market_price", "views/movers")
     lines = work.db.table("select line from mover_lines order by line_number")

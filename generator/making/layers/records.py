@@ -7,31 +7,25 @@ open month, so it does not grow with the years.
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from edge_auth.builds import layer_names, layout
 from edge_auth.builds.layers import FACTS, Layer
 from generator.lake.files import DAY_FILES, hashes_by_day
 from generator.lake.lake import DAILY_TABLES, Lake
-from generator.making.layer import BuildLayer, define_layer, one_task
+from generator.making.layer import BuildLayer
 from generator.making.periods import Period, closed_periods
-from generator.making.work import Work
+from generator.making.work import Work, small_layer
 from generator.pack.verify import checked_file
 
-RECIPE = 1
 # One task makes each of them, under the layer's name.
 LAYERS_WITH_FACTS = (layer_names.WATCHLIST, layer_names.CATALOGUE)
-_DAYS_RECIPE = 1
 
 
-def status_layer(catalogue: BuildLayer, watchlist: BuildLayer) -> BuildLayer:
+def status_layer(lake: Lake, catalogue: BuildLayer, watchlist: BuildLayer) -> BuildLayer:
     """Define the layer of the status object, which changes when one of the two layers does."""
-    return define_layer(
-        layer_names.STATUS,
-        one_task(layer_names.STATUS, _status, after=LAYERS_WITH_FACTS),
-        recipe=RECIPE,
-        content={"layers": [catalogue.digest, watchlist.digest]},
-    )
+    return small_layer(lake, layer_names.STATUS, _status, after=[catalogue, watchlist])
 
 
 def _status(work: Work) -> None:
@@ -51,9 +45,8 @@ def facts(layer: Layer) -> dict[str, Any]:
 def day_files_layers(lake: Lake) -> Iterator[BuildLayer]:
     """Define the layers, oldest year first."""
     for year in closed_periods(lake, DAILY_TABLES):
-        name = layer_names.days_layer(year.name)
         content = {"files": year.content(lake, *DAILY_TABLES)}
-        yield define_layer(name, one_task(name, _day_files, year), recipe=_DAYS_RECIPE, content=content)
+        yield small_layer(lake, layer_names.days_layer(year.name), partial(_day_files, year=year), content=content)
 
 
 def _day_files(work: Work, year: Period) -> None:

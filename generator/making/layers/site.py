@@ -27,8 +27,9 @@ from edge_auth.store.file_cache import FileCache
 from generator.drawings.design import Texts, svgs, template
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext
-from generator.making.layer import BuildLayer, define_layer, one_task, slices
-from generator.making.work import Work
+from generator.making.lake_tables import CATALOGUE
+from generator.making.layer import BuildLayer, define_layer, slices
+from generator.making.work import Work, small_layer
 from generator.pack.writer import Member, TaskOutput, compress_objects
 from generator.site import openapi, pages
 from generator.site.api_reference import reference
@@ -37,8 +38,6 @@ from generator.site.live_examples import live_examples
 RECIPE = 4
 _CACHE_BYTES = 16 << 20
 _SQL = ("sources/expansions", "sources/products", "sources/identifiers", "views/set_codes")
-_DRAWINGS_RECIPE = 1
-_DRAWINGS_SQL = ("sources/products", "sources/expansions", "views/drawings")
 _DRAWINGS_PER_THREAD = 500
 
 
@@ -98,19 +97,11 @@ def _opened(context: BuildContext, build_id: str) -> Iterator[OpenBuild]:
 
 def drawings_layer(lake: Lake) -> BuildLayer:
     """Define the layer of the drawn pictures."""
-    return define_layer(
-        layer_names.DRAWINGS,
-        one_task(layer_names.DRAWINGS, _drawings),
-        recipe=_DRAWINGS_RECIPE,
-        sql=_DRAWINGS_SQL,
-        content={"catalogue": lake.content("products", "expansions")},
-        constants=(layout.DRAWING_PREFIX, template("single"), template("sealed")),
-    )
+    constants = (layout.DRAWING_PREFIX, template("single"), template("sealed"))
+    return small_layer(lake, layer_names.DRAWINGS, _drawings, CATALOGUE, ("views/drawings",), constants=constants)
 
 
 def _drawings(work: Work) -> None:
-    work.tables.open_catalogue()
-    work.db.run("views/drawings")
     rows = work.db.table("select * from drawings order by image").combine_chunks()
     parts = (rows.slice(start, end - start) for start, end in slices(len(rows), _DRAWINGS_PER_THREAD))
     for members in work.in_order(_pictures, parts):

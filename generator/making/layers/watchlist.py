@@ -5,11 +5,10 @@ import json
 from edge_auth.builds import bodies, layer_names, layout
 from edge_auth.builds.layers import FACTS
 from generator.lake.lake import Lake
-from generator.making.lake_tables import WATCH_SQL
-from generator.making.layer import BuildLayer, define_layer, one_task
-from generator.making.work import Work
+from generator.making.lake_tables import WATCHLIST
+from generator.making.layer import BuildLayer
+from generator.making.work import Work, small_layer
 
-RECIPE = 1
 _VIEWS = tuple(
     f"views/{view}"
     for view in (
@@ -25,20 +24,19 @@ _PER_PAGE = layer_names.ROWS_PER_PAGE[layer_names.WATCHLIST]
 
 def watchlist_layer(lake: Lake) -> BuildLayer:
     """Define the layer of the tracked products. Its ranges of days end with the as-of day, which is part of it."""
-    return define_layer(
+    return small_layer(
+        lake,
         layer_names.WATCHLIST,
-        one_task(layer_names.WATCHLIST, _watchlist, main_thread=True),
-        recipe=RECIPE,
-        sql=(*WATCH_SQL, *_VIEWS),
-        content={"watch": lake.content("watchlist", "watch_checks"), "as of": [lake.as_of.isoformat()]},
+        _watchlist,
+        WATCHLIST,
+        _VIEWS,
+        content={"as of": [lake.as_of.isoformat()]},
         constants=(_PER_PAGE, bodies.OPEN, bodies.BETWEEN, bodies.CLOSE),
     )
 
 
 def _watchlist(work: Work) -> None:
-    work.tables.open_watchlist()
     db = work.db
-    db.run(*_VIEWS)
     items = db.rows("select slug, json from watchlist_items order by slug_folded")
     lists = bodies.paged((json for _, json in items), _PER_PAGE, layout.watchlist_page)
     work.objects(lists)
