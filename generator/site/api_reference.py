@@ -8,7 +8,7 @@ concepts, and one for each resource, which is the first segment of a path.
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
@@ -33,24 +33,16 @@ _Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a resource, or a parameter of an endpoint.
-
-    Attributes:
-        type: The type, the allowed values and the default, in words.
-        place: `path`, `query` or `header` for a parameter, '' for a field.
-        choices: The allowed values of an enumeration.
-        example: The example as text, '' if there is none.
-        filled: The value in the operation's example request, '' if the request lacks the parameter.
-    """
+    """A field of a resource, or a parameter of an endpoint, or a header."""
 
     name: str
-    type: str
+    type: str  # with the allowed values and the default, in words
     description: str
-    place: str = ""
+    place: str = ""  # `path`, `query` or `header` for a parameter
     required: bool = True
-    choices: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()  # of an enumeration
     example: str = ""
-    filled: str = ""
+    filled: str = ""  # the value in the operation's example request, '' if the request lacks the parameter
 
 
 @dataclass(frozen=True)
@@ -65,12 +57,7 @@ class ErrorExample:
 
 @dataclass(frozen=True)
 class Operation:
-    """An endpoint with its parameters, its answer and its errors.
-
-    Attributes:
-        body: The schema of its answer, '' for a file.
-        answer_headers: The headers of its answers, each with the status of an answer that carries it.
-    """
+    """An endpoint with its parameters, its answer and its errors."""
 
     path: str
     id: str
@@ -80,9 +67,9 @@ class Operation:
     public: bool
     parameters: list[Field]
     answer: str
-    body: str
+    body: str  # the schema of its answer, '' for a file
     errors: list[ErrorExample]
-    answer_headers: list[tuple[int, Field]]
+    answer_headers: list[tuple[int, Field]]  # each with the status of an answer that carries it
 
     def placed(self, *places: str) -> list[Field]:
         """Return the parameters in these places."""
@@ -134,11 +121,7 @@ class Reference:
 
     def __init__(self, document: _Json, live: LiveExamples = NO_EXAMPLES):
         self.live = live
-        self.title: str = document["info"]["title"]
-        self.summary: str = document["info"]["summary"]
-        self.version: str = document["info"]["version"]
-        self.guide: str = document["info"]["description"]
-        self.contact: _Json = document["info"]["contact"]
+        self.info: _Json = document["info"]
         self.tags: list[_Json] = document["tags"]
         self.schemas: dict[str, _Json] = document["components"]["schemas"]
         self.resources = resources()
@@ -149,7 +132,8 @@ class Reference:
         self.pages = _pages(self.operations, self.resources)
         own = {schema for page in self.pages for schema in page.schemas}
         self.shared = [schema for schema in self.resources if schema not in own]
-        self._page_of = {id_: page.name for page in self.pages for id_ in (*_ids(page.operations), *page.schemas)}
+        self._page_of = {schema: page.name for page in self.pages for schema in page.schemas}
+        self._page_of |= {operation.id: operation.page for operation in self.operations}
 
     def tagged(self, tag: str) -> list[ResourcePage]:
         """Return the pages of one tag, in the order of the document."""
@@ -161,7 +145,7 @@ class Reference:
 
     def places(self) -> Iterator[SearchEntry]:
         """Yield all that the search of the reference finds."""
-        yield SearchEntry("Make your first call", "", f"{page_address(START)}#start", self.summary)
+        yield SearchEntry("Make your first call", "", f"{page_address(START)}#start", self.info["summary"])
         for recipe in self.recipes:
             yield SearchEntry(recipe.title, "", f"{page_address(START)}#{recipe.anchor}", recipe.text)
         for anchor, heading, text in guide_sections():
@@ -263,24 +247,14 @@ def _reached(schemas: Iterable[str], known: dict[str, Resource]) -> set[str]:
         if (name := waiting.pop()) not in found:
             found.add(name)
             resource = known[name]
-            waiting += [resource.base] if resource.base else []
-            waiting += [word for row in _rows(resource.fields) for word in _RESOURCE.findall(row.type) if word in known]
+            words = {word for row in _fields(resource.fields) for word in _RESOURCE.findall(row.type)}
+            waiting += [*(words & known.keys()), *([resource.base] if resource.base else [])]
     return found
-
-
-def _rows(rows: Iterable[Row]) -> Iterator[Row]:
-    for row in rows:
-        yield row
-        yield from _rows(row.fields)
-
-
-def _ids(operations: Iterable[Operation]) -> Iterator[str]:
-    return (operation.id for operation in operations)
 
 
 def _operation(path: str, item: _Json, query: dict[str, str], live: LiveExamples) -> Operation:
     success = item["responses"]["200"]
-    content = success["content"]
+    answer = success["content"].get("application/json")
     return Operation(
         path=path,
         id=item["operationId"],
@@ -288,38 +262,26 @@ def _operation(path: str, item: _Json, query: dict[str, str], live: LiveExamples
         title=item["summary"],
         description=item["description"],
         public=item.get("security") == [],
-        parameters=_parameters(item, query, live),
+        parameters=[_parameter(parameter, item["operationId"], query, live) for parameter in item["parameters"]],
         answer=success["description"],
-        body=_name(content["application/json"]["schema"]) if "application/json" in content else "",
-        errors=[error for status, answer in item["responses"].items() for error in _error_examples(status, answer)],
+        body=answer["schema"]["$ref"].removeprefix(REFERENCE) if answer else "",
+        errors=[error for status, other in item["responses"].items() for error in _error_examples(status, other)],
         answer_headers=[
             (int(status), Field(name, _type(header["schema"]), header["description"]))
-            for status, answer in item["responses"].items()
-            for name, header in answer.get("headers", {}).items()
+            for status, other in item["responses"].items()
+            for name, header in other.get("headers", {}).items()
         ],
     )
 
 
-def _parameters(item: _Json, query: dict[str, str], live: LiveExamples) -> list[Field]:
-    """Return the parameters of an operation, with their values in its example request."""
-    fields = [_parameter(parameter, live, item["operationId"]) for parameter in item["parameters"]]
-    filled = {field.name: query[field.name] or field.example for field in fields if field.name in query}
-    return [replace(field, filled=filled.get(field.name, "")) for field in fields]
-
-
-def _parameter(item: _Json, live: LiveExamples, operation: str) -> Field:
-    schema, name = item["schema"], item["name"]
+def _parameter(item: _Json, operation: str, query: dict[str, str], live: LiveExamples) -> Field:
+    """Return a parameter of an operation, with its value in the example request, whose query has these values."""
+    name, schema = item["name"], item["schema"]
     invented = "" if live.values and name in NAMES_OF_BUILDS else str(item.get("example", ""))
     example = live.values.get(f"{name} of {operation}", live.values.get(name, invented))
-    return Field(
-        name=name,
-        type=_type(schema),
-        description=item["description"],
-        place=item["in"],
-        required=item["required"],
-        choices=tuple(schema.get("enum", ())),
-        example=example,
-    )
+    filled = query[name] or example if name in query else ""
+    choices = tuple(schema.get("enum", ()))
+    return Field(name, _type(schema), item["description"], item["in"], item["required"], choices, example, filled)
 
 
 def _error_examples(status: str, answer: _Json) -> Iterator[ErrorExample]:
@@ -348,11 +310,6 @@ def _type(schema: _Json) -> str:
     if "default" in schema:
         words.append(f"default `{schema['default']}`")
     return ", ".join(words)
-
-
-def _name(reference: _Json) -> str:
-    path: str = reference["$ref"]
-    return path.removeprefix(REFERENCE)
 
 
 def _distinct(fields: Iterator[Field]) -> list[Field]:

@@ -26,24 +26,8 @@ from edge_auth.text import base_name
 
 DAYS = 90  # of the line of a game's index
 # The parameters whose values one build has and another lacks. One without a value in a build has no example there.
-NAMES_OF_BUILDS = frozenset(
-    (
-        "idProduct",
-        "ids",
-        "names",
-        "q",
-        "set",
-        "number",
-        "rarity",
-        "game",
-        "scheme",
-        "values",
-        "slug",
-        "name",
-        "from",
-        "to",
-    )
-)
+NAMES_OF_BUILDS = {"idProduct", "ids", "names", "q", "set", "number", "rarity", "game", "scheme", "values", "slug",
+                   "name", "from", "to"}  # fmt: skip
 
 _Json = Any
 _Ask = Callable[[str], _Json]
@@ -72,103 +56,67 @@ _MADE_LATER = f"{API}openapi.json"
 
 
 class Move(NamedTuple):
-    """A row of /movers with what its card shows.
+    """A row of /movers with what its card shows."""
 
-    Attributes:
-        mover: As the API writes it.
-        number: Of the card, or None.
-        image: An address over https, a path of this host, or None.
-        low: The lowest offer of the finish that moved, in euros, or None.
-        hue: The place of the game's colour in the style sheet, for a card without a picture.
-    """
-
-    mover: dict[str, Any]
+    mover: dict[str, Any]  # as the API writes it
     number: str | None
-    image: str | None
-    low: float | None
-    hue: int
+    image: str | None  # an address over https, or a path of this host
+    low: float | None  # the lowest offer of the finish that moved, in euros
+    hue: int  # the place of the game's colour in the style sheet, for a card without a picture
 
 
 class GameIndex(NamedTuple):
-    """The index of a game.
-
-    Attributes:
-        newest: The index on its newest day.
-        change_7d_pct: In percent, or None.
-        then: The day that this change is against, or None.
-        first: The index on the first day of the line.
-        points: The line, as `points` of a polyline in a drawing of 120 × 28.
-    """
+    """The index of a game."""
 
     name: str
     newest: float
     change_7d_pct: float | None
-    then: str | None
-    first: float
-    points: str
+    then: str | None  # the day that this change is against
+    first: float  # on the first day of the line
+    points: str  # the line, as `points` of a polyline in a drawing of 120 × 28
 
 
 @dataclass(frozen=True)
 class LiveExamples:
-    """What the pages of the site take from a build.
+    """What the pages of the site take from a build."""
 
-    Attributes:
-        values: Example values of parameters by name. `q of listSets` is the value of `q` for that operation alone.
-        answer: Returns the answer to a path with its query, or None if the build cannot answer it.
-        status: The status object, or None.
-        games: The indexes of games.
-        moves: The confirmed moves of the week.
-        sections: The entries of the navigation that not every build has something to show for, and this one has.
-        pictures: How many pictures the index of fingerprints has.
-    """
-
+    # Example values of parameters by name. `q of listSets` is the value of `q` for that operation alone.
     values: Mapping[str, str] = field(default_factory=dict)
-    answer: _Ask = lambda target: None
+    answer: _Ask = lambda target: None  # to a path with its query; None if the build cannot answer it
     status: _Json = None
     games: Sequence[GameIndex] = ()
-    moves: Sequence[Move] = ()
-    sections: frozenset[str] = frozenset()
-    pictures: int = 0
+    moves: Sequence[Move] = ()  # the confirmed moves of the week
+    sections: frozenset[str] = frozenset()  # entries of the navigation that this build has something to show for
+    pictures: int = 0  # of the index of fingerprints
 
 
 NO_EXAMPLES = LiveExamples()
 
 
 def live_examples(build: OpenBuild) -> LiveExamples:
-    """Return the examples of a build.
-
-    Raises:
-        StoreError: The build cannot be read.
-    """
+    """Return the examples of a build."""
     answer = partial(_answer, client_of(build))
     return LiveExamples(
         values=dict(_values(build, answer)),
         answer=answer,
         status=json.loads(build.objects.status()),
         games=game_indexes(answer),
-        moves=week_moves(answer),
+        moves=[move for direction in ("up", "down") for move in _moves(direction, answer)],
         sections=frozenset(name for name, paths in _SECTIONS.items() if any(map(_has_rows, map(answer, paths)))),
         pictures=answer(f"{API}fingerprints")["count"],
     )
 
 
-def week_moves(answer: _Ask) -> list[Move]:
-    """Return the largest confirmed moves of 7 days in percent, those up before those down.
-
-    Args:
-        answer: Returns the answer to a path of the API, or None.
-    """
-    return [move for direction in ("up", "down") for move in _moves(direction, answer)]
-
-
 def game_indexes(answer: _Ask) -> list[GameIndex]:
-    """Return the indexes of the games of most value, without those whose prices have stopped.
-
-    Args:
-        answer: Returns the answer to a path of the API, or None.
-    """
-    rows = (answer(f"{API}market?by=game&limit={_MOST_GAMES}") or {"data": []})["data"]
+    """Return the indexes of the games of most value, without those whose prices have stopped."""
+    rows = _rows(answer, f"market?by=game&limit={_MOST_GAMES}")
     return [index for row in rows if (index := _game_index(row, answer))]
+
+
+def _rows(answer: _Ask, target: str) -> list[dict[str, Any]]:
+    """Return the rows of a list, which may lack the answer."""
+    rows: list[dict[str, Any]] = (answer(f"{API}{target}") or {"data": []})["data"]
+    return rows
 
 
 def shown(value: _Json, indent: int = 0, width: int = 84) -> str:
@@ -176,13 +124,10 @@ def shown(value: _Json, indent: int = 0, width: int = 84) -> str:
     line = json.dumps(value, ensure_ascii=False)
     if not isinstance(value, dict | list) or (len(line) + indent <= width and not _nested(value)):
         return line
-    opening, closing = ("{", "}") if isinstance(value, dict) else ("[", "]")
-    members = value.items() if isinstance(value, dict) else ((None, member) for member in value)
-    lines = [
-        " " * (indent + 2) + (f'"{name}": ' if name is not None else "") + shown(member, indent + 2, width)
-        for name, member in members
-    ]
-    return opening + "\n" + ",\n".join(lines) + "\n" + " " * indent + closing
+    members = [(f'"{name}": ', member) for name, member in value.items()] if isinstance(value, dict) else [
+        ("", member) for member in value]  # fmt: skip
+    lines = [" " * (indent + 2) + name + shown(member, indent + 2, width) for name, member in members]
+    return line[0] + "\n" + ",\n".join(lines) + "\n" + " " * indent + line[-1]
 
 
 def cut(text: str) -> str:
@@ -192,34 +137,24 @@ def cut(text: str) -> str:
 
 
 def _moves(direction: str, answer: _Ask) -> list[Move]:
+    """Return the largest confirmed moves of 7 days in percent.
+
+    The averages of a week and a month differ. Equal ones are of the same few sales.
+    """
     floor = f"min_price={_LEAST_PRICE}&limit={_MOVE_CANDIDATES}"
-    movers = answer(f"{API}movers?confirmed=true&direction={direction}&{floor}")["data"]
-    if not movers:
-        return []
-    cards = answer(f"{API}cards?ids=" + ",".join(str(mover["id_product"]) for mover in movers))["data"]
-    backed = (pair for pair in zip(movers, cards, strict=True) if _has_two_averages(*pair))
-    return [_move(*pair) for pair in islice(backed, _MOVES_EACH_WAY)]
+    movers = _rows(answer, f"movers?confirmed=true&direction={direction}&{floor}")
+    cards = _rows(answer, "cards?ids=" + ",".join(str(mover["id_product"]) for mover in movers)) if movers else []
+    finishes = (card["price_guide"]["holo"] if mover["finish"] == "foil" else card["price_guide"]
+                for mover, card in zip(movers, cards, strict=True))  # fmt: skip
+    rows = (row for row in zip(movers, cards, finishes, strict=True) if row[2]["avg7"] != row[2]["avg30"])
+    return [_move(*row) for row in islice(rows, _MOVES_EACH_WAY)]
 
 
-def _has_two_averages(mover: dict[str, Any], card: dict[str, Any]) -> bool:
-    """Return whether the averages of a week and a month differ. Equal ones are of the same few sales."""
-    guide = _guide(mover, card)
-    return bool(guide["avg7"] != guide["avg30"])
-
-
-def _guide(mover: dict[str, Any], card: dict[str, Any]) -> dict[str, Any]:
-    """Return the prices of the finish that moved."""
-    guide: dict[str, Any] = card["price_guide"]
-    return guide["holo"] if mover["finish"] == "foil" else guide
-
-
-def _move(mover: dict[str, Any], card: dict[str, Any]) -> Move:
+def _move(mover: dict[str, Any], card: dict[str, Any], guide: dict[str, Any]) -> Move:
     image = card["image"] or ""
     shown = image.startswith(("https://", "/")) and not image.startswith("//")
     game = (card["category"] or "").rpartition(" ")[0]  # a card does not name its game, but its category begins with it
-    return Move(
-        mover, card["number"], image if shown else None, _guide(mover, card)["low"], sum(map(ord, game)) % _HUES
-    )
+    return Move(mover, card["number"], image if shown else None, guide["low"], sum(map(ord, game)) % _HUES)
 
 
 def _game_index(row: dict[str, Any], answer: _Ask) -> GameIndex | None:
@@ -260,7 +195,7 @@ def _values(build: OpenBuild, answer: _Ask) -> Iterator[tuple[str, str]]:
             yield from (("scheme", scheme), ("values", values[0]))
     games = [json.loads(line)["name"] for line in build.rows(layer_names.GAMES)]
     yield from (("game", name) for name in games[:1] if len(name) <= _MAX_NAME_CHARACTERS)
-    market = (answer(f"{API}market?limit=1") or {"data": []})["data"]
+    market = _rows(answer, "market?limit=1")
     yield "set of getMarketHistory", str(market[0]["set"]["id"]) if market else ""  # an id, where others have a name
     files = (answer(f"{API}bulk") or {"files": []})["files"]
     yield from (("name of getBulkFile", file["name"]) for file in files[:1])
@@ -271,10 +206,9 @@ def _values(build: OpenBuild, answer: _Ask) -> Iterator[tuple[str, str]]:
 
 def _example_card(answer: _Ask) -> _Json:
     """Return the single that rose most, with a picture if possible; else the most expensive product, or None."""
-    nothing: _Json = {"data": []}
-    movers = (answer(f"{API}movers?kind=single&min_price=5&limit={_EXAMPLE_CANDIDATES}") or nothing)["data"]
+    movers = _rows(answer, f"movers?kind=single&min_price=5&limit={_EXAMPLE_CANDIDATES}")
     risen = ",".join(str(mover["id_product"]) for mover in movers)
-    cards = (answer(f"{API}cards?ids={risen}" if risen else f"{API}cards?limit=1") or nothing)["data"]
+    cards = _rows(answer, f"cards?ids={risen}" if risen else "cards?limit=1")
     return next((card for card in cards if card["image"]), cards[0] if cards else None)
 
 

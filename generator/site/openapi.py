@@ -1,13 +1,13 @@
 """The OpenAPI document of the API, which the layer `site` stores as the object `openapi.json`.
 
 It joins what the views declare, the prose of `operations.md` and the schemas. The document of a build has examples that
-the build answers.
+the build answers. All functions raise SiteError where a row of a text is missing, left over or malformed.
 """
 
 import csv
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
@@ -62,15 +62,6 @@ _RATE: _Json = {
 _KEY_ERRORS = (NoKey, InvalidKey, ExpiredKey, RevokedKey)
 
 
-def responses(endpoint: Endpoint, prose: Prose) -> _Json:
-    """Return the responses of an endpoint by their status.
-
-    Raises:
-        SiteError: A response or a header has no row.
-    """
-    return _Responses(endpoint, prose).all()
-
-
 def errors(endpoint: Endpoint) -> list[type[ApiError]]:
     """Return the errors that an endpoint can return: those of its look-up, and those of the checks before it."""
     of_keys = () if endpoint.public else (*_KEY_ERRORS, InsufficientScope)
@@ -88,13 +79,11 @@ def recorded_messages() -> dict[tuple[str, str], str]:
 
 
 class _Responses:
-    """The responses of one endpoint."""
-
     def __init__(self, endpoint: Endpoint, prose: Prose):
         self._endpoint = endpoint
         self._prose = prose
 
-    def all(self) -> _Json:
+    def by_status(self) -> _Json:
         found = {"200": self._success("200")}
         if RangeNotSatisfiable in self._endpoint.errors:
             found["206"] = self._success("206")
@@ -185,21 +174,15 @@ class _Responses:
         return self._prose.sentence(self._endpoint.path, STATUSES, name, **facts).text
 
 
-def parameters(endpoint: Endpoint, prose: Prose) -> list[_Json]:
-    """Return the parameters of an endpoint: those of the path, of the query, and headers.
-
-    Raises:
-        SiteError: A parameter has no row.
-    """
-    return [
-        _parameter(endpoint, prose, name, place, schema)
-        for place, found in (
-            ("path", _in_path(endpoint)),
-            ("query", _in_query(endpoint)),
-            ("header", _headers(endpoint)),
-        )
-        for name, schema in found
-    ]
+def _parameters(endpoint: Endpoint, prose: Prose) -> list[_Json]:
+    """Return the parameters of an endpoint: those of the path, of the query, and headers."""
+    subject = schema_of(endpoint.subject) if endpoint.subject else _TEXT | {"minLength": 1}
+    headers = ["If-Match", "Range", "If-Range"] if RangeNotSatisfiable in endpoint.errors else []
+    headers += ["X-Build"] if endpoint.of_build else []
+    found = [("path", name, subject) for name in endpoint.subjects]
+    found += [("query", name, schema_of(rule)) for name, rule in (endpoint.query or {}).items()]
+    found += [("header", name, _TEXT) for name in (*headers, "If-None-Match")]
+    return [_parameter(endpoint, prose, *one) for one in found]
 
 
 def schema_of(rule: Rule) -> _Json:
@@ -241,7 +224,7 @@ def _names_pattern(rule: NameList) -> str:
     return rf"^{lines}(?:\n{lines}){{0,{rule.max_names - 1}}}(?:\n{blanks})*$"
 
 
-def _parameter(endpoint: Endpoint, prose: Prose, name: str, place: str, schema: _Json) -> _Json:
+def _parameter(endpoint: Endpoint, prose: Prose, place: str, name: str, schema: _Json) -> _Json:
     text, example = prose.sentence(endpoint.path, PARAMETERS, name, **schema)
     described = {
         "name": name,
@@ -250,26 +233,11 @@ def _parameter(endpoint: Endpoint, prose: Prose, name: str, place: str, schema: 
         "description": text,
         "schema": schema,
     }
-    if example:
-        described["example"] = json.loads(example) if schema["type"] in ("integer", "number") else example
-    return described
+    return described | ({"example": _typed(example, schema)} if example else {})
 
 
-def _in_path(endpoint: Endpoint) -> Iterator[tuple[str, _Json]]:
-    for name in endpoint.subjects:
-        yield name, schema_of(endpoint.subject) if endpoint.subject else {"type": "string", "minLength": 1}
-
-
-def _in_query(endpoint: Endpoint) -> Iterator[tuple[str, _Json]]:
-    for name, rule in (endpoint.query or {}).items():
-        yield name, schema_of(rule)
-
-
-def _headers(endpoint: Endpoint) -> Iterator[tuple[str, _Json]]:
-    names = ["If-Match", "Range", "If-Range"] if RangeNotSatisfiable in endpoint.errors else []
-    names += ["X-Build"] if endpoint.of_build else []
-    for name in (*names, "If-None-Match"):
-        yield name, {"type": "string"}
+def _typed(example: str, schema: _Json) -> object:
+    return json.loads(example) if schema["type"] in ("integer", "number") else example
 
 
 _REFERENCE = "#/components/schemas/"
@@ -337,36 +305,20 @@ def document(examples: Mapping[tuple[str, str], str] | None = None) -> bytes:
     Args:
         examples: The examples of parameters by operation and name, in place of the invented ones. Together, those of an
             operation are a request that can be answered.
-
-    Raises:
-        SiteError: A row of `operations.md` or `schemas.md` is missing, left over or malformed.
     """
-    opened = _opened(strict_document())
+    opened = open_schemas(json.loads(strict_document()))
     if examples is None:
         return _canonical(opened)
-    return _canonical(
-        opened | {"paths": {path: _exemplified(item, examples) for path, item in opened["paths"].items()}}
-    )
-
-
-def _exemplified(item: _Json, examples: Mapping[tuple[str, str], str]) -> _Json:
-    """Return a path with other examples of its parameters."""
-    operation = item["get"]
-    parameters = []
-    for old in operation["parameters"]:
-        new = {name: value for name, value in old.items() if name != "example"}
-        if (value := examples.get((operation["operationId"], old["name"]))) is not None:
-            new["example"] = json.loads(value) if old["schema"]["type"] in ("integer", "number") else value
-        parameters.append(new)
-    return {"get": operation | {"parameters": parameters}}
+    for operation in (item["get"] for item in opened["paths"].values()):
+        for parameter in operation["parameters"]:
+            parameter.pop("example", None)
+            if (value := examples.get((operation["operationId"], parameter["name"]))) is not None:
+                parameter["example"] = _typed(value, parameter["schema"])
+    return _canonical(opened)
 
 
 def strict_document() -> bytes:
-    """Return the document with schemas that allow only the fields of today. Tests and the reference use it.
-
-    Raises:
-        SiteError: As for `document`.
-    """
+    """Return the document with schemas that allow only the fields of today. Tests and the reference use it."""
     return _strict_document(tuple((name, os.environ.get(key) or text) for name, (key, text) in _OPERATOR.items()))
 
 
@@ -376,11 +328,7 @@ def _strict_document(operator: tuple[tuple[str, str], ...]) -> bytes:
 
 
 def make_document(prose: Prose, operator: Mapping[str, str]) -> _Json:
-    """Return the document with some prose.
-
-    Raises:
-        SiteError: A row of the prose or the schemas is missing, left over or malformed.
-    """
+    """Return the document with some prose."""
     made = {
         "openapi": "3.1.0",
         "info": _info(operator),
@@ -396,15 +344,14 @@ def make_document(prose: Prose, operator: Mapping[str, str]) -> _Json:
 
 def _info(operator: Mapping[str, str]) -> _Json:
     contact = {"name": operator["contact_name"], "url": operator["contact_url"]}
-    license_ = {"name": operator["license_name"], "url": operator["license_url"]}
-    without_url = {"identifier": "LicenseRef-operator"}
+    where = {"url": operator["license_url"]} if operator["license_url"] else {"identifier": "LicenseRef-operator"}
     return {
         "title": "Card price monitor API",
         "version": "1.0.0",
         "summary": "Prices, catalogue, sets, watchlist and image fingerprints of a card marketplace, read-only",
         "description": guide(),
         "contact": {name: value for name, value in contact.items() if value},
-        "license": license_ if license_["url"] else {"name": license_["name"], **without_url},
+        "license": {"name": operator["license_name"], **where},
     }
 
 
@@ -417,14 +364,9 @@ def _operation(endpoint: Endpoint, prose: Prose) -> _Json:
         "summary": section.title,
         "description": section.text + ("" if endpoint.public else scope),
         **({"security": []} if endpoint.public else {}),
-        "parameters": parameters(endpoint, prose),
-        "responses": responses(endpoint, prose),
+        "parameters": _parameters(endpoint, prose),
+        "responses": _Responses(endpoint, prose).by_status(),
     }
-
-
-@lru_cache(1)
-def _opened(strict: bytes) -> _Json:
-    return open_schemas(json.loads(strict))
 
 
 def _canonical(parsed: object) -> bytes:

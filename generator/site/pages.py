@@ -153,7 +153,7 @@ def _search(api: Reference) -> bytes:
 
 
 def _render(template: str, api: Reference, **more: object) -> bytes:
-    values = {"api": api, "live": api.live, "status": api.live.status, "contact": api.contact, **more}
+    values = {"api": api, "live": api.live, "status": api.live.status, "contact": api.info["contact"], **more}
     return _environment().get_template(template).render(values).encode()
 
 

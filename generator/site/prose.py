@@ -4,7 +4,8 @@
 the headings of `recipes.md`. The changes of the API are parts of CHANGELOG.md.
 
 The guide is a part of docs/api.md. The OpenAPI document and the reference show it, and llms.txt begins with it. Its
-tables repeat what the code declares; `make golden` writes them.
+tables repeat what the code declares; `make golden` writes them. All methods of Prose raise SiteError where a heading or
+a row of `operations.md` is missing, malformed or left over.
 """
 
 import re
@@ -39,18 +40,13 @@ class Sentence(NamedTuple):
 
 @dataclass
 class Section:
-    """A heading with its paragraph and the rows of its table.
-
-    Attributes:
-        title: What follows the path in the heading.
-        used: The rows that were asked for.
-    """
+    """A heading with its paragraph and the rows of its table."""
 
     name: str
-    title: str = ""
-    text: str = ""
+    title: str  # what follows the path in the heading
+    text: str
     rows: dict[str, Sentence] = field(default_factory=dict)
-    used: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)  # the rows that were asked for
 
     def find(self, name: str) -> Sentence | None:
         """Return a row, or None."""
@@ -59,11 +55,7 @@ class Section:
 
 
 class Prose:
-    """The prose of `operations.md`, or of a text in its form.
-
-    Raises:
-        SiteError: A row is malformed, or stands twice.
-    """
+    """The prose of `operations.md`, or of a text in its form."""
 
     def __init__(self, text: str | None = None):
         text = text or files("generator.site").joinpath("operations.md").read_text("utf-8")
@@ -73,11 +65,7 @@ class Prose:
         self.section(PARAMETERS).rows.update(_declared_rows())
 
     def section(self, name: str) -> Section:
-        """Return the section of a path, or one of those above the paths.
-
-        Raises:
-            SiteError: There is none.
-        """
+        """Return the section of a path, or one of those above the paths."""
         self._used.add(name)
         if name not in self._sections:
             raise SiteError(f"{_OPERATIONS} has no heading '## {name}': add it with its rows")
@@ -94,9 +82,6 @@ class Prose:
 
         Args:
             facts: What the code declares, by the names that the sentence has in braces.
-
-        Raises:
-            SiteError: Neither section has the row, or the sentence names an unknown fact.
         """
         own = self.section(path).find(name) or Sentence("", "")
         general = Sentence("", "") if own.text else self.section(shared).find(name) or Sentence("", "")
@@ -116,11 +101,7 @@ class Prose:
         return {name: value for name, _, value in pairs}
 
     def require_all_used(self) -> None:
-        """Check that nothing is left over after the document was made.
-
-        Raises:
-            SiteError: Nothing has asked for a heading or a row.
-        """
+        """Check that nothing is left over after the document was made."""
         for name, section in self._sections.items():
             if name not in self._used:
                 raise SiteError(f"{_OPERATIONS}: no endpoint has the path of the heading '## {name}': delete it")
@@ -129,16 +110,11 @@ class Prose:
 
 
 class Recipe(NamedTuple):
-    """A program of the reference.
+    """A program of the reference."""
 
-    Attributes:
-        name: Of its files in `templates/pages/examples/`, '' if another page shows it.
-        text: What it does, as Markdown.
-    """
-
-    name: str
+    name: str  # of its files in `templates/pages/examples/`, '' if another page shows it
     title: str
-    text: str
+    text: str  # what it does, as Markdown
 
     @property
     def anchor(self) -> str:

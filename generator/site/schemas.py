@@ -6,6 +6,8 @@ A row has the type of its field in words. They become JSON Schema, and words for
     array of Offer, at most 5 items    {"type": "array", "items": {"$ref": "#/components/schemas/Offer"}, "maxItems": 5}
     one of the views                   {"type": "string", "enum": ["daily", "weekly", "monthly"]}
     string, under any name             {"type": "object", "additionalProperties": {"type": "string"}}
+
+All functions raise SiteError, with the line, where a row is malformed.
 """
 
 import json
@@ -71,57 +73,40 @@ _BOUNDS = (
 
 @dataclass(frozen=True)
 class Row:
-    """A field of a resource.
-
-    Attributes:
-        type: The type in words.
-        example: JSON, or the text of a string; '' for none.
-        line: The number of its line in `schemas.md`.
-        fields: The fields of an inner object.
-    """
+    """A field of a resource."""
 
     name: str
-    type: str
+    type: str  # in words
     description: str
-    example: str
-    line: int
-    fields: tuple["Row", ...] = ()
+    example: str  # JSON, or the text of a string; '' for none
+    line: int  # in `schemas.md`
+    fields: tuple["Row", ...] = ()  # of an inner object
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether it may be absent."""
+        return _SEPARATOR.split(self.type)[-1] == _OPTIONAL
 
 
 @dataclass(frozen=True)
 class Resource:
-    """A resource.
-
-    Attributes:
-        fields: Its own fields, in the order of an answer.
-        base: The resource whose fields come before its own, or None.
-        open: Whether it has fields that are not listed.
-    """
+    """A resource."""
 
     name: str
     description: str
-    fields: tuple[Row, ...]
-    base: str | None = None
-    open: bool = False
+    fields: tuple[Row, ...]  # its own, in the order of an answer
+    base: str | None = None  # the resource whose fields come before its own
+    open: bool = False  # whether it has fields that are not listed
 
 
 @cache
 def resources() -> dict[str, Resource]:
-    """Return the resources by name, in the order of the file.
-
-    Raises:
-        SiteError: A row is malformed.
-    """
-    text = files("generator.site").joinpath("schemas.md").read_text("utf-8")
-    return read_resources(text)
+    """Return the resources by name, in the order of the file."""
+    return read_resources(files("generator.site").joinpath("schemas.md").read_text("utf-8"))
 
 
 def read_resources(text: str) -> dict[str, Resource]:
-    """Return the resources of a text in the form of `schemas.md`, by name.
-
-    Raises:
-        SiteError: A row is malformed.
-    """
+    """Return the resources of a text in the form of `schemas.md`, by name."""
     lines = list(enumerate(text.splitlines(), 1))
     starts = [index for index, (_, line) in enumerate(lines) if line.startswith("## ")]
     ends = [*starts[1:], len(lines)]
@@ -140,19 +125,12 @@ def schemas() -> dict[str, Json]:
     """Return the schemas by name, as `components.schemas` of the OpenAPI document has them. Do not change the result.
 
     They allow only the fields of today. Each has an example, which is assembled from those of its fields.
-
-    Raises:
-        SiteError: A row of `schemas.md` is malformed.
     """
     return make_schemas(resources())
 
 
 def make_schemas(resources: Mapping[str, Resource]) -> dict[str, Json]:
-    """Return the schemas of resources by name.
-
-    Raises:
-        SiteError: A row is malformed.
-    """
+    """Return the schemas of resources by name."""
     return {name: _resource_schema(name, resources) for name in resources}
 
 
@@ -164,19 +142,15 @@ def schema_of(words: str) -> Json:
     """
     type_, *bounds = (part for part in _SEPARATOR.split(words) if part != _OPTIONAL)
     schema = _without_bounds(type_)
-    under = [bound.removeprefix(_UNDER) for bound in bounds if bound.startswith(_UNDER)]
     for bound in bounds:
-        if not bound.startswith((_UNDER, _UNDER_NAMES)):
+        if bound == _UNDER_NAMES:
+            schema = {"type": "object", "additionalProperties": schema}
+        elif bound.startswith(_UNDER):
+            names = dict.fromkeys(_declared_words(bound.removeprefix(_UNDER)), schema)
+            schema = {"type": "object", "additionalProperties": False, "properties": names}
+        else:
             schema |= _bound(bound)
-    if _UNDER_NAMES in bounds:
-        return {"type": "object", "additionalProperties": schema}
-    if not under:
-        return schema
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": dict.fromkeys(_declared_words(under[0]), schema),
-    }
+    return schema
 
 
 @cache
@@ -189,13 +163,7 @@ def for_readers(words: str) -> str:
     return words
 
 
-def is_optional(words: str) -> bool:
-    """Return whether a field of this type may be absent."""
-    return _SEPARATOR.split(words)[-1] == _OPTIONAL
-
-
-def malformed(line: int, problem: str) -> SiteError:
-    """Return the error for a row."""
+def _malformed(line: int, problem: str) -> SiteError:
     return SiteError(f"generator/site/schemas.md:{line}: {problem}")
 
 
@@ -207,7 +175,7 @@ def _resource(lines: list[tuple[int, str]]) -> Resource:
     own = [row for row in rows if row.name != _MORE and not _BASE.fullmatch(row.name)]
     own = [*(_page_rows(name, item, number) if item else ()), *own]
     if not own:
-        raise malformed(number, f"{heading!r} has no fields: add a table with the columns {', '.join(_COLUMNS)}")
+        raise _malformed(number, f"{heading!r} has no fields: add a table with the columns {', '.join(_COLUMNS)}")
     text = " ".join(line for _, line in lines[1:] if line and not line.startswith("|"))
     text = text or f"One page of a list: {item} objects and the place of the page."
     is_open = any(row.name == _MORE for row in rows)
@@ -219,7 +187,7 @@ def _page_rows(page: str, item: str, line: int) -> Iterator[Row]:
     rules = [endpoint.query["limit"] for endpoint in ENDPOINTS if endpoint.schema == page and endpoint.query]
     most = [rule.high for rule in rules if isinstance(rule, Integer)]
     if not most:
-        raise malformed(line, f"no endpoint answers {page}: add it to `edge_auth/api`")
+        raise _malformed(line, f"no endpoint answers {page}: add it to `edge_auth/api`")
     yield Row("data", f"array of {item}, at most {most[0]} items", "The rows of this page.", "", line)
     yield Row("pagination", "Pagination", "Where this page stands.", "", line)
 
@@ -227,7 +195,7 @@ def _page_rows(page: str, item: str, line: int) -> Iterator[Row]:
 def _row(number: int, line: str) -> Row:
     cells = [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
     if len(cells) != len(_COLUMNS):
-        raise malformed(number, f"a row has {len(cells)} cells: write '| {' | '.join(_COLUMNS)} |'")
+        raise _malformed(number, f"a row has {len(cells)} cells: write '| {' | '.join(_COLUMNS)} |'")
     name, type_, description, example = cells
     return Row(name, type_, description, example, number)
 
@@ -238,9 +206,9 @@ def _nested(rows: list[Row]) -> tuple[Row, ...]:
     for row in rows:
         name, _, inner = row.name.partition(".")
         if inner and name not in found:
-            raise malformed(row.line, f"{row.name!r} needs one row {name!r} of type 'object' above it")
+            raise _malformed(row.line, f"{row.name!r} needs one row {name!r} of type 'object' above it")
         if name in found and not inner:
-            raise malformed(row.line, f"{name!r} has a row above: remove one of them")
+            raise _malformed(row.line, f"{name!r} has a row above: remove one of them")
         found.setdefault(name, []).append(replace(row, name=inner or name))
     return tuple(replace(own, fields=_nested(inner)) for own, *inner in found.values())
 
@@ -250,14 +218,14 @@ def _resource_schema(name: str, resources: Mapping[str, Resource]) -> Json:
     schema = _object(all_fields(name, resources)) | {"description": resource.description}
     if resource.open:
         del schema["additionalProperties"]
-    return schema | {"examples": [_example_of(name, resources)]}
+    return schema | {"examples": [_example(all_fields(name, resources), resources)]}
 
 
 def _object(fields: tuple[Row, ...]) -> Json:
     return {
         "type": "object",
         "additionalProperties": False,
-        "required": [field.name for field in fields if not is_optional(field.type)],
+        "required": [field.name for field in fields if not field.is_optional],
         "properties": {field.name: _member(field) for field in fields},
     }
 
@@ -271,16 +239,12 @@ def _field_schema(field: Row) -> Json:
     try:
         return schema_of(field.type)
     except ValueError as error:
-        raise malformed(field.line, str(error)) from None
-
-
-def _example_of(name: str, resources: Mapping[str, Resource]) -> Json:
-    return _example(all_fields(name, resources), resources)
+        raise _malformed(field.line, str(error)) from None
 
 
 def _example(fields: tuple[Row, ...], resources: Mapping[str, Resource]) -> Json:
     """Return the example of an object. A field that may be absent and has no example is left out."""
-    shown = (field for field in fields if field.example or not is_optional(field.type))
+    shown = (field for field in fields if field.example or not field.is_optional)
     return {field.name: _field_example(field, resources) for field in shown}
 
 
@@ -292,8 +256,8 @@ def _field_example(field: Row, resources: Mapping[str, Resource]) -> object:
         return _given_example(field)
     name = field.type.removeprefix(ARRAY_OF).partition(",")[0].removesuffix(" or null")
     if name not in resources:
-        raise malformed(field.line, f"{field.name!r} needs an example, or a type that is a heading of this file")
-    example = _example_of(name, resources)
+        raise _malformed(field.line, f"{field.name!r} needs an example, or a type that is a heading of this file")
+    example = _example(all_fields(name, resources), resources)
     return [example] if field.type.startswith(ARRAY_OF) else example
 
 
@@ -304,7 +268,7 @@ def _given_example(field: Row) -> object:
     try:
         return json.loads(field.example)
     except ValueError:
-        raise malformed(field.line, f"the example {field.example!r} is not JSON: write it as JSON") from None
+        raise _malformed(field.line, f"the example {field.example!r} is not JSON: write it as JSON") from None
 
 
 def _without_bounds(type_: str) -> Json:

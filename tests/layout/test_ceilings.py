@@ -27,7 +27,7 @@ LINES = {
     "generator/pack": 519,
     "generator/reading": 2_327,
     "generator/releases": 1_198,
-    "generator/site": 2_212,
+    "generator/site": 1_985,
     "generator/tree": 856,
     "bench": 3_924,
     "tests": 43_050,
