@@ -3,22 +3,22 @@
 The counter is a file of slots, so counting is a lock and a write of sixteen bytes, and counts survive restarts. Names
 are hashed, with a secret that the file holds, to buckets of a few slots. Addresses have one table. If a bucket of it
 gets more addresses in a minute than it has slots, the least used slot is replaced. Keys have tables of their own: if a
-bucket of the first one is full, the next table is used, and no count of the current minute is replaced. If the file
-cannot be used, the workers of a shim count together in memory until the next minute, and log it, since an answer
-matters more than a count over all shims.
+bucket of the first one is full, the next table is used, and no count of the current minute is replaced. The file is
+opened anew each minute. If it cannot be used, the workers of a shim count together in memory until the next one, and
+log it, since an answer matters more than a count over all shims.
 """
 
 import os
 import struct
 from collections.abc import Callable
 from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, lockf
-from functools import lru_cache, partial
+from functools import lru_cache
 from hashlib import blake2b, sha256
 from ipaddress import IPv6Address, ip_address
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol
 
 from edge_auth.store.disk import reserve
 
@@ -36,8 +36,6 @@ _RESERVED_BYTES = _HEADER_BYTES + 2 * _TABLE_BYTES
 # A slot's window may lie this far ahead, because a clock was set back a little. Further ahead is an error of a clock.
 _MAX_WINDOWS_AHEAD = 2
 _LOCK_TIMEOUT_SECONDS, _LOCK_POLL_SECONDS = 0.5, 0.0001
-_LOG_SECONDS = 60
-T = TypeVar("T")
 WINDOW_SECONDS = 60
 _ADDRESS, _GUEST = "address ", "guest "
 _IPV6_PREFIX_BYTES = 8  # what a provider gives to one customer at least
@@ -91,10 +89,7 @@ class KeyWindow(NamedTuple):
     factor: int = 1
 
 
-PER_KEY = KeyWindow("key")
-
-
-PER_KEY_FOR_FILES = KeyWindow("bulk", 10)
+PER_KEY, PER_KEY_FOR_FILES = KeyWindow("key"), KeyWindow("bulk", 10)
 
 
 def address_name(client: str) -> str:
@@ -121,40 +116,19 @@ def _counted_address(client: str) -> str:
     return str(address)
 
 
-def is_address(name: str) -> bool:
-    """Return whether a name stands for an address, of which there may be any number, and not for a key."""
-    return name.startswith((_ADDRESS, _GUEST))
-
-
-def window_of(now: float) -> int:
-    """Return the number of the minute that contains `now` (Unix time)."""
-    return int(now) // WINDOW_SECONDS
-
-
 class _Slot(NamedTuple):
-    """A slot of a name.
-
-    Attributes:
-        offset: In the file.
-        window, used: The count of the name, 0 in a slot that is free.
-    """
+    """The place of a name in the file, and its count, which is 0 in a slot that is free."""
 
     offset: int
     window: int
     used: int
 
 
-class _Counts(NamedTuple):
-    """An open file of slots, and the secret that it holds."""
-
-    handle: int
-    secret: bytes
-
-
 class FileCounter:
     """The counter of one process. Create it in the process that uses it, since a process does not inherit locks.
 
     Args:
+        log: Writes a line, as `Log.once`.
         guest_limit: What guests may ask in a minute. The nginx in front of the shim reads it in the file.
         memory: A file in memory (`memory_file`) that the processes of a shim share. They count there while `file`
             cannot be used. None for one of this process alone.
@@ -165,111 +139,75 @@ class FileCounter:
         self._guest_limit = guest_limit
         self._log = log
         self._lock = Lock()
-        memory = memory_file() if memory is None else memory
-        self._counts = self._memory = _Counts(memory, _read_secret(memory))
+        self._handle = self._memory = memory_file() if memory is None else memory
+        self._secret = b""
         self._window = 0
-        self._next_log = 0.0
 
     def hit(self, name: str, limit: int, now: float) -> Usage:
         """Count a request unless it is over the limit."""
-        window = window_of(now)
-        return self._in_file(window, partial(self._count, name, limit, window))
-
-    def noted(self, name: str, window: int) -> int:
-        """Return the count of a name in a window, of which this machine may know a part only."""
-        return self._in_file(window, partial(self._noted, name, window))
-
-    def note(self, name: str, window: int, used: int) -> None:
-        """Raise the count of a name in a window to one that another counter has."""
-        self._in_file(window, partial(self._note, name, window, used))
-
-    def _in_file(self, window: int, action: Callable[[], T]) -> T:
+        window = int(now) // WINDOW_SECONDS
         with self._lock:
-            if window != self._window or self._has_changed():
-                self._check_file(window)
             try:
-                return action()
+                if window != self._window:
+                    self._window = window
+                    self._open_file()
+                return self._count(name, limit, window)
             except OSError as error:
                 self._count_in_memory(error)
-                return action()
-
-    def _has_changed(self) -> bool:
-        """Return whether the file holds another secret: it was truncated, and another process has begun it anew."""
-        if self._counts is self._memory:
-            return False
-        try:
-            return os.pread(self._counts.handle, _SECRET_BYTES, 0) != self._counts.secret
-        except OSError:
-            return False  # counting fails too, and says why
-
-    def _noted(self, name: str, window: int) -> int:
-        tables, tag = _location(name, self._counts.secret)
-        with Locked(self._counts.handle, tables.start):
-            slot = self._find(tables, tag, window)
-        return slot.used if slot.window == window else 0
-
-    def _note(self, name: str, window: int, used: int) -> None:
-        handle, secret = self._counts
-        tables, tag = _location(name, secret)
-        with Locked(handle, tables.start):
-            slot = self._find(tables, tag, window)
-            if slot.window == window and slot.used < used:
-                os.pwrite(handle, _SLOT.pack(tag, window, used), slot.offset)
+                return self._count(name, limit, window)
 
     def _count(self, name: str, limit: int, window: int) -> Usage:
-        handle, secret = self._counts
-        tables, tag = _location(name, secret)
-        with Locked(handle, tables.start):
+        tables, tag = _location(name, self._secret)
+        with Locked(self._handle, tables.start):
             slot = self._find(tables, tag, window)
             if slot.used >= limit:
                 return Usage(limit, limit, slot.window, False)
-            os.pwrite(handle, _SLOT.pack(tag, slot.window, slot.used + 1), slot.offset)
+            os.pwrite(self._handle, _SLOT.pack(tag, slot.window, slot.used + 1), slot.offset)
             return Usage(limit, slot.used + 1, slot.window, True)
 
     def _find(self, tables: range, tag: int, window: int) -> _Slot:
         """Return the slot of a tag: the one that it has, else the least used one of the first table that has room."""
-        least: _Slot | None = None
+        least: list[tuple[int, int]] = []  # the least used slot of each table: its count, its offset
         for bucket in tables:
-            data = os.pread(self._counts.handle, _BUCKET.size, bucket)
+            data = os.pread(self._handle, _BUCKET.size, bucket)
             slots = _BUCKET.unpack(data.ljust(_BUCKET.size, b"\0"))
             tags, windows, counts = slots[::3], slots[1::3], slots[2::3]
             if tag in tags:
                 slot = tags.index(tag)
                 # A slot's window never goes back, even if the clock does.
                 return _Slot(bucket + slot * _SLOT.size, *_current(windows[slot], counts[slot], window))
-            if least is None or least.used:
-                uses = [_current(*slot, window)[1] for slot in zip(windows, counts, strict=True)]
-                slot = uses.index(min(uses))
-                if least is None or uses[slot] < least.used:
-                    least = _Slot(bucket + slot * _SLOT.size, window, uses[slot])
+            uses = [_current(*slot, window)[1] for slot in zip(windows, counts, strict=True)]
+            least.append((min(uses), bucket + uses.index(min(uses)) * _SLOT.size))
             if 0 in tags:  # this bucket was never full, so no name is in a further table
                 break
-        assert least is not None, "every name has a bucket"
-        return least._replace(used=0)
+        return _Slot(min(least)[1], window, 0)
 
-    def _check_file(self, window: int) -> None:
-        """Open the counter's file if it is not open, or was replaced or truncated.
+    def _open_file(self) -> None:
+        """Open the counter's file, which may have been replaced or truncated. Create it if it is not there.
 
-        This is done at the first request of a minute only: a count that moved within a minute would begin again.
+        Raises:
+            OSError: It cannot be used; for example, the disk is full.
         """
-        self._window = window
-        if self._counts is not self._memory and _is_intact(self._file, self._counts):
-            return
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            self._use(_open_counts(self._file, self._guest_limit))
-        except OSError as error:
-            self._count_in_memory(error)
+            with Locked(handle, 0):
+                reserve(handle, _RESERVED_BYTES)
+                os.pwrite(handle, struct.pack("<I", self._guest_limit), _SECRET_BYTES)
+            self._use(handle)
+        except OSError:
+            os.close(handle)
+            raise
 
     def _count_in_memory(self, error: OSError) -> None:
+        self._log(f"the rate limit counter {self._file} fails, this shim counts alone until it works: {error}")
         self._use(self._memory)
-        if monotonic() >= self._next_log:
-            self._next_log = monotonic() + _LOG_SECONDS
-            self._log(f"the rate limit counter {self._file} fails, this shim counts alone until it works: {error}")
 
-    def _use(self, counts: _Counts) -> None:
-        before, self._counts = self._counts, counts
-        if before is not self._memory:
-            os.close(before.handle)
+    def _use(self, handle: int) -> None:
+        self._secret = _read_secret(handle)
+        before, self._handle = self._handle, handle
+        if before != self._memory:
+            os.close(before)
 
 
 def memory_file() -> int:
@@ -317,24 +255,6 @@ class Locked:
         lockf(self._handle, LOCK_UN, 1, self._offset)
 
 
-def _open_counts(file: Path, guest_limit: int) -> _Counts:
-    """Open a counter's file. Create it, and reserve its space on the disk, if that was not done before.
-
-    Raises:
-        OSError: It cannot be used; for example, the disk is full.
-    """
-    file.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        with Locked(handle, 0):
-            reserve(handle, _RESERVED_BYTES)
-            os.pwrite(handle, struct.pack("<I", guest_limit), _SECRET_BYTES)
-        return _Counts(handle, _read_secret(handle))
-    except OSError:
-        os.close(handle)
-        raise
-
-
 def _read_secret(handle: int) -> bytes:
     """Return the secret of a file. Without it a client could choose addresses that share a bucket with a key."""
     with Locked(handle, 0):
@@ -350,25 +270,12 @@ def _current(latest: int, used: int, window: int) -> tuple[int, int]:
     return (latest, used) if window <= latest <= window + _MAX_WINDOWS_AHEAD else (window, 0)
 
 
-def _is_intact(file: Path, counts: _Counts) -> bool:
-    """Return whether counts are still those of a file: it was neither replaced nor truncated."""
-    try:
-        same = os.path.samestat(os.fstat(counts.handle), file.stat())
-        return same and os.pread(counts.handle, _SECRET_BYTES, 0) == counts.secret
-    except OSError:
-        return False
-
-
 @lru_cache(4096)
 def _location(name: str, secret: bytes) -> tuple[range, int]:
     """Return the offsets of a name's buckets, one for each table that may hold the name, and the tag of its slot."""
     digest = blake2b(name.encode(), key=secret, digest_size=12).digest()
     bucket, tag = struct.unpack("<IQ", digest)
     first = _HEADER_BYTES + bucket % _BUCKETS * _BUCKET.size
-    keys = first + _TABLE_BYTES
-    buckets = (
-        range(first, keys, _TABLE_BYTES)
-        if is_address(name)
-        else range(keys, keys + _MAX_KEY_TABLES * _TABLE_BYTES, _TABLE_BYTES)
-    )
-    return buckets, tag or 1
+    if name.startswith((_ADDRESS, _GUEST)):
+        return range(first, first + 1), tag or 1
+    return range(first + _TABLE_BYTES, first + (1 + _MAX_KEY_TABLES) * _TABLE_BYTES, _TABLE_BYTES), tag or 1

@@ -70,9 +70,10 @@ class KeyCopies(KeyFile):
             self._is_current = True
 
     def last(self) -> KeyChanges | None:
-        """Use the copies as they are, since the store fails at the start. Return their changes; None: there are none."""
+        """Use the copies as they are, since the store fails at the start. Return what they have followed, or None."""
         self._is_current = True
-        return self.followed() if self.followed().version else None
+        followed = self.followed()
+        return followed if followed.version else None
 
 
 class Keyring:

@@ -4,8 +4,8 @@ One script counts and answers, so the count is exact with any number of shims. I
 requests that are waiting for it lose a short timeout. Later requests are counted on this machine, until a thread that
 tries the server every second finds that it counts again.
 
-The server's counts are noted in the file where this machine counts. So the machine goes on from there if the server
-fails, and a server that was restarted or emptied goes on from the greatest count that a machine which asks has noted.
+Each request also counts on this machine. So a client over its limit costs no call, and if the server fails or loses its
+counts, the machine keeps to the limit by its own.
 """
 
 from collections.abc import Callable
@@ -18,8 +18,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError
 from redis.retry import Retry
 
-from edge_auth.live.counter import WINDOW_SECONDS, FileCounter, Usage, window_of
-from edge_auth.live.metrics import Metrics
+from edge_auth.live.counter import WINDOW_SECONDS, Counter, Usage
 
 COUNTER_TIMEOUT_SECONDS = 0.05
 _PAUSE_SECONDS = 1.0
@@ -29,10 +28,9 @@ _NO_LIMIT = 1 << 40
 # Longer than a window, since the clocks of shims differ and may be set back a little.
 _COUNT_LIFETIME_SECONDS = 3 * WINDOW_SECONDS
 
-# KEYS: the count of a name in a window. ARGV: the limit, the lifetime of the count in seconds, the count that the
-# machine has noted. A server that was restarted has lost its counts, so the greater one holds.
+# KEYS: the count of a name in a window. ARGV: the limit, the lifetime of the count in seconds.
 _COUNT_SCRIPT = """
-local used = math.max(tonumber(redis.call('GET', KEYS[1]) or 0), tonumber(ARGV[3]))
+local used = tonumber(redis.call('GET', KEYS[1]) or 0)
 if used >= tonumber(ARGV[1]) then
     return {used, 0}
 end
@@ -46,7 +44,8 @@ class RedisCounter:
 
     Args:
         prefix: The first part of the names of this store's counts.
-        machine: Counts while the server does not, and knows the server's counts.
+        machine: The counter of this machine.
+        fell_back: Called for each request that the server did not count.
         pause: Waits between two attempts to reach a server that failed.
     """
 
@@ -54,24 +53,17 @@ class RedisCounter:
         self,
         url: str,
         prefix: str,
-        machine: FileCounter,
+        machine: Counter,
         log: Callable[[str], None],
-        metrics: Metrics,
+        fell_back: Callable[[], object],
         pause: Callable[[], object] = lambda: sleep(_PAUSE_SECONDS),
     ):
-        self._server = redis.Redis.from_url(
-            plain_url(url),
-            socket_timeout=COUNTER_TIMEOUT_SECONDS,
-            socket_connect_timeout=COUNTER_TIMEOUT_SECONDS,
-            retry=Retry(NoBackoff(), 0),
-            protocol=2,  # this and the next line each save a round trip of a new connection
-            driver_info=None,
-        )
+        self._server = _connect(url, COUNTER_TIMEOUT_SECONDS)
         self._script = self._server.register_script(_COUNT_SCRIPT)
         self._prefix = prefix
         self._machine = machine
         self._log = log
-        self._metrics = metrics
+        self._fell_back = fell_back
         self._pause = pause
         self._failing = False
         self._last_failure = -_PAUSE_SECONDS
@@ -82,24 +74,22 @@ class RedisCounter:
 
     def hit(self, name: str, limit: int, now: float) -> Usage:
         """Count a request unless it is over the limit."""
-        window = window_of(now)
-        noted = self._machine.noted(name, window)
-        if noted >= limit:  # a count only grows, so no call is needed
-            return Usage(limit, noted, window, False)
+        usage = self._machine.hit(name, limit, now)
+        if not usage.allowed:  # a count only grows, so no call is needed
+            return usage
         if self._failing:
             self._probed.wait(COUNTER_TIMEOUT_SECONDS)  # at most once: the server may only have been slow for a moment
         if not self._failing:
             try:
-                used, allowed = self._count(f"{self._prefix}:{window}:{name}", limit, noted)
-                self._machine.note(name, window, used)
-                return Usage(limit, used, window, bool(allowed))
+                used, allowed = self._count(f"{self._prefix}:{usage.window}:{name}", limit)
+                return Usage(limit, used, usage.window, bool(allowed))
             except Exception as error:  # whatever the error is, an answer matters more than an exact count
                 self._start_recovery(error)
-        self._metrics.fallback()
-        return self._machine.hit(name, limit, now)
+        self._fell_back()
+        return usage
 
-    def _count(self, key: str, limit: int, known: int = 0) -> list[int]:
-        arguments = (1, key, limit, _COUNT_LIFETIME_SECONDS, known)
+    def _count(self, key: str, limit: int) -> list[int]:
+        arguments = (1, key, limit, _COUNT_LIFETIME_SECONDS)
         try:
             result = self._server.evalsha(self._script.sha, *arguments)
         except NoScriptError:  # a new server, or one that was restarted
@@ -144,13 +134,7 @@ class RedisCounter:
 def wrong_kind(url: str) -> str | None:
     """Return what a server is, if it answers and is of a kind that cannot count for several shims, or None."""
     try:
-        server = redis.Redis.from_url(
-            plain_url(url),
-            socket_timeout=_KIND_TIMEOUT_SECONDS,
-            socket_connect_timeout=_KIND_TIMEOUT_SECONDS,
-            retry=Retry(NoBackoff(), 0),
-        )
-        with server:
+        with _connect(url, _KIND_TIMEOUT_SECONDS) as server:
             information = cast("dict[str, object]", server.info())
     except (redis.RedisError, OSError, ValueError):  # it may be down now; `server_problem` tells
         return None
@@ -162,17 +146,22 @@ def wrong_kind(url: str) -> str | None:
 def server_problem(url: str) -> str | None:
     """Return why a server cannot count, or None if it can. This waits longer than a request would."""
     try:
-        server = redis.Redis.from_url(
-            plain_url(url),
-            socket_timeout=_PROBE_TIMEOUT_SECONDS,
-            socket_connect_timeout=_PROBE_TIMEOUT_SECONDS,
-            retry=Retry(NoBackoff(), 0),
-        )
-        with server:
-            server.eval(_COUNT_SCRIPT, 1, "cardpress:look", _NO_LIMIT, 1, 0)
+        with _connect(url, _PROBE_TIMEOUT_SECONDS) as server:
+            server.eval(_COUNT_SCRIPT, 1, "cardpress:look", _NO_LIMIT, 1)
     except (redis.RedisError, OSError, ValueError) as error:
         return str(error)
     return None
+
+
+def _connect(url: str, timeout_seconds: float) -> redis.Redis:
+    return redis.Redis.from_url(
+        plain_url(url),
+        socket_timeout=timeout_seconds,
+        socket_connect_timeout=timeout_seconds,
+        retry=Retry(NoBackoff(), 0),
+        protocol=2,  # this and the next line each save a round trip of a new connection
+        driver_info=None,
+    )
 
 
 def plain_url(url: str) -> str:

@@ -166,10 +166,10 @@ def _counter(settings: Settings, store_location: str, log: Log, metrics: Metrics
     """Return the counter of a store, shared by its shims that have the same state folder or the same counter URL."""
     name = store_name(store_location)
     file_counter = FileCounter(
-        counter_file(settings.state, store_location), log.line, settings.memory, settings.guest_limit
+        counter_file(settings.state, store_location), log.once, settings.memory, settings.guest_limit
     )
     if settings.rate_limit_url is None:
         return file_counter
     from edge_auth.live.redis_counter import RedisCounter  # most shims do not need the client library
 
-    return RedisCounter(settings.rate_limit_url, f"cardpress:{name}", file_counter, log.line, metrics)
+    return RedisCounter(settings.rate_limit_url, f"cardpress:{name}", file_counter, log.line, metrics.fallback)
