@@ -40,7 +40,7 @@ class Part(NamedTuple):
 
 # A parameter and what a product must have: a text of the name (`q`), a part (`find`), the key of a text filter, the
 # kind, or one of the rows of some sets (`set`).
-Filter: TypeAlias = tuple[str, str | Part | tuple[int, ...]]
+Filter: TypeAlias = tuple[str, str | Part | frozenset[int]]
 
 
 class Search(NamedTuple):
@@ -149,14 +149,14 @@ def read_find(catalogue: Catalogue, text: str) -> tuple[list[str], tuple[Part, .
     return list(filter(None, of_name)), tuple(sorted(parts))
 
 
-def _set_rows(catalogue: Catalogue, text: str) -> tuple[int, ...]:
+def _set_rows(catalogue: Catalogue, text: str) -> frozenset[int]:
     """Return the rows of the sets that an id or an exact name means. A number that is not an id may be a name."""
     if text.isascii() and text.isdigit() and len(text.lstrip("0")) <= MAX_DIGITS:
         id_ = np.int64(text.lstrip("0") or 0)
         row = int(np.searchsorted(catalogue.set_ids, id_))
         if row < len(catalogue.set_ids) and catalogue.set_ids[row] == id_:
-            return (row,)
-    rows = tuple(row for row, name in enumerate(catalogue.set_names) if name == text)
+            return frozenset([row])
+    rows = frozenset(row for row, name in enumerate(catalogue.set_names) if name == text)
     if not rows:
         near = _nearest_set(catalogue, text[:_MAX_MEANT_CHARACTERS])
         raise NotFound("there is no set with this id or exact name" + (f": did you mean {near}?" if near else ""))

@@ -46,7 +46,7 @@ def mask_of_filter(catalogue: Catalogue, one: Filter) -> np.ndarray:
     name, wanted = one
     if isinstance(wanted, Part):
         return _mask_of_part(catalogue, wanted)
-    if isinstance(wanted, tuple):
+    if isinstance(wanted, frozenset):
         found, starts = np.zeros(len(catalogue.ids), bool), catalogue.set_starts
         for row in wanted:
             found[starts[row] : starts[row + 1]] = True
