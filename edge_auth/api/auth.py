@@ -2,19 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any, ParamSpec, TypeVar
 
-from flask import current_app, g
+from flask import g
 
-from edge_auth.api.endpoint import Access
-from edge_auth.api.flask_app import ApiRequest, this_request
+from edge_auth.api.endpoint import Endpoint
+from edge_auth.api.flask_app import ApiRequest, Cardpress, Network, this_request, this_service
 from edge_auth.errors import ExpiredKey, InsufficientScope, InvalidKey, NoKey, RateLimited, RevokedKey
-from edge_auth.live.counter import Counter, address_name, guest_name
+from edge_auth.live.counter import address_name, guest_name
 from edge_auth.live.keyring import Keyring
 from edge_auth.live.keys import DEFAULT_RATE_LIMIT, GUEST_SCOPES, KEY_PREFIX, KeyRecord, digest, well_formed
 
-Network = IPv4Network | IPv6Network
 P = ParamSpec("P")
 T = TypeVar("T")
 _MAX_HOPS = 20  # a client may claim thousands of addresses, each of which takes time to parse
@@ -34,9 +33,9 @@ def needs_key(scope: str | None = None) -> Callable[[Callable[P, T]], Callable[P
         @wraps(view)
         def checked(*arguments: P.args, **keywords: P.kwargs) -> T:
             request = this_request()
-            request.access = Access(path=request.url_rule.rule if request.url_rule else "", scope=scope, guests=False)
-            auth: Auth = current_app.extensions["cardpress"].auth
-            auth.admit(request, request.access)
+            path = request.url_rule.rule if request.url_rule else ""
+            request.access = Endpoint(view=view, path=path, scope=scope, guests=False, of_build=False)
+            admit(request, this_service(), request.access)
             g.key = request.key
             return view(*arguments, **keywords)
 
@@ -45,86 +44,55 @@ def needs_key(scope: str | None = None) -> Callable[[Callable[P, T]], Callable[P
     return decorate
 
 
-class Auth:
-    """Lets requests in, or refuses them.
-
-    Args:
-        trusted_proxies: The networks of the proxies whose X-Forwarded-For counts.
-        behind_nginx: Whether every request comes from the nginx of `edge_auth/nginx`.
-        guest_limit: Requests a minute of an address without a key. 0: requests need a key.
-    """
-
-    def __init__(
-        self,
-        keyring: Keyring,
-        counter: Counter,
-        trusted_proxies: tuple[Network, ...],
-        behind_nginx: bool,
-        guest_limit: int = 0,
-    ):
-        self._keyring = keyring
-        self._counter = counter
-        self._trusted = trusted_proxies
-        self._behind_nginx = behind_nginx
-        self._guest_limit = guest_limit
-
-    def admit(self, request: ApiRequest, access: Access) -> None:
-        """Check the key, count the request, and check the scope. Note the key's record and the use of the limit.
-
-        Raises:
-            KeyRefused: The request has no key, or one that is not valid now.
-            RateLimited: The key, or the address, is over its limit.
-            InsufficientScope: The key may not read this.
-            StoreError: The key records cannot be read.
-        """
-        record, scope, name, limit = None, access.scope, "", 0
-        if access.public:
-            if not access.rate_limited:
-                return
-            name, limit = address_name(self.address(request)), DEFAULT_RATE_LIMIT
-        elif self._guest_limit and access.guests and request.method == "GET" and sent_key(request.environ) is None:
-            name, limit = guest_name(self.address(request)), self._guest_limit
-        else:
-            request.key = record = authenticate(self._keyring, request.environ, request.now)
-            request.key_id = record.id
-            name, limit = f"{access.window.word} {request.key_id}", record.rate_limit * access.window.factor
-        usage = self._counter.hit(name, limit, request.now)
-        request.answer_headers.update(usage.headers())
-        if not usage.allowed:
-            wait = max(1, usage.reset - int(request.now))
-            raise RateLimited(
-                f"over the limit of {limit} requests per minute: wait {wait} seconds", Retry_After=str(wait)
-            )
-        if scope is not None and scope not in (record.scopes if record else GUEST_SCOPES):
-            raise InsufficientScope(
-                f"this key may not read this: it lacks the scope {scope}"
-                if record
-                else f"without a key this may not be read: it needs a key with {scope}"
-            )
-
-    def address(self, request: ApiRequest) -> str:
-        """Return the address of the client of a request."""
-        peer, forwarded = request.environ.get("REMOTE_ADDR", ""), request.environ.get("HTTP_X_FORWARDED_FOR", "")
-        if self._behind_nginx:  # a unix socket has no address; nginx appends that of its client
-            forwarded, _, peer = forwarded.rpartition(",")
-            peer = peer.strip()
-        return client_address(peer, forwarded, self._trusted) if self._trusted else peer
-
-
-def authenticate(keyring: Keyring, environ: dict[str, Any], now: float) -> KeyRecord:
-    """Return the record of the key of a request.
-
-    Args:
-        environ: The request, as WSGI has it.
-        now: Unix time.
+def admit(request: ApiRequest, service: Cardpress, endpoint: Endpoint) -> None:
+    """Check the key, count the request, and check the scope. Note the key's record and the use of the limit.
 
     Raises:
         KeyRefused: The request has no key, or one that is not valid now.
+        RateLimited: The key, or the address, is over its limit.
+        InsufficientScope: The key may not read this.
         StoreError: The key records cannot be read.
     """
+    if not endpoint.rate_limited:
+        return
+    assert service.keyring is not None and service.counter is not None, "a build alone asks for no key"
+    record, guests = None, service.guest_limit and endpoint.guests and request.method == "GET"
+    if endpoint.public:
+        name, limit = address_name(address_of(request, service)), DEFAULT_RATE_LIMIT
+    elif guests and sent_key(request.environ) is None:
+        name, limit = guest_name(address_of(request, service)), service.guest_limit
+    else:
+        request.key = record = authenticate(service.keyring, request.environ, request.now)
+        request.key_id = record.id
+        name, limit = f"{endpoint.window.word} {record.id}", record.rate_limit * endpoint.window.factor
+    usage = service.counter.hit(name, limit, request.now)
+    request.answer_headers.update(usage.headers())
+    if not usage.allowed:
+        wait = max(1, usage.reset - int(request.now))
+        raise RateLimited(f"over the limit of {limit} requests per minute: wait {wait} seconds", Retry_After=str(wait))
+    if endpoint.scope is not None and endpoint.scope not in (record.scopes if record else GUEST_SCOPES):
+        raise InsufficientScope(
+            f"this key may not read this: it lacks the scope {endpoint.scope}"
+            if record
+            else f"without a key this may not be read: it needs a key with {endpoint.scope}"
+        )
+
+
+def address_of(request: ApiRequest, service: Cardpress) -> str:
+    """Return the address of the client of a request."""
+    peer, forwarded = request.environ.get("REMOTE_ADDR", ""), request.environ.get("HTTP_X_FORWARDED_FOR", "")
+    if service.behind_nginx:  # a unix socket has no address; nginx appends that of its client
+        forwarded, _, peer = forwarded.rpartition(",")
+        peer = peer.strip()
+    return client_address(peer, forwarded, service.trusted_proxies) if service.trusted_proxies else peer
+
+
+def authenticate(keyring: Keyring, environ: dict[str, Any], now: float) -> KeyRecord:
+    """Return the record of the key of a request, at a moment in Unix time. Errors are those of `admit`."""
     key = sent_key(environ)
     if key is None:
-        raise NoKey(_NO_BEARER if _lacks_bearer(environ) else _NO_KEY)
+        last = (_key_header(environ, "HTTP_AUTHORIZATION") or "").strip(" ").rpartition(" ")[2]
+        raise NoKey(_NO_BEARER if last.startswith(KEY_PREFIX) else _NO_KEY)
     record = keyring.find(digest(key)) if well_formed(key) else None
     if record is None:
         raise InvalidKey("the API key is wrong or malformed")
@@ -153,13 +121,6 @@ def _key_header(environ: dict[str, Any], name: str) -> str | None:
     """Return what is read of a header that may hold a key: more of it is no key, and costs nothing."""
     value: str | None = environ.get(name)
     return value[:_MAX_KEY_CHARACTERS] if value is not None else None
-
-
-def _lacks_bearer(environ: dict[str, Any]) -> bool:
-    """Return whether Authorization ends in what looks like a key, after another word than Bearer or none."""
-    authorization = _key_header(environ, "HTTP_AUTHORIZATION") or ""
-    last = authorization.strip(" ").rpartition(" ")[2]
-    return last.startswith(KEY_PREFIX)
 
 
 def client_address(peer: str, forwarded: str, trusted: Sequence[Network]) -> str:

@@ -17,8 +17,7 @@ from edge_auth.api.bulk import bulk, fingerprints
 from edge_auth.api.cards import cards
 from edge_auth.api.changes import changes
 from edge_auth.api.endpoint import API
-from edge_auth.api.extension import NAME, Cardpress
-from edge_auth.api.flask_app import ApiFlask, ApiRequest, this_request
+from edge_auth.api.flask_app import ApiFlask, ApiRequest, Cardpress, this_request
 from edge_auth.api.market import market
 from edge_auth.api.parameters import quote_input
 from edge_auth.api.responses import failure, finish, lost_page, prefers, preflight, refusal
@@ -45,8 +44,7 @@ _SEGMENTS = [endpoint.path.removeprefix(API).split("/") for endpoint in ENDPOINT
 
 def create_api(cardpress: Cardpress) -> ApiFlask:
     """Return an application that answers the API."""
-    app = ApiFlask("edge_auth")
-    app.extensions[NAME] = cardpress
+    app = ApiFlask(cardpress)
     for blueprint in (*_DOCUMENTED, pages):
         app.register_blueprint(blueprint)
     for rule in app.url_map.iter_rules():

@@ -2,11 +2,9 @@
 
 import re
 
-from flask import Response, current_app
+from flask import Response
 
-from edge_auth.api.endpoint import Endpoint
-from edge_auth.api.extension import NAME
-from edge_auth.api.flask_app import ApiRequest, this_request
+from edge_auth.api.flask_app import ApiRequest, this_request, this_service
 from edge_auth.api.responses import Answer, holder
 from edge_auth.api.routes import Query, Routes
 from edge_auth.builds import layout
@@ -50,10 +48,10 @@ def list_bulk_files(build: OpenBuild, query: Query) -> Body:
 )
 def get_bulk_file(name: str, query: Query) -> Response:
     """Return a bulk file, which belongs to no single build, or a part of it."""
-    request, service = this_request(), current_app.extensions[NAME]
+    request, service = this_request(), this_service()
+    assert service.files is not None and request.access is not None, "only a service has this view"
     file = service.files.find(name)
     tag = file.sha256[:_TAG_DIGITS]
-    assert isinstance(request.access, Endpoint), "this is the view of one"
     fields = {**request.access.headers, **request.answer_headers, "ETag": f'"{tag}"'}
     if name == LIVE_CATALOGUE:  # tomorrow this address has another file
         fields["Cache-Control"] = "private, no-cache"
@@ -87,18 +85,14 @@ def _requested_span(request: ApiRequest, tag: str, size: int) -> Span | None:
     found = _ONE_RANGE.fullmatch(text)
     if found is None or not any(found.groups()):
         return None
-    first, last = (digits and (digits.lstrip("0") or "0") for digits in found.groups())
-    if first and last and (len(last), last) < (len(first), first):
+    # Python refuses to read very long numbers; no file has a position of more digits.
+    first, last = (int(digits.lstrip("0")[:_MAX_DIGITS] or 0) if digits else None for digits in found.groups())
+    if first is None:
+        span = Span(max(0, size - (last or 0)), size)
+    elif last is not None and last < first:
         return None
-    if first:
-        span = Span(_position(first), min(_position(last) + 1, size) if last else size)
     else:
-        span = Span(max(0, size - _position(last)), size)
+        span = Span(first, size if last is None else min(last + 1, size))
     if span.start >= size:
         raise RangeNotSatisfiable(f"the file has {size} bytes", Content_Range=f"bytes */{size}")
     return span
-
-
-def _position(digits: str) -> int:
-    """Return a position of a range. Python refuses to read very long numbers; no file is that large."""
-    return int(digits) if len(digits) <= _MAX_DIGITS else 10**_MAX_DIGITS

@@ -16,7 +16,6 @@ from edge_auth.api.parameters import (
     NameList,
     Price,
     ProductId,
-    Required,
     Rule,
     Text,
     TextList,
@@ -51,7 +50,7 @@ _FILTERS: dict[str, Rule] = {
 _CARDS: dict[str, Rule] = {
     "ids": IdList(100),
     **_FILTERS,
-    "sort": Choice((*SORTS, MATCH_SORT), DEFAULT_SORT),
+    "sort": Choice((*SORTS, MATCH_SORT), default=DEFAULT_SORT),
     "order": Choice(card_lists.ORDERS),
 }
 
@@ -145,8 +144,8 @@ def _product_id(text: str) -> int:
     return -int(digits) if text.startswith("-") else int(digits)
 
 
-_NAMES = {"names": Required(NameList(100, MAX_TEXT_CHARACTERS))} | GAME | KIND
-_PRINTINGS = {"printings": Choice(("true", "false"), "false")}
+_NAMES = {"names": NameList(100, MAX_TEXT_CHARACTERS, required=True)} | GAME | KIND
+_PRINTINGS = {"printings": Choice(("true", "false"), default="false")}
 
 
 @cards.get("cards/named", schema="NamedCards", query=_NAMES | _PRINTINGS)
@@ -158,7 +157,7 @@ def find_named_cards(build: OpenBuild, query: Query) -> Body:
     return MadeBody(b'{"data":[\n%b\n],"not_found":%b}\n' % (b",\n".join(filter(None, lines)), not_found))
 
 
-@cards.get("series", schema="SeriesList", query={"ids": Required(IdList(100))})
+@cards.get("series", schema="SeriesList", query={"ids": IdList(100, required=True)})
 def list_series(build: OpenBuild, query: Query) -> Body:
     """Return the weekly prices of some products in this order, and the ids that are unknown."""
     series = build.series
@@ -191,7 +190,7 @@ def list_schemes(build: OpenBuild, query: Query) -> Body:
     return short_list(build.identifiers.entries, query.offset, query.limit)
 
 
-_VALUES = {"values": Required(TextList(100, MAX_TEXT_CHARACTERS))}
+_VALUES = {"values": TextList(100, MAX_TEXT_CHARACTERS, required=True)}
 
 
 @cards.get("identifiers/<scheme>", schema="IdentifiedProducts", errors=(NotFound,), query=_VALUES)

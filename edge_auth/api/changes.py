@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 
-from flask import current_app
-
-from edge_auth.api.extension import NAME
+from edge_auth.api.flask_app import this_service
 from edge_auth.api.parameters import BuildId, page, quote_input
 from edge_auth.api.routes import Query, Routes
 from edge_auth.builds import layout
@@ -12,7 +10,7 @@ from edge_auth.builds.bodies import Body, dumps, list_body
 from edge_auth.builds.changes import Step, Steps
 from edge_auth.errors import InvalidParameter, NotFound
 from edge_auth.live import keys
-from edge_auth.live.build_registry import FollowedSteps
+from edge_auth.live.build_registry import BuildRegistry, FollowedSteps
 
 changes = Routes("changes", keys.CARDS_READ, tag="catalogue")
 _URL = "/api/v1/changes/"
@@ -51,8 +49,9 @@ def get_changes(pair: str, query: Query) -> Body:
 
 
 def _followed() -> FollowedSteps:
-    followed: FollowedSteps = current_app.extensions[NAME].builds.steps
-    return followed
+    builds = this_service().builds
+    assert isinstance(builds, BuildRegistry), "only a service has these views"
+    return builds.steps
 
 
 def _step(steps: Steps, pair: str) -> Step | None:

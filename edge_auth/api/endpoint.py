@@ -21,32 +21,17 @@ _VARIABLE = re.compile(r"<(?:\w+:)?(\w+)>")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Access:
-    """Who may ask for something.
+class Endpoint:
+    """The declaration of a view. `generator/site/operations.md` has its prose.
 
     Attributes:
+        view: The function of the subject's module that finds the answer.
         path: As the documents write it; log and metrics use it as the name of the endpoint.
         scope: The scope that the key needs, if any.
         public: Whether requests need no key. The limit then counts by client address.
         rate_limited: Whether requests count towards a limit.
         guests: Whether requests without a key may be answered, where guests are allowed.
         window: The window in which requests with a key count.
-    """
-
-    path: str
-    scope: str | None = None
-    public: bool = False
-    rate_limited: bool = True
-    guests: bool = True
-    window: KeyWindow = PER_KEY
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Endpoint(Access):
-    """The declaration of a view. `generator/site/operations.md` has its prose.
-
-    Attributes:
-        view: The function of the subject's module that finds the answer.
         query: The rules of the parameters by name. None means that the endpoint ignores the query.
         subject: The rule of the variable part of the path, if it has one.
         of_build: Whether a build determines the answers, which name it in X-Build.
@@ -54,13 +39,18 @@ class Endpoint(Access):
         kept: Whether path and query determine the body, so that it is kept for the next request.
         tag, schema: What the OpenAPI document says: the tag, and the schema of a 200.
         errors: The errors of the look-up. The document adds those of the checks that come before.
-        cache_control, vary: Headers of every 200.
-        extra_headers: Headers of a 200 in addition to the usual ones.
+        cache_control, vary, extra_headers: Headers of every 200; the last ones in addition to the usual ones.
         sends_rate_limit: Whether a 200 carries the X-RateLimit headers.
         methods: The methods that are allowed. HEAD is answered like GET, without the body.
     """
 
     view: Callable[..., Any]
+    path: str
+    scope: str | None = None
+    public: bool = False
+    rate_limited: bool = True
+    guests: bool = True
+    window: KeyWindow = PER_KEY
     query: Mapping[str, Rule] | None = field(default_factory=dict)
     subject: Rule | None = None
     of_build: bool = True
@@ -93,10 +83,10 @@ class Endpoint(Access):
         return self.headers | {"Cache-Control": "public, no-cache", "Vary": "Accept-Encoding, X-Build"}
 
     @cached_property
-    def shared_scope(self) -> str | None:
-        """The scope of the keys that get the same 200, "-" for all keys, or None if no other key gets it."""
+    def edge_headers(self) -> dict[str, str]:
+        """Those by which nginx knows who else gets the same 200: the keys of a scope ("-": all), or no other key."""
         shared = self.of_build and self.sends_rate_limit and not self.public
-        return (self.scope or "-") if shared else None
+        return {"X-Edge-Endpoint": self.path} | ({"X-Edge-Scope": self.scope or "-"} if shared else {})
 
     @cached_property
     def subjects(self) -> tuple[str, ...]:

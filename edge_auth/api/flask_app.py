@@ -1,26 +1,61 @@
-"""Flask as the API needs it: paths stay as clients sent them, and a request knows when it came."""
+"""Flask as the API needs it: paths stay as they were sent, and a request knows when it came."""
 
 import re
 import secrets
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from ipaddress import IPv4Network, IPv6Network
 from itertools import count
 from time import perf_counter, time
 from typing import Any, cast
 
-from flask import Flask, Request, request
+from flask import Flask, Request, current_app, request
 from flask.sessions import NullSession, SecureCookieSessionInterface
 from werkzeug.exceptions import NotFound
 from werkzeug.routing import BaseConverter, MapAdapter
 
-from edge_auth.api.endpoint import Access
+from edge_auth.api.endpoint import Endpoint
+from edge_auth.live.build_registry import BuildRegistry, OneBuild
+from edge_auth.live.bulk_files import StoredBulkFiles
+from edge_auth.live.counter import Counter
+from edge_auth.live.keyring import Keyring
 from edge_auth.live.keys import KeyRecord
-from edge_auth.live.log import clean
+from edge_auth.live.log import Log, clean
+from edge_auth.live.metrics import Metrics
 
+Network = IPv4Network | IPv6Network
+NAME = "cardpress"
 _MAX_PATH_CHARACTERS = 8000
 _PARSED = ("scheme", "server", "root_path", "path", "query_string", "headers", "remote_addr")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
 _HEXADECIMAL = re.compile("[0-9a-f]{32,64}")
 _process, _numbers = secrets.token_hex(4), count(1)
+
+
+@dataclass(frozen=True)
+class Cardpress:
+    """What the answers of an application come from: `app.extensions["cardpress"]`.
+
+    Attributes:
+        keyring: The keys. Without it, this process asks itself: no key is needed.
+        files: Sends bulk files, and large bodies in chunks.
+        log: Without it, failures are raised.
+        trusted_proxies: The networks of the proxies whose X-Forwarded-For counts.
+        guest_limit: Requests a minute of an address without a key. 0: requests need a key.
+        behind_nginx: Whether every request comes from the nginx of `edge_auth/nginx`.
+        behind_cdn: Whether a shared cache asks before each use of a copy.
+    """
+
+    builds: BuildRegistry | OneBuild
+    keyring: Keyring | None = None
+    counter: Counter | None = None
+    files: StoredBulkFiles | None = None
+    log: Log | None = None
+    metrics: Metrics = field(default_factory=Metrics)
+    trusted_proxies: tuple[Network, ...] = ()
+    guest_limit: int = 0
+    behind_nginx: bool = False
+    behind_cdn: bool = False
 
 
 class ApiRequest(Request):
@@ -40,7 +75,7 @@ class ApiRequest(Request):
         started: The same on the clock that measures durations.
     """
 
-    access: Access | None = None
+    access: Endpoint | None = None
     key: KeyRecord | None = None
     key_id: str | None = None
 
@@ -77,6 +112,12 @@ def _id(environ: dict[str, Any]) -> str:
 this_request = cast("Callable[[], ApiRequest]", request._get_current_object)  # type: ignore[attr-defined]  # of the proxy
 
 
+def this_service() -> Cardpress:
+    """Return what the answers of this application come from."""
+    service: Cardpress = current_app.extensions[NAME]
+    return service
+
+
 class AnyText(BaseConverter):
     """A part of a path that may hold slashes and line feeds."""
 
@@ -100,18 +141,14 @@ class ApiFlask(Flask):
     request_class = ApiRequest
     session_interface = Sessions()
 
-    def __init__(self, name: str):
-        super().__init__(name, static_folder=None)
+    def __init__(self, service: Cardpress):
+        super().__init__("edge_auth", static_folder=None)
         self.url_map.merge_slashes = False
         self.url_map.converters["text"] = AnyText
+        self.extensions[NAME] = service
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
-        """Return what finds the rule of a request, whatever its Host.
-
-        Raises:
-            NotFound: The path is not UTF-8, is too long for any object, or begins with two slashes: Werkzeug would
-                drop one.
-        """
+        """Return what finds the rule of a request, whatever its Host."""
         if request is None:
             return super().create_url_adapter(None)
         return self.adapter(request.method, request.environ["PATH_INFO"])
@@ -120,7 +157,8 @@ class ApiFlask(Flask):
         """Return what finds the rule of a path, as WSGI has it: each character stands for one byte.
 
         Raises:
-            NotFound: As for `create_url_adapter`.
+            NotFound: The path is not UTF-8, is too long for any object, or begins with two slashes: Werkzeug would
+                drop one.
         """
         try:
             path = path if path.isascii() else path.encode("latin-1").decode()

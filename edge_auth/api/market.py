@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from edge_auth.api.parameters import GAME, KIND, MAX_TEXT_CHARACTERS, Choice, GivenText, Integer, ProductId, page
+from edge_auth.api.parameters import GAME, KIND, MAX_TEXT_CHARACTERS, Choice, Integer, ProductId, Text, page
 from edge_auth.api.routes import Query, Routes
 from edge_auth.builds import card_lists
 from edge_auth.builds import market as lists
@@ -14,12 +14,12 @@ from edge_auth.text import MAX_DIGITS, fold
 
 market = Routes("market", keys.CARDS_READ, tag="catalogue")
 _MOVERS = {
-    "window": Choice(lists.WINDOWS, "7d"),
-    "by": Choice(lists.MEASURES, "percent"),
-    "direction": Choice(lists.DIRECTIONS, "up"),
+    "window": Choice(lists.WINDOWS, default="7d"),
+    "by": Choice(lists.MEASURES, default="percent"),
+    "direction": Choice(lists.DIRECTIONS, default="up"),
     **KIND,
-    "min_price": Choice(lists.FLOORS, "1"),
-    "confirmed": Choice(("true", "false"), "false"),
+    "min_price": Choice(lists.FLOORS, default="1"),
+    "confirmed": Choice(("true", "false"), default="false"),
     **GAME,
 }
 
@@ -33,9 +33,9 @@ def list_movers(build: OpenBuild, query: Query) -> Body:
 
 
 _MARKET = {
-    "by": Choice(lists.GROUPINGS, "set"),
+    "by": Choice(lists.GROUPINGS, default="set"),
     **GAME,
-    "sort": Choice(lists.SORTS, "value"),
+    "sort": Choice(lists.SORTS, default="value"),
     "order": Choice(card_lists.ORDERS),
 }
 
@@ -47,7 +47,7 @@ def list_market(build: OpenBuild, query: Query) -> Body:
     return short_list(rows, query.offset, query.limit)
 
 
-_GROUP = {"set": ProductId(), "game": GivenText(MAX_TEXT_CHARACTERS), "days": Integer(1, 3650)}
+_GROUP = {"set": ProductId(), "game": Text(MAX_TEXT_CHARACTERS, refuses_empty=True), "days": Integer(1, 3650)}
 _ONE_GROUP = "give exactly one of set and game: a set has an id, a game a name"
 _NO_GROUP = "there is no such set or game, or none of its singles ever had a price trend"
 

@@ -5,7 +5,7 @@ from codecs import escape_decode
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, TypeAlias
+from typing import Any, ClassVar
 from urllib.parse import unquote_to_bytes
 
 from edge_auth.builds import card_lists
@@ -13,6 +13,7 @@ from edge_auth.errors import InvalidParameter
 from edge_auth.text import MAX_DIGITS
 
 _INTEGER = re.compile("-?[0-9]+")
+_ONE_ID = re.compile(f"-?[0-9]{{1,{MAX_DIGITS}}}")
 _PRICE = re.compile(r"([0-9]+)(?:\.([0-9]{1,2}))?")
 _MAX_QUOTED_CHARACTERS = 40
 _MIN_NEARNESS = 0.7
@@ -32,104 +33,100 @@ _ALIASES = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """What the text of a parameter may be.
+
+    Attributes:
+        default: The value of an absent parameter.
+        required: Whether it must not be absent.
+        repeated: What the message about a repeated parameter adds.
+    """
+
+    default: Any = None
+    required: bool = False
+    repeated: ClassVar[str] = ""
+
+    def read(self, name: str, text: str) -> Any:
+        """Return the value of a text.
+
+        Raises:
+            InvalidParameter: It has none. The message names the parameter and the allowed values.
+        """
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class Integer:
+class Integer(Rule):
     """An integer from `low` to `high`; None means no upper bound."""
 
     low: int
     high: int | None = None
-    default: int | None = None
 
     def read(self, name: str, text: str) -> int:
-        """Return the integer."""
-        if not is_integer(text):
-            raise InvalidParameter(f"{name} must be an integer {self._allowed}, not {quote_input(text)}")
+        allowed = f"from {self.low} to {self.high}" if self.high is not None else f"of at least {self.low}"
+        if not _INTEGER.fullmatch(text):
+            raise InvalidParameter(f"{name} must be an integer {allowed}, not {quote_input(text)}")
         if len(text.lstrip("-")) > MAX_DIGITS:
-            raise InvalidParameter(f"{name} must be an integer {self._allowed}, of at most {MAX_DIGITS} digits")
+            raise InvalidParameter(f"{name} must be an integer {allowed}, of at most {MAX_DIGITS} digits")
         value = int(text)
         if value < self.low or (self.high is not None and value > self.high):
-            raise InvalidParameter(f"{name} must be an integer {self._allowed}, not {value}")
+            raise InvalidParameter(f"{name} must be an integer {allowed}, not {value}")
         return value
-
-    @property
-    def _allowed(self) -> str:
-        return f"from {self.low} to {self.high}" if self.high is not None else f"of at least {self.low}"
 
 
 @dataclass(frozen=True)
-class ProductId:
+class ProductId(Rule):
     """The id of a product: any integer, however large. Its value is its text."""
 
-    default: None = None
-
     def read(self, name: str, text: str) -> str:
-        """Return the text."""
-        if not is_integer(text):
+        if not _INTEGER.fullmatch(text):
             raise InvalidParameter(f"{name} must be an integer, not {quote_input(text)}")
         return text
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(Rule):
     """One of several values. Upper and lower case differ."""
 
     values: Collection[str]
-    default: str | None = None
 
     def read(self, name: str, text: str) -> str:
-        """Return the value."""
         if text not in self.values:
             raise InvalidParameter(f"{name} must be one of {', '.join(self.values)}, not {quote_input(text)}")
         return text
 
 
 @dataclass(frozen=True)
-class Text:
-    """A text of at most `max_characters` characters. An empty text means that the parameter is absent."""
+class Text(Rule):
+    """A text of at most `max_characters` characters. An empty one means that the parameter is absent, or is refused."""
 
     max_characters: int
-    default: None = None
+    refuses_empty: bool = False
 
     def read(self, name: str, text: str) -> str | None:
-        """Return the text, or None if it is empty."""
+        if self.refuses_empty and not text:
+            raise InvalidParameter(f"{name} must have from 1 to {self.max_characters} characters")
         if len(text) > self.max_characters:
             raise InvalidParameter(f"{name} must be at most {self.max_characters} characters long, not {len(text)}")
         return text or None
 
 
 @dataclass(frozen=True)
-class GivenText(Text):
-    """A text of at most `max_characters` characters. An empty text is refused."""
+class BuildId(Rule):
+    """The id of a build, whether there is such a build or not. An empty text is refused."""
 
     def read(self, name: str, text: str) -> str:
-        """Return the text."""
-        if not text:
-            raise InvalidParameter(f"{name} must have from 1 to {self.max_characters} characters")
-        super().read(name, text)
-        return text
-
-
-@dataclass(frozen=True)
-class BuildId:
-    """The id of a build. An empty text is refused."""
-
-    default: None = None
-
-    def read(self, name: str, text: str) -> str:
-        """Return the id, whether there is such a build or not."""
         if not text:
             raise InvalidParameter(f"{name} must be the id of a build, such as X-Build of an answer names it")
         return text
 
 
 @dataclass(frozen=True)
-class Price:
+class Price(Rule):
     """A price in euros with at most two decimals. Its value is in cents."""
 
-    default: None = None
-
     def read(self, name: str, text: str) -> int:
-        """Return the price in cents."""
         found = _PRICE.fullmatch(text)
         if found is None or sum(map(str.isdigit, text)) > MAX_DIGITS:
             raise InvalidParameter(
@@ -139,83 +136,60 @@ class Price:
 
 
 @dataclass(frozen=True)
-class IdList:
-    """From 1 to `max_ids` integers, separated by commas. Every other parameter beside it must have its default value.
+class IdList(Rule):
+    """From 1 to `most` integers, separated by commas. Every other parameter beside it must have its default value.
 
-    Its value is the different integers in the order of their first places.
+    The value of this and of the other lists is the different members in the order of their first places.
     """
 
-    max_ids: int
-    default: None = None
+    most: int
+    repeated = ": separate its values by commas"
 
     def read(self, name: str, text: str) -> tuple[int, ...]:
-        """Return the integers, each once."""
-        parts = text.split(",", self.max_ids)
-        if len(parts) > self.max_ids:
-            raise InvalidParameter(f"{name} may hold at most {self.max_ids} ids")
-        for part in parts:
-            if not is_integer(part) or len(part.lstrip("-")) > MAX_DIGITS:
-                raise InvalidParameter(
-                    f"{name} must be integers of at most {MAX_DIGITS} digits, separated by commas, "
-                    f"not {quote_input(part)}"
-                )
-        return tuple(dict.fromkeys(map(int, parts)))
+        allowed = f"integers of at most {MAX_DIGITS} digits"
+        return tuple(dict.fromkeys(map(int, _parts(name, text, self.most, "ids", allowed, _ONE_ID))))
 
 
 @dataclass(frozen=True)
-class Required:
-    """A rule of a parameter that must not be absent."""
+class TextList(Rule):
+    """From 1 to `most` texts of 1 to `max_characters` characters, separated by commas."""
 
-    rule: "Rule"
-    default: None = None
-
-    def read(self, name: str, text: str) -> Any:
-        """Return the value of the rule."""
-        return self.rule.read(name, text)
-
-
-@dataclass(frozen=True)
-class TextList:
-    """From 1 to `max_texts` texts of 1 to `max_characters` characters, separated by commas.
-
-    Its value is the different texts in the order of their first places.
-    """
-
-    max_texts: int
+    most: int
     max_characters: int
-    default: None = None
+    repeated = IdList.repeated
 
     def read(self, name: str, text: str) -> tuple[str, ...]:
-        """Return the texts, each once."""
-        parts = text.split(",", self.max_texts)
-        if len(parts) > self.max_texts:
-            raise InvalidParameter(f"{name} may hold at most {self.max_texts} texts")
-        for part in parts:
-            if not 1 <= len(part) <= self.max_characters:
-                raise InvalidParameter(
-                    f"{name} must be texts of 1 to {self.max_characters} characters, separated by commas, "
-                    f"not {quote_input(part)}"
-                )
-        return tuple(dict.fromkeys(parts))
+        allowed = f"texts of 1 to {self.max_characters} characters"
+        one = re.compile(f"(?s:.{{1,{self.max_characters}}})")
+        return tuple(dict.fromkeys(_parts(name, text, self.most, "texts", allowed, one)))
+
+
+def _parts(name: str, text: str, most: int, what: str, allowed: str, one: re.Pattern[str]) -> list[str]:
+    """Return the members of a list."""
+    parts = text.split(",", most)
+    if len(parts) > most:
+        raise InvalidParameter(f"{name} may hold at most {most} {what}")
+    for part in parts:
+        if not one.fullmatch(part):
+            raise InvalidParameter(f"{name} must be {allowed}, separated by commas, not {quote_input(part)}")
+    return parts
 
 
 @dataclass(frozen=True)
-class NameList:
-    """From 1 to `max_names` names of at most `max_characters` characters, one a line.
+class NameList(Rule):
+    """From 1 to `most` names of at most `max_characters` characters, one a line.
 
-    White space around a name and empty lines do not count. Its value is the different names in the order of their first
-    places.
+    White space around a name and empty lines do not count.
     """
 
-    max_names: int
+    most: int
     max_characters: int
-    default: None = None
+    repeated = ": write one name a line, with %0A between them"
 
     def read(self, name: str, text: str) -> tuple[str, ...]:
-        """Return the names, each once."""
         names = list(filter(None, map(str.strip, text.split("\n"))))
-        if not 1 <= len(names) <= self.max_names:
-            raise InvalidParameter(f"{name} must hold 1 to {self.max_names} names, one a line, not {len(names)}")
+        if not 1 <= len(names) <= self.most:
+            raise InvalidParameter(f"{name} must hold 1 to {self.most} names, one a line, not {len(names)}")
         if len(longest := max(names, key=len)) > self.max_characters:
             raise InvalidParameter(
                 f"{name} must be names of at most {self.max_characters} characters, not {quote_input(longest)}"
@@ -223,19 +197,14 @@ class NameList:
         return tuple(dict.fromkeys(names))
 
 
-# Has `default`, the value of an absent parameter, and `read`, which returns the value of a text or raises
-# InvalidParameter. The message names the parameter and the allowed values.
-Rule: TypeAlias = (
-    Integer | ProductId | Choice | Text | GivenText | BuildId | Price | IdList | Required | TextList | NameList
-)
 MAX_TEXT_CHARACTERS = 200  # of a text parameter, before it is folded
 GAME: dict[str, Rule] = {"game": Text(MAX_TEXT_CHARACTERS)}
-KIND: dict[str, Rule] = {"kind": Choice(card_lists.KINDS, "all")}
+KIND: dict[str, Rule] = {"kind": Choice(card_lists.KINDS, default="all")}
 
 
 def page(default: int, most: int) -> dict[str, Rule]:
     """Return the parameters of a list."""
-    return {"limit": Integer(1, most, default), "offset": Integer(low=0, default=0)}
+    return {"limit": Integer(1, most, default=default), "offset": Integer(0, default=0)}
 
 
 def read_query(query: str, rules: Mapping[str, Rule]) -> dict[str, Any]:
@@ -251,39 +220,22 @@ def read_query(query: str, rules: Mapping[str, Rule]) -> dict[str, Any]:
         if name is None or name not in rules:
             raise InvalidParameter(_unknown_parameter(name or raw_name, rules))
         if name in values:
-            raise InvalidParameter(f"{name} may be given only once{_of_lists(rules[name])}")
+            raise InvalidParameter(f"{name} may be given only once{rules[name].repeated}")
         text = _decode(raw_value)
         if text is None:
             raise InvalidParameter(f"{name} must be UTF-8 text, percent-encoded")
         values[name] = rules[name].read(name, text)
     for name, rule in rules.items():
-        if isinstance(rule, Required) and name not in values:
+        if rule.required and name not in values:
             raise InvalidParameter(f"{name} is missing: this endpoint needs it")
         if isinstance(rule, IdList) and name in values:
             _require_defaults_beside(name, values, rules)
     return {name: rule.default for name, rule in rules.items()} | values
 
 
-def is_integer(text: str) -> bool:
-    """Return whether a text consists of ASCII digits with an optional leading minus."""
-    return _INTEGER.fullmatch(text) is not None
-
-
 def quote_input(text: str) -> str:
     """Return a text of the client, quoted and shortened for an error message."""
     return repr(text if len(text) <= _MAX_QUOTED_CHARACTERS else text[:_MAX_QUOTED_CHARACTERS] + "…")
-
-
-def _of_lists(rule: Rule) -> str:
-    """Return what a message about a repeated parameter adds if the parameter is a list."""
-    match rule:
-        case Required():
-            return _of_lists(rule.rule)
-        case IdList() | TextList():
-            return ": separate its values by commas"
-        case NameList():
-            return ": write one name a line, with %0A between them"
-    return ""
 
 
 def _require_defaults_beside(name: str, values: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:

@@ -1,6 +1,6 @@
 """Views under their routes: a blueprint that keeps what each view declares, and the steps that all of them share.
 
-`answer` has the order of the checks: that of docs/api.md. Method and path come first, which Flask checks.
+`Route` has the order of the checks: that of docs/api.md. Method and path come first, which Flask checks.
 """
 
 from collections.abc import Callable, Mapping
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
-from flask import Blueprint, Response, current_app
+from flask import Blueprint, Response
 
+from edge_auth.api.auth import admit
 from edge_auth.api.endpoint import API, Endpoint, documented
-from edge_auth.api.extension import NAME, Cardpress
-from edge_auth.api.flask_app import ApiRequest, this_request
+from edge_auth.api.flask_app import ApiRequest, Cardpress, this_request, this_service
 from edge_auth.api.parameters import quote_input, read_query
 from edge_auth.api.responses import success
 from edge_auth.builds.bodies import Body
@@ -22,7 +22,6 @@ from edge_auth.live.open_build import OpenBuild
 View = TypeVar("View", bound=Callable[..., Body | Response])
 Query = SimpleNamespace  # the values of the parameters of a request
 _MAX_PIN_CHARACTERS = 200
-_ONE_HOST = "an HTTP/1.1 request must have one header Host"
 
 
 class Routes(Blueprint):
@@ -42,52 +41,55 @@ class Routes(Blueprint):
     def get(  # type: ignore[override]  # its views are given more, and return bodies
         self, rule: str, **declared: Any
     ) -> Callable[[View], View]:
-        """Add a view below /api/v1/.
-
-        Args:
-            rule: Flask's rule.
-            declared: See `Endpoint`.
-        """
+        """Add a view below /api/v1/, by Flask's rule and what `Endpoint` holds."""
 
         def add(view: View) -> View:
             more = self._declared | {"path": documented(API + rule)} | declared
-            endpoint = Endpoint(view=view, **more)
-            self.endpoints.append(endpoint)
-            self.add_endpoint(API + rule, view.__name__, endpoint)
+            self.endpoints.append(Endpoint(view=view, **more))
+            self.add_endpoint(API + rule, self.endpoints[-1])
             return view
 
         return add
 
-    def add_endpoint(self, rule: str, name: str, endpoint: Endpoint, **given: str) -> None:
+    def add_endpoint(self, rule: str, endpoint: Endpoint, **given: str) -> None:
         """Add a rule for an endpoint, whose view gets `given` beside the variable part of the path."""
-        route = Route(endpoint, given)
-        self.add_url_rule(rule, name, route, methods=endpoint.methods, provide_automatic_options=False)
+        name = "_".join((endpoint.view.__name__, *given.values())).replace(".", "_")
+        more: Any = {"methods": endpoint.methods, "defaults": given, "provide_automatic_options": False}
+        self.add_url_rule(rule, name, Route(endpoint), **more)
 
 
 @dataclass(frozen=True)
 class Route:
-    """What Flask calls for a rule. Some rules of one endpoint differ in what they give the view."""
+    """What Flask calls for the rules of an endpoint."""
 
     endpoint: Endpoint
-    given: Mapping[str, str]
 
     def __call__(self, **arguments: str) -> Response:
         """Answer a request."""
-        return answer(self.endpoint, {**self.given, **arguments})
-
-
-def answer(endpoint: Endpoint, arguments: dict[str, str]) -> Response:
-    """Answer a request."""
-    request, service = this_request(), current_app.extensions[NAME]
-    request.access = endpoint
-    require_one_host(request)
-    if service.auth is not None:
-        service.auth.admit(request, endpoint)  # key, limit, scope
-    elif not endpoint.of_build:
-        raise NotFound("a build alone has no answer to this")
-    if not endpoint.of_build:
+        request, service, endpoint = this_request(), this_service(), self.endpoint
+        request.access = endpoint
+        require_one_host(request)
+        if service.keyring is not None:
+            admit(request, service, endpoint)  # key, limit, scope
+        if endpoint.of_build:
+            return _answer_of_build(request, service, endpoint, arguments)
+        if service.keyring is None:
+            raise NotFound("a build alone has no answer to this")
         found = endpoint.view(**arguments, query=read_parameters(endpoint, arguments, request.query))
         return success(request, service, endpoint, found) if isinstance(found, Body) else found
+
+
+def require_one_host(request: ApiRequest) -> None:
+    """Refuse a request that names no host, or several."""
+    host = request.environ.get("HTTP_HOST", "")  # granian joins the values of several with a comma
+    if "," in host or (host == "" and request.environ.get("SERVER_PROTOCOL") == "HTTP/1.1"):
+        raise InvalidParameter("an HTTP/1.1 request must have one header Host")
+
+
+def _answer_of_build(
+    request: ApiRequest, service: Cardpress, endpoint: Endpoint, arguments: dict[str, str]
+) -> Response:
+    """Answer from the build that X-Build names, or the live one: the parameters are read after it."""
     pin = request.environ.get("HTTP_X_BUILD") if endpoint.pinned else None
     pin = pin[:_MAX_PIN_CHARACTERS] if pin else None  # a longer one is no build either
     path, query = request.raw_path, request.query
@@ -95,7 +97,10 @@ def answer(endpoint: Endpoint, arguments: dict[str, str]) -> Response:
         try:
             build = service.builds.select(pin)
         except UnknownBuild:
-            raise _unknown_build(request, service, pin) from None
+            request.answer_headers.pop("X-Build", None)
+            live = service.builds.select().id
+            refusal = f"X-Build {quote_input(pin or '')} is not kept here; the live build is {live}"
+            raise InvalidParameter(refusal) from None
         request.answer_headers["X-Build"] = build.id
         try:
             body = build.kept_body(path, query) if endpoint.kept else None
@@ -108,23 +113,6 @@ def answer(endpoint: Endpoint, arguments: dict[str, str]) -> Response:
             service.builds.repair(build)
             raise
     raise AssertionError("unreachable")
-
-
-def require_one_host(request: ApiRequest) -> None:
-    """Refuse a request that names no host, or several.
-
-    Raises:
-        InvalidParameter: It does.
-    """
-    host = request.environ.get("HTTP_HOST", "")  # granian joins the values of several with a comma
-    if "," in host or (host == "" and request.environ.get("SERVER_PROTOCOL") == "HTTP/1.1"):
-        raise InvalidParameter(_ONE_HOST)
-
-
-def _unknown_build(request: ApiRequest, service: Cardpress, pin: str | None) -> InvalidParameter:
-    request.answer_headers.pop("X-Build", None)
-    live = service.builds.select().id
-    return InvalidParameter(f"X-Build {quote_input(pin or '')} is not kept here; the live build is {live}")
 
 
 def make_body(build: OpenBuild, endpoint: Endpoint, arguments: Mapping[str, str], path: bytes, query: str) -> Body:
@@ -141,7 +129,7 @@ def make_body(build: OpenBuild, endpoint: Endpoint, arguments: Mapping[str, str]
 
 
 def read_parameters(endpoint: Endpoint, arguments: Mapping[str, str], query: str) -> Query:
-    """Return the values of the parameters of a request.
+    """Return the values of the parameters of a request, whose path has a variable part that obeys its rule.
 
     Raises:
         InvalidParameter: The variable part of the path or a parameter is not allowed.

@@ -59,10 +59,10 @@ def no_path(meant: str | None = None) -> str:
 _SITE: dict[str, Any] = {"path": "/docs, /explore", "vary": "Accept-Encoding", "pinned": False, **_PAGES}
 _PAGE, _FILE = Endpoint(view=page, **_SITE), Endpoint(view=file_of_folder, **_SITE)
 _HOME = Endpoint(view=home, path="/", vary="Accept, Accept-Encoding", pinned=False, kept=False, **_PAGES)
-pages.add_endpoint("/", "home", _HOME)
+pages.add_endpoint("/", _HOME)
 for _name in layout.ROOT_FILES:
-    pages.add_endpoint(f"/{_name}", _name.replace(".", "_"), _PAGE, key=_name)
+    pages.add_endpoint(f"/{_name}", _PAGE, key=_name)
 for _folder in layout.SITE_FOLDERS:
-    pages.add_endpoint(f"/{_folder}", _folder, _PAGE, key=_folder)
-    pages.add_endpoint(f"/{_folder}/", f"{_folder}_page", _PAGE, key=f"{_folder}/")
-    pages.add_endpoint(f"/{_folder}/<text:name>", f"{_folder}_file", _FILE, folder=_folder)
+    pages.add_endpoint(f"/{_folder}", _PAGE, key=_folder)
+    pages.add_endpoint(f"/{_folder}/", _PAGE, key=f"{_folder}/")
+    pages.add_endpoint(f"/{_folder}/<text:name>", _FILE, folder=_folder)

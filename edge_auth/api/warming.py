@@ -52,4 +52,4 @@ def _made(app: ApiFlask, build: OpenBuild, path: bytes, query: str) -> Body:
     route = app.view_functions.get(name)
     if not isinstance(route, Route) or not route.endpoint.of_build:
         raise NotFound("no build answers this path")
-    return make_body(build, route.endpoint, {**route.given, **arguments}, path, query)
+    return make_body(build, route.endpoint, arguments, path, query)

@@ -26,8 +26,8 @@ def get_watchlist_item(build: OpenBuild, slug: str, query: Query) -> Body:
 
 
 _HISTORY = {
-    "view": Choice(layout.HISTORY_VIEWS, "daily"),
-    "range": Choice(layout.HISTORY_RANGES, "all"),
+    "view": Choice(layout.HISTORY_VIEWS, default="daily"),
+    "range": Choice(layout.HISTORY_RANGES, default="all"),
 }
 
 

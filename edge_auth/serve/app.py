@@ -10,9 +10,8 @@ from typing import Any
 
 from flask import Flask, request
 
-from edge_auth.api.auth import Auth, Network
 from edge_auth.api.blueprints import create_api
-from edge_auth.api.extension import Cardpress
+from edge_auth.api.flask_app import Cardpress, Network
 from edge_auth.api.warming import warm
 from edge_auth.builds.copies import BuildCopies, FilesInPlace
 from edge_auth.live.build_registry import BuildRegistry
@@ -102,8 +101,9 @@ def make_app(settings: Settings, log: Log | None = None) -> Flask:
     builds = _builds(settings, store, jobs, log, metrics)
     counter = _counter(settings, store.location, log, metrics)
     files = StoredBulkFiles(builds, store, jobs)
-    auth = Auth(keyring, counter, settings.trusted_proxies, behind_nginx, settings.guest_limit)
-    app = create_api(Cardpress(builds, auth, files, log, metrics, behind_nginx, settings.behind_cdn))
+    parts = (builds, keyring, counter, files, log, metrics)
+    answering = (settings.trusted_proxies, settings.guest_limit, behind_nginx, settings.behind_cdn)
+    app = create_api(Cardpress(*parts, *answering))
     _add_health_check(app, builds, keyring, log, settings.guest_limit)
     builds.warm = partial(warm, app)
     with suppress(Exception):  # if a build cannot be read, answers are 500 until it can: no reason to crash

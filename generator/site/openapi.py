@@ -17,13 +17,11 @@ from edge_auth.api.endpoint import Endpoint
 from edge_auth.api.parameters import (
     BuildId,
     Choice,
-    GivenText,
     IdList,
     Integer,
     NameList,
     Price,
     ProductId,
-    Required,
     Rule,
     Text,
     TextList,
@@ -194,24 +192,21 @@ def schema_of(rule: Rule) -> _Json:
             schema = {"type": "integer", "format": "int64"}
         case Choice():
             schema = {"type": "string", "enum": list(rule.values)}
-        case GivenText():
-            schema = {"type": "string", "minLength": 1, "maxLength": rule.max_characters}
         case Text():
-            schema = {"type": "string", "maxLength": rule.max_characters}
+            schema = {"type": "string"} | ({"minLength": 1} if rule.refuses_empty else {})
+            schema |= {"maxLength": rule.max_characters}
         case Price():
             schema = {"type": "number", "minimum": 0, "maximum": 10**MAX_DIGITS - 1}
         case IdList():
             one = f"-?[0-9]{{1,{MAX_DIGITS}}}"
-            schema = {"type": "string", "pattern": f"^{one}(,{one}){{0,{rule.max_ids - 1}}}$"}
+            schema = {"type": "string", "pattern": f"^{one}(,{one}){{0,{rule.most - 1}}}$"}
         case TextList():
             one = f"[^,]{{1,{rule.max_characters}}}"
-            schema = {"type": "string", "pattern": f"^{one}(,{one}){{0,{rule.max_texts - 1}}}$"}
+            schema = {"type": "string", "pattern": f"^{one}(,{one}){{0,{rule.most - 1}}}$"}
         case NameList():
             schema = {"type": "string", "pattern": _names_pattern(rule)}
         case BuildId():
             schema = {"type": "string", "minLength": 1}
-        case Required():
-            schema = schema_of(rule.rule)
         case _:
             raise TypeError(f"{type(rule).__name__} has no schema: add it here")
     return schema if rule.default is None else schema | {"default": rule.default}
@@ -221,7 +216,7 @@ def _names_pattern(rule: NameList) -> str:
     """Return the pattern of names, one a line, with any blanks around them and any empty lines between them."""
     blanks, name = r"[^\S\n]*", rf"\S(?:[^\n]{{0,{rule.max_characters - 2}}}\S)?"
     lines = rf"(?:{blanks}\n)*{blanks}{name}{blanks}"
-    return rf"^{lines}(?:\n{lines}){{0,{rule.max_names - 1}}}(?:\n{blanks})*$"
+    return rf"^{lines}(?:\n{lines}){{0,{rule.most - 1}}}(?:\n{blanks})*$"
 
 
 def _parameter(endpoint: Endpoint, prose: Prose, place: str, name: str, schema: _Json) -> _Json:
@@ -229,7 +224,7 @@ def _parameter(endpoint: Endpoint, prose: Prose, place: str, name: str, schema: 
     described = {
         "name": name,
         "in": place,
-        "required": place == "path" or isinstance((endpoint.query or {}).get(name), Required),
+        "required": place == "path" or (endpoint.query or {}).get(name, Rule()).required,
         "description": text,
         "schema": schema,
     }

@@ -9,6 +9,7 @@ from flask import Flask, Response, g, session
 from flask_cors import CORS
 
 from edge_auth import create_app, needs_key
+from edge_auth.api.auth import address_of
 from edge_auth.live.key_file import open_key_file
 from edge_auth.live.keys import CARDS_READ, WATCHLIST_READ, issue
 from tests.support.service import ROOT, environment
@@ -123,11 +124,11 @@ def test_sessions_and_handlers_are_those_of_flask(app: Flask) -> None:
 
 
 def test_extensions_see_what_the_application_answers_from(app: Flask, store: str) -> None:
-    assert app.extensions["cardpress"].builds.select().id == app.test_client().get("/healthz").json["build"]
-    kept = app.extensions["cardpress"].auth
+    service = app.extensions["cardpress"]
+    assert service.builds.select().id == app.test_client().get("/healthz").json["build"]
     asked = {"environ_overrides": {"REMOTE_ADDR": "10.1.2.3", "HTTP_X_FORWARDED_FOR": "192.0.2.7"}}
     with app.test_request_context("/", **asked) as context:
-        assert kept.address(context.request) == "192.0.2.7"
+        assert address_of(context.request, service) == "192.0.2.7"
 
 
 def test_flask_lists_the_endpoints(store: str, tmp_path: Path) -> None:

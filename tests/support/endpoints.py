@@ -5,7 +5,7 @@ from urllib.parse import unquote
 from werkzeug.exceptions import HTTPException
 
 from edge_auth.api.blueprints import create_api
-from edge_auth.api.extension import Cardpress
+from edge_auth.api.flask_app import Cardpress
 from edge_auth.api.routes import Route
 from edge_auth.live.build_registry import OneBuild
 

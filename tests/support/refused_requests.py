@@ -8,13 +8,11 @@ from edge_auth.api.endpoint import Endpoint
 from edge_auth.api.parameters import (
     BuildId,
     Choice,
-    GivenText,
     IdList,
     Integer,
     NameList,
     Price,
     ProductId,
-    Required,
     Rule,
     Text,
     TextList,
@@ -102,7 +100,7 @@ def _example_subject(endpoint: Endpoint, prose: Prose) -> str:
 
 def _needed_query(endpoint: Endpoint, prose: Prose) -> str:
     """Return the query of the parameters that a request must have."""
-    names = [name for name, rule in (endpoint.query or {}).items() if isinstance(rule, Required)]
+    names = [name for name, rule in (endpoint.query or {}).items() if rule.required]
     examples = {name: prose.sentence(endpoint.path, PARAMETERS, name).example for name in names}
     return f"?{urlencode(examples)}" if examples else ""
 
@@ -119,12 +117,10 @@ def _bad_text(rule: Rule) -> str:
     match rule:
         case Integer():
             return str(rule.low - 1 if rule.high is None else rule.high + 1)
-        case Required():
-            return _bad_text(rule.rule)
-        case GivenText() | BuildId():
+        case BuildId():
             return ""
         case Text():
-            return "x" * (rule.max_characters + 1)
+            return "" if rule.refuses_empty else "x" * (rule.max_characters + 1)
     return _BAD_TEXTS[type(rule)]
 
 
