@@ -67,11 +67,6 @@ def catalogue_of(files: Mapping[str, BulkFile]) -> BulkFile:
     return next(file for name, file in files.items() if name.startswith(f"{CATALOGUE}-"))
 
 
-def is_file_name(name: str) -> bool:
-    """Return whether a text has the form of the name of a bulk file."""
-    return _NAME.fullmatch(name) is not None
-
-
 def read_manifest(manifest: bytes, digests: Mapping[str, str]) -> dict[str, BulkFile]:
     """Return the files of a manifest, by name.
 

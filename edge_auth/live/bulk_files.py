@@ -5,18 +5,21 @@ for MAX_DOWNLOADS of them beside those that answer requests. Each worker counts 
 """
 
 import hashlib
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from io import FileIO
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from time import monotonic
 from typing import NamedTuple
 
+from werkzeug.wsgi import ClosingIterator
+
 from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
-from edge_auth.builds.bulk import LIVE_CATALOGUE, BulkFile, catalogue_of, is_file_name
-from edge_auth.errors import AccessDenied, MissingObject, NotFound, RateLimited, StoreError, UnknownBuild
+from edge_auth.builds.bulk import LIVE_CATALOGUE, BulkFile, catalogue_of
+from edge_auth.errors import MissingObject, NotFound, RateLimited, StoreError, UnknownBuild
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.counter import address_name, guest_name
 from edge_auth.live.jobs import Jobs
@@ -31,7 +34,6 @@ MAX_READ_BYTES = 1 << 20  # a body up to this size is sent at once, a larger one
 _CHUNK_BYTES = 256 << 10  # the server holds some chunks for a client that does not read
 _S3_READ_BYTES = 2 << 20  # each read is a request
 _LISTED_SECONDS = 2.0  # how long a listing of the builds is used
-_NO_FILE = "no build that is kept here has this file: /api/v1/bulk lists the files of the live build"
 
 
 class Span(NamedTuple):
@@ -49,14 +51,12 @@ class Holder(NamedTuple):
 
 
 class StoredBulkFiles:
-    """The bulk files of the builds that a store keeps."""
+    """The bulk files of the builds that a store keeps.
 
-    def __init__(
-        self,
-        builds: BuildRegistry,
-        store: Store,
-        jobs: Jobs,
-    ):
+    What sends a body in chunks raises RateLimited if the key, its address or all keys together download too much.
+    """
+
+    def __init__(self, builds: BuildRegistry, store: Store, jobs: Jobs):
         self._builds = builds
         self._store = store
         self._jobs = jobs
@@ -72,22 +72,17 @@ class StoredBulkFiles:
             NotFound: No build that the store keeps lists it.
             StoreError: The store failed.
         """
+        live = self._builds.select().objects.bulk_files
         if name == LIVE_CATALOGUE:
-            return self._live_catalogue()
-        if not is_file_name(name):
-            raise NotFound(_NO_FILE)
-        file = self._builds.select().objects.bulk_files.get(name)
-        if file is not None:
-            return file
-        if monotonic() > self._listed_at + _LISTED_SECONDS:
-            self._jobs.wait_for("kept builds", self._list_builds)
-        file = next((files[name] for files in self._files_by_build.values() if name in files), None)
+            return catalogue_of(live)
+        file = live.get(name)
         if file is None:
-            raise NotFound(_NO_FILE)
+            if monotonic() > self._listed_at + _LISTED_SECONDS:
+                self._jobs.wait_for("kept builds", self._list_builds)
+            file = next((files[name] for files in self._files_by_build.values() if name in files), None)
+        if file is None:
+            raise NotFound("no build that is kept here has this file: /api/v1/bulk lists the files of the live build")
         return file
-
-    def _live_catalogue(self) -> BulkFile:
-        return catalogue_of(self._builds.select().objects.bulk_files)
 
     def read(self, file: BulkFile, span: Span) -> bytes:
         """Return some bytes of a file.
@@ -95,49 +90,39 @@ class StoredBulkFiles:
         Raises:
             StoreError: They cannot be read.
         """
-        with self._as_not_found(file.name):
-            self._require_whole(file)
-            return self._store.get(file.object, span.start, span.end - span.start)
+        self._require_whole(file)
+        return self._store.get(file.object, span.start, span.end - span.start)
 
     def stream(self, file: BulkFile, span: Span, holder: Holder) -> Iterator[bytes]:
         """Return the chunks of a part of a file. They end early if the store fails.
 
         Raises:
             StoreError: The file cannot be read.
-            RateLimited: The key, its address or all keys together download too much already.
         """
-        with self._as_not_found(file.name):
-            self._require_whole(file)
-            path = self._store.local_path(file.object)
-            chunks = FolderChunks(path, span) if path else StoreChunks(self._store, file.object, span)
-        return Download(self._downloads, holder, chunks)
+        self._require_whole(file)
+        path = self._store.local_path(file.object)
+        if path is None:
+            return self._begun(holder, lambda _: _chunks_of_object(self._store, file.object, span))
+        return self._begun(holder, lambda held: _chunks_of_file(path, span, held))
 
     def stream_local(self, path: Path, size: int, holder: Holder) -> Iterator[bytes]:
         """Return the chunks of a local file.
 
         Raises:
             StoreError: It is missing.
-            RateLimited: As for `stream`.
         """
-        return Download(self._downloads, holder, FolderChunks(path, Span(0, size)))
+        return self._begun(holder, lambda held: _chunks_of_file(path, Span(0, size), held))
 
     def stream_bytes(self, data: bytes, holder: Holder) -> Iterator[bytes]:
-        """Return the chunks of a large body. The server holds some of them for a client that does not read, not all.
+        """Return the chunks of a large body. The server holds some of them for a client that does not read, not all."""
+        return self._begun(holder, lambda _: _cut(data))
 
-        Raises:
-            RateLimited: As for `stream`.
-        """
-        return Download(self._downloads, holder, MemoryChunks(data))
-
-    @contextmanager
-    def _as_not_found(self, name: str) -> Iterator[None]:
-        """Raise NotFound for a file that is missing because its last build was pruned a moment ago."""
-        try:
-            yield
-        except (MissingObject, AccessDenied):  # the errors for objects of a pruned build
-            self._listed_at = float("-inf")
-            self.find(name)
-            raise
+    def _begun(self, holder: Holder, begin: Callable[[ExitStack], Iterator[bytes]]) -> Iterator[bytes]:
+        """Return chunks. The server closes them at the end, after an error, and when the client has gone."""
+        with ExitStack() as held:
+            held.enter_context(self._downloads.counted(holder))
+            chunks = begin(held)
+            return ClosingIterator(chunks, held.pop_all().close)
 
     def _list_builds(self) -> None:
         """Read which builds the store keeps, and the manifests of those that are new."""
@@ -185,29 +170,32 @@ class Downloads:
         self._held: list[_Counted] = []
         self._lock = Lock()
 
-    def begin(self, holder: Holder) -> "_Counted":
-        """Count one more, and return what ends it.
+    @contextmanager
+    def counted(self, holder: Holder) -> Iterator[None]:
+        """Count one more.
 
         Raises:
             RateLimited: There are too many.
         """
         one = _Counted(holder.key_id or guest_name(holder.address), address_name(holder.address), not holder.key_id)
         with self._lock:
-            of_key = sum(held.key == one.key for held in self._held)
-            of_address = sum(held.address == one.address for held in self._held)
-            if of_key >= _MAX_DOWNLOADS_OF_A_KEY or of_address >= _MAX_DOWNLOADS_OF_AN_ADDRESS:
-                raise _refusal(f"{max(of_key, of_address)} downloads of yours are being sent")
-            if len(self._held) >= MAX_DOWNLOADS:
-                raise _refusal("too many downloads are being sent")
-            if one.is_guest and sum(held.is_guest for held in self._held) >= _MAX_DOWNLOADS_OF_GUESTS:
-                raise _refusal("too many downloads without a key are being sent")
+            self._require_place(one)
             self._held.append(one)
-        return one
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._held.remove(one)
 
-    def end(self, one: "_Counted") -> None:
-        """Count one less."""
-        with self._lock:
-            self._held.remove(one)
+    def _require_place(self, one: "_Counted") -> None:
+        of_key = sum(held.key == one.key for held in self._held)
+        of_address = sum(held.address == one.address for held in self._held)
+        if of_key >= _MAX_DOWNLOADS_OF_A_KEY or of_address >= _MAX_DOWNLOADS_OF_AN_ADDRESS:
+            raise _refusal(f"{max(of_key, of_address)} downloads of yours are being sent")
+        if len(self._held) >= MAX_DOWNLOADS:
+            raise _refusal("too many downloads are being sent")
+        if one.is_guest and sum(held.is_guest for held in self._held) >= _MAX_DOWNLOADS_OF_GUESTS:
+            raise _refusal("too many downloads without a key are being sent")
 
 
 class _Counted(NamedTuple):
@@ -220,109 +208,31 @@ def _refusal(why: str) -> RateLimited:
     return RateLimited(f"{why} at the same time: wait {_RETRY_SECONDS} seconds", Retry_After=str(_RETRY_SECONDS))
 
 
-class MemoryChunks:
-    """The chunks of a body that is in memory."""
-
-    def __init__(self, data: bytes):
-        self._data, self._sent = data, 0
-
-    def next(self) -> bytes:
-        """Return the next chunk, b"" at the end."""
-        chunk = self._data[self._sent : self._sent + _CHUNK_BYTES]
-        self._sent += len(chunk)
-        return chunk
-
-    def close(self) -> None:
-        """Give the memory back."""
-        self._data = b""
+def _chunks_of_file(path: Path, span: Span, held: ExitStack) -> Iterator[bytes]:
+    """Open a local file, which then outlives a prune. Return the chunks of a part."""
+    try:
+        file = held.enter_context(path.open("rb", buffering=0))
+    except OSError as error:
+        raise MissingObject(f"{path}: {error.strerror}") from error
+    file.seek(span.start)
+    return _read(file, span.end - span.start)
 
 
-class FolderChunks:
-    """The chunks of a part of a local file. The open file outlives a prune.
-
-    Raises:
-        StoreError: The file cannot be opened.
-    """
-
-    def __init__(self, path: Path, span: Span):
-        try:
-            self._handle = os.open(path, os.O_RDONLY)
-        except OSError as error:
-            raise MissingObject(f"{path}: {error.strerror}") from error
-        self._next, self._end = span
-
-    def next(self) -> bytes:
-        """Return the next chunk, b"" at the end."""
-        chunk = os.pread(self._handle, min(_CHUNK_BYTES, self._end - self._next), self._next)
-        if not chunk and self._next < self._end:
-            raise StoreError(f"a file ends at {self._next}, not at {self._end}")
-        self._next += len(chunk)
-        return chunk
-
-    def close(self) -> None:
-        """Close the file."""
-        os.close(self._handle)
-
-
-class StoreChunks:
-    """The chunks of a part of an object across a network. The first read is made at once.
-
-    Raises:
-        StoreError: The object cannot be read.
-    """
-
-    def __init__(self, store: Store, name: str, span: Span):
-        self._store, self._name = store, name
-        self._next, self._end = span
-        self._read_bytes, self._sent = self._read(), 0
-
-    def next(self) -> bytes:
-        """Return the next chunk, b"" at the end."""
-        if self._sent == len(self._read_bytes):
-            self._read_bytes, self._sent = self._read(), 0
-        chunk = self._read_bytes[self._sent : self._sent + _CHUNK_BYTES]
-        self._sent += len(chunk)
-        return chunk
-
-    def close(self) -> None:
-        """Do nothing: no connection stays open between reads."""
-
-    def _read(self) -> bytes:
-        length = min(_S3_READ_BYTES, self._end - self._next)
-        data = self._store.get(self._name, self._next, length) if length else b""
-        self._next += len(data)
-        return data
-
-
-class Download:
-    """A body that is being sent. The server closes it at the end, after an error, and when the client has gone.
-
-    Raises:
-        RateLimited: Too many downloads are being sent.
-    """
-
-    def __init__(self, downloads: Downloads, holder: Holder, chunks: FolderChunks | StoreChunks | MemoryChunks):
-        self._chunks, self._downloads = chunks, downloads
-        self._is_open = False
-        try:
-            self._counted = downloads.begin(holder)
-        except RateLimited:
-            chunks.close()
-            raise
-        self._is_open = True
-
-    def __iter__(self) -> Iterator[bytes]:
-        return self
-
-    def __next__(self) -> bytes:
-        chunk = self._chunks.next()
+def _read(file: FileIO, size: int) -> Iterator[bytes]:
+    while size > 0:
+        chunk = file.read(min(_CHUNK_BYTES, size))
         if not chunk:
-            raise StopIteration
-        return chunk
+            raise StoreError(f"a file ends {size} bytes too early")
+        size -= len(chunk)
+        yield chunk
 
-    def close(self) -> None:
-        """Give back what the download holds."""
-        if self._is_open:
-            self._is_open = False
-            self._chunks.close()
-            self._downloads.end(self._counted)
+
+def _chunks_of_object(store: Store, name: str, span: Span) -> Iterator[bytes]:
+    """Make the first read of an object across a network, which may fail. Return the chunks of a part."""
+    starts = range(span.start, span.end, _S3_READ_BYTES)
+    pieces = (store.get(name, start, min(_S3_READ_BYTES, span.end - start)) for start in starts)
+    return chain.from_iterable(map(_cut, chain([next(pieces)], pieces)))
+
+
+def _cut(data: bytes) -> Iterator[bytes]:
+    return (data[start : start + _CHUNK_BYTES] for start in range(0, len(data), _CHUNK_BYTES))
