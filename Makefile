@@ -73,7 +73,7 @@ test-all: test test-thorough ## run all tests: before each release
 test-nginx: $(READY) ## run all tests that ask a shim through nginx with its cache
 	$(PYTEST) --through-nginx $(PYTEST_ARGS)
 
-golden: $(READY) ## write all recorded files anew, and list those that changed
+golden: $(READY) ## write all recorded files anew
 	$(PYTEST) --update-golden $(PYTEST_ARGS)
 
 bulk-clients: $(CLIENTS)/.ready ## install the programs that read bulk files in tests: DuckDB with httpfs, pandas

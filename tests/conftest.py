@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from tests.support import programs, recorded, selection, shared, used
+from tests.support import programs, recorded, selection, shared
 from tests.support.commands import issue
 from tests.support.copies import copy_of_fixed
 from tests.support.keys import KEYS
@@ -38,8 +38,6 @@ def pytest_configure(config: pytest.Config) -> None:
     """Use a new cache folder for each run, and let Python write bytecode, so that commands start faster."""
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # tests send it, and a job in the background ignores it
-    used.watch_commands()
-    Client.noted = staticmethod(used.note_answer)
     Service.through_nginx = config.getoption("--through-nginx")
     os.environ["XDG_CACHE_HOME"] = _temporary(config)
     if not hasattr(config, "workerinput"):  # the processes of xdist have it from the first one
@@ -81,24 +79,6 @@ def _name_groups(config: pytest.Config, items: list[pytest.Item]) -> None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--through-nginx", action="store_true", help="run what asks a shim, through edge_auth/nginx")
     parser.addoption("--update-golden", action="store_true", help="write the recorded files: run only what records")
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Let a whole run fail if it used less than the product declares."""
-    if not hasattr(session.config, "workerinput") and used.is_whole(session.config) and used.missing():
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """List what no test used, and the recorded files that this run has changed."""
-    if used.is_whole(config) and (missing := used.missing()):
-        terminalreporter.section("declared, but used by no test of this run")
-        terminalreporter.write_line("\n".join(missing))
-    if config.getoption("--update-golden"):
-        lines = recorded.changed(report for reports in terminalreporter.stats.values() for report in reports)
-        terminalreporter.section("recorded files that changed")
-        terminalreporter.write_line("\n".join(lines) or "none")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -161,7 +141,7 @@ def fixed_oracle(fixed_lake: Path, live_build: str) -> Oracle:
 @pytest.fixture(name=recorded.FIXTURE)
 def recorded_files(request: pytest.FixtureRequest) -> Recorded:
     """Return what writes the files that a test records, with --update-golden."""
-    return Recorded(request.node, request.config.getoption("--update-golden"))
+    return Recorded(request.config.getoption("--update-golden"))
 
 
 @pytest.fixture

@@ -1,42 +1,13 @@
 """Lakes of two nights, drawn by seed. Between them everything changes that a diff reports."""
 
 import copy
-import json
 import random
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+from tests.support.lakes import Rows, write
 
 GUIDE = [f"{name}{holo}" for holo in ("", "_holo") for name in ("low", "avg", "trend", "avg1", "avg7", "avg30")]
-_CHECK_OFFERS = pa.list_(
-    pa.struct([("price", pa.float64()), ("condition", pa.string()), ("quantity", pa.int64()), ("seller", pa.string())])
-)
-_TEXTS = ("name", "kind", "category", "rarity", "number", "image", "image_large", "url")
-SCHEMAS = {
-    "expansions": [("id", pa.int64()), ("name", pa.string()), ("game", pa.string()), ("url", pa.string())],
-    "products": [("id_product", pa.int64()), *((name, pa.string()) for name in _TEXTS), ("id_expansion", pa.int64())],
-    "price_guide": [("id_product", pa.int64()), *((name, pa.float64()) for name in GUIDE)],
-    "listings": [
-        ("id_product", pa.int64()), ("scraped_at", pa.timestamp("us")), ("available", pa.int64()),
-        ("from_price", pa.float64()),
-    ],
-    "filtered_checks": [
-        ("id_product", pa.int64()), ("checked_at", pa.timestamp("us")), ("offers", pa.int64()),
-        ("lowest", pa.float64()), ("offer_list", _CHECK_OFFERS),
-    ],
-    "watchlist": [("slug", pa.string()), ("name", pa.string()), ("game", pa.string()), ("url", pa.string())],
-    "watch_checks": [
-        ("slug", pa.string()), ("checked_at", pa.timestamp("us")), ("num_offers", pa.int64()),
-        ("lowest_price", pa.float64()),
-    ],
-    "fingerprints": [
-        *((name, pa.string()) for name in ("key", "art_p", "art_d", "card_p", "colour")),
-        ("products", pa.list_(pa.int64())),
-    ],
-    "identifiers": [("id_product", pa.int64()), ("scheme", pa.string()), ("value", pa.string())],
-}  # fmt: skip
 NAMES = ("Ember Fox", "Déjà Vu", 'Say "hi"', "Tab\tand \x1b[31mred", "<script>alert(1)</script>", "100 %_", "ナッシー")
 
 
@@ -90,7 +61,7 @@ class NightLake:
         """Add rows of one day for some of the products and for all tracked ones."""
         ids = [row["id_product"] for row in self.flat["products"]]
         some = sorted(self.rng.sample(ids, len(ids) // 2))
-        noon = datetime(day.year, day.month, day.day, 12)
+        noon = f"{day}T12:00:00"
         self.daily["price_guide"][day] = [
             {"id_product": id_, **{name: self.price() for name in GUIDE}} for id_ in some[::2]
         ]
@@ -104,7 +75,7 @@ class NightLake:
             for row in self.flat["watchlist"]
         ]
 
-    def check(self, id_: int, at: datetime) -> dict:
+    def check(self, id_: int, at: str) -> dict:
         offers = [
             {"price": self.rng.randint(1, 9999) / 100, "condition": "NM", "quantity": 1, "seller": f"seller{n}"}
             for n in range(self.rng.randint(0, 7))
@@ -139,19 +110,9 @@ class NightLake:
 
     def write(self, folder: Path) -> Path:
         """Write the lake's files. Return the folder."""
-        folder.mkdir()
-        for table, rows in self.flat.items():
-            self._file(folder / f"{table}.parquet", table, rows)
-        for table, days in self.daily.items():
-            for day, rows in days.items():
-                (folder / table / f"day={day}").mkdir(parents=True)
-                self._file(folder / table / f"day={day}" / "part.parquet", table, rows)
+        daily = {table: {str(day): rows for day, rows in days.items()} for table, days in self.daily.items()}
         recipe = {"version": self.version, "image_url": "https://img.example/{key}.png"}
-        (folder / "fingerprints.json").write_text(json.dumps(recipe))
-        return folder
-
-    def _file(self, path: Path, table: str, rows: list[dict]) -> None:
-        pq.write_table(pa.Table.from_pylist(rows, pa.schema(SCHEMAS[table])), path)
+        return write(Rows(**self.flat, **daily, recipe=recipe), folder)
 
 
 def days(first: str, count: int) -> list[date]:

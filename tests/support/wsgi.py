@@ -12,7 +12,7 @@ from edge_auth.live.key_file import open_key_file
 from edge_auth.live.keys import SCOPES, issue
 from edge_auth.live.log import Log
 from edge_auth.serve.app import Settings, make_app
-from tests.support.service import Client, Service
+from tests.support.service import Service
 
 
 @dataclass
@@ -76,6 +76,4 @@ class WsgiClient:
         if key is not None:
             environ["HTTP_X_API_KEY"] = key or self.key
         found = self.app.test_client().open(environ_overrides=environ)
-        answer = Response(found.status_code, dict(found.headers), found.data)
-        Client.noted(target, answer.status, answer.body)
-        return answer
+        return Response(found.status_code, dict(found.headers), found.data)

@@ -1,9 +1,9 @@
 """Query parameters: what each endpoint takes and when a value is refused."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from tests.support.oracle.text import words
@@ -13,141 +13,90 @@ class Refused(Exception):
     """400 invalid_parameter; holds the parameter's name."""
 
 
-@dataclass(frozen=True)
-class IntegerParameter:
-    default: int | None
-    least: int
-    most: int | None
+class Parameter(NamedTuple):
+    """What reads a text, or raises ValueError; and the value when the parameter is left out."""
 
-    def read(self, text: str) -> int:
-        if not re.fullmatch("-?[0-9]+", text) or len(text.lstrip("-")) > 18:
-            raise ValueError
+    read: Callable[[str], Any]
+    default: Any = None
+
+
+def integer(default: int | None, least: int, most: int | None) -> Parameter:
+    def read(text: str) -> int:
+        require(re.fullmatch("-?[0-9]+", text) and len(text.lstrip("-")) <= 18)
         value = int(text)
-        if value < self.least or (self.most is not None and value > self.most):
-            raise ValueError
+        require(value >= least and (most is None or value <= most))
         return value
 
-
-@dataclass(frozen=True)
-class ChoiceParameter:
-    default: str | None
-    allowed: tuple[str, ...]
-
-    def read(self, text: str) -> str:
-        if text not in self.allowed:
-            raise ValueError
-        return text
+    return Parameter(read, default)
 
 
-@dataclass(frozen=True)
-class TextParameter:
-    default: str = ""
-    most: int | None = None
-
-    def read(self, text: str) -> str:
-        if self.most is not None and len(text) > self.most:
-            raise ValueError
-        return text
+def choice(default: str | None, *allowed: str) -> Parameter:
+    return Parameter(lambda text: require(text in allowed) or text, default)
 
 
-@dataclass(frozen=True)
-class GivenTextParameter:
-    """A text of at least one character."""
-
-    most: int
-    default: None = None
-
-    def read(self, text: str) -> str:
-        if not 0 < len(text) <= self.most:
-            raise ValueError
-        return text
+def text(most: int | None = None, least: int = 0, default: str | None = "") -> Parameter:
+    return Parameter(lambda text: require(least <= len(text) and (most is None or len(text) <= most)) or text, default)
 
 
-@dataclass(frozen=True)
-class IdParameter:
+def require(holds: object) -> None:
+    if not holds:
+        raise ValueError
+
+
+def read_id(text: str) -> str:
     """Any integer, as text."""
-
-    default: None = None
-
-    def read(self, text: str) -> str:
-        if not re.fullmatch("-?[0-9]+", text):
-            raise ValueError
-        return text
+    require(re.fullmatch("-?[0-9]+", text))
+    return text
 
 
-@dataclass(frozen=True)
-class PriceParameter:
+def read_price(text: str) -> Decimal:
     """A price of at most two decimals and 18 digits, exactly."""
-
-    default: None = None
-
-    def read(self, text: str) -> Decimal:
-        if not re.fullmatch(r"[0-9]+(\.[0-9]{1,2})?", text) or len(text.replace(".", "")) > 18:
-            raise ValueError
-        return Decimal(text)
+    require(re.fullmatch(r"[0-9]+(\.[0-9]{1,2})?", text) and len(text.replace(".", "")) <= 18)
+    return Decimal(text)
 
 
-@dataclass(frozen=True)
-class IdsParameter:
+def read_ids(text: str) -> list[int]:
     """Up to 100 integers, repeated ones among them."""
-
-    default: None = None
-
-    def read(self, text: str) -> list[int]:
-        parts = text.split(",")
-        if len(parts) > 100:
-            raise ValueError
-        return [IntegerParameter(None, -(10**18), None).read(part) for part in parts]
+    parts = text.split(",")
+    require(len(parts) <= 100)
+    return [integer(None, -(10**18), None).read(part) for part in parts]
 
 
-@dataclass(frozen=True)
-class ValuesParameter:
-    """From 1 to 100 texts; it must be there."""
-
-    default: None = None
-
-    def read(self, text: str) -> list[str]:
-        parts = text.split(",")
-        if len(parts) > 100 or not all(1 <= len(part) <= 200 for part in parts):
-            raise ValueError
-        return parts
+def read_values(text: str) -> list[str]:
+    """From 1 to 100 texts."""
+    parts = text.split(",")
+    require(len(parts) <= 100 and all(1 <= len(part) <= 200 for part in parts))
+    return parts
 
 
-@dataclass(frozen=True)
-class NamesParameter:
-    """From 1 to 100 lines that are not blank, without the white space around them; it must be there."""
-
-    default: None = None
-
-    def read(self, text: str) -> list[str]:
-        lines = [line.strip() for line in text.split("\n") if line.strip()]
-        if not 1 <= len(lines) <= 100 or any(len(line) > 200 for line in lines):
-            raise ValueError
-        return lines
+def read_names(text: str) -> list[str]:
+    """From 1 to 100 lines that are not blank, without the white space around them."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    require(1 <= len(lines) <= 100 and all(len(line) <= 200 for line in lines))
+    return lines
 
 
 SORTS = ("trend", "low", "avg", "filtered", "market", "name", "number", "newest", "match")
-GAME = TextParameter(most=200)
-FLAG = ChoiceParameter("false", ("true", "false"))
-ListParameter = IdsParameter | ValuesParameter | NamesParameter
-Parameter = IntegerParameter | ChoiceParameter | TextParameter | PriceParameter | ListParameter
-Parameters = dict[str, Parameter | GivenTextParameter | IdParameter]
+GAME = text(200)
+FLAG = choice("false", "true", "false")
+NEEDED = {"series": "ids", "named": "names", "scheme": "values"}  # by endpoint
+Parameters = dict[str, Parameter]
 
 
 def paging(default: int, most: int) -> Parameters:
-    return {"limit": IntegerParameter(default, 1, most), "offset": IntegerParameter(0, 0, None)}
+    return {"limit": integer(default, 1, most), "offset": integer(0, 0, None)}
 
 
 FILTERS: Parameters = {
-    "min_price": PriceParameter(),
-    "max_price": PriceParameter(),
+    "min_price": Parameter(read_price),
+    "max_price": Parameter(read_price),
     "game": GAME,
-    "q": TextParameter(most=100),
-    "find": TextParameter(most=100),
-    "set": TextParameter(),
-    "number": TextParameter(),
-    "rarity": TextParameter(),
-    "kind": ChoiceParameter("all", ("all", "single", "sealed")),
+    "q": text(100),
+    "find": text(100),
+    "set": text(),
+    "number": text(),
+    "rarity": text(),
+    "kind": choice("all", "all", "single", "sealed"),
 }
 PARAMETERS: dict[str, Parameters] = {  # of the endpoints but `oracle.PLAIN_LISTS`
     "status": {},
@@ -155,45 +104,45 @@ PARAMETERS: dict[str, Parameters] = {  # of the endpoints but `oracle.PLAIN_LIST
     "item": {},
     "offers": {},
     "history": {
-        "view": ChoiceParameter("daily", ("daily", "weekly", "monthly")),
-        "range": ChoiceParameter("all", ("all", "30d", "90d", "365d")),
+        "view": choice("daily", "daily", "weekly", "monthly"),
+        "range": choice("all", "all", "30d", "90d", "365d"),
     },
     "cards": {
         **FILTERS,
-        "ids": IdsParameter(),
-        "sort": ChoiceParameter("trend", SORTS),
-        "order": ChoiceParameter(None, ("asc", "desc")),
+        "ids": Parameter(read_ids),
+        "sort": choice("trend", *SORTS),
+        "order": choice(None, "asc", "desc"),
         **paging(50, 100),
     },
     "facets": FILTERS,
     "names": {"game": GAME},
-    "named": {"names": NamesParameter(), "game": GAME, "kind": FILTERS["kind"], "printings": FLAG},
-    "series": {"ids": IdsParameter()},
-    "card": {"days": IntegerParameter(None, 1, 3650)},
+    "named": {"names": Parameter(read_names), "game": GAME, "kind": FILTERS["kind"], "printings": FLAG},
+    "series": {"ids": Parameter(read_ids)},
+    "card": {"days": integer(None, 1, 3650)},
     "card identifiers": {},
-    "scheme": {"values": ValuesParameter()},
-    "sets": {"q": TextParameter(), "game": GAME, **paging(100, 1000)},
+    "scheme": {"values": Parameter(read_values)},
+    "sets": {"q": text(), "game": GAME, **paging(100, 1000)},
     "movers": {
-        "window": ChoiceParameter("7d", ("1d", "7d", "30d")),
-        "by": ChoiceParameter("percent", ("percent", "euros")),
-        "direction": ChoiceParameter("up", ("up", "down")),
-        "kind": ChoiceParameter("all", ("all", "single", "sealed")),
-        "min_price": ChoiceParameter("1", ("0", "1", "5", "20", "100")),
+        "window": choice("7d", "1d", "7d", "30d"),
+        "by": choice("percent", "percent", "euros"),
+        "direction": choice("up", "up", "down"),
+        "kind": choice("all", "all", "single", "sealed"),
+        "min_price": choice("1", "0", "1", "5", "20", "100"),
         "confirmed": FLAG,
         "game": GAME,
         **paging(50, 100),
     },
     "market": {
-        "by": ChoiceParameter("set", ("set", "game")),
+        "by": choice("set", "set", "game"),
         "game": GAME,
-        "sort": ChoiceParameter("value", ("value", "change_7d", "change_30d", "name")),
-        "order": ChoiceParameter(None, ("asc", "desc")),
+        "sort": choice("value", "value", "change_7d", "change_30d", "name"),
+        "order": choice(None, "asc", "desc"),
         **paging(100, 500),
     },
     "market/history": {
-        "set": IdParameter(),
-        "game": GivenTextParameter(200),
-        "days": IntegerParameter(None, 1, 3650),
+        "set": Parameter(read_id),
+        "game": text(200, 1, None),
+        "days": integer(None, 1, 3650),
     },
 }
 
@@ -212,12 +161,8 @@ def read(endpoint: str, known: Parameters, pairs: list[tuple[str, str]]) -> dict
             raise Refused(name) from None
     if "ids" in seen and any(values[name] != known[name].default for name in seen - {"ids"}):
         raise Refused("ids")
-    if endpoint == "series" and "ids" not in seen:
-        raise Refused("ids")
-    if endpoint == "named" and "names" not in seen:
-        raise Refused("names")
-    if endpoint == "scheme" and "values" not in seen:
-        raise Refused("values")
+    if endpoint in NEEDED and NEEDED[endpoint] not in seen:
+        raise Refused(NEEDED[endpoint])
     has_words = any(words(values.get(name) or "") for name in ("q", "find"))
     if values.get("sort") == "match" and (not has_words or values["order"] is not None):
         raise Refused("sort")
