@@ -10,7 +10,7 @@ A text in a path means the product of the watchlist that has it as its slug, els
 import json
 import re
 from collections.abc import Iterator, Sequence
-from itertools import compress, pairwise
+from itertools import pairwise
 
 import numpy as np
 
@@ -63,42 +63,19 @@ def find_named(
         printings: Whether it says set, number and prices of each product.
     """
     rows = catalogue.names.rows(name_keys(names))
-    found = _with_printings(catalogue, rows, narrowing) if printings else _found(catalogue, rows, narrowing)
+    if narrowing is None:
+        mask, left = np.ones(len(catalogue.ids), bool) if printings else None, [_ALL] * len(rows)
+    else:
+        mask, left = narrowing.mask, [0 if row is None else narrowing.left[row] for row in rows]
+    found = catalogue.names.entries([row if share == _ALL else None for row, share in zip(rows, left, strict=True)])
+    making = [place for place, share in enumerate(left) if share == _A_PART or (printings and found[place])]
+    if making and mask is not None:
+        made = _entries(catalogue, np.array([rows[place] for place in making]), mask)
+        for place, (entry, listed) in zip(making, made, strict=True):
+            more = b',"printings":[%b]' % b",".join(_printings(catalogue, listed)) if printings else b""
+            found[place] = b"%b%b}" % (entry, more)
     said = zip(dump_texts(names), found, strict=True)
     return [b"".join((b'{"name":', name, b",", entry)) if entry else b"" for name, entry in said]
-
-
-def _found(catalogue: Catalogue, rows: Sequence[int | None], narrowing: Narrowing | None) -> list[bytes | memoryview]:
-    """Return what the answer says of each name after it: JSON without the opening brace, b"" without products.
-
-    Args:
-        rows: The row of each name in the index of names.
-    """
-    if narrowing is None:
-        return catalogue.names.entries(rows)
-    left = [0 if row is None else narrowing.left[row] for row in rows]
-    entries = catalogue.names.entries([row if share == _ALL else None for row, share in zip(rows, left, strict=True)])
-    parts = [place for place, share in enumerate(left) if share == _A_PART]
-    if parts:
-        made = _entries(catalogue, np.array([rows[place] for place in parts]), narrowing.mask)
-        for place, (entry, _) in zip(parts, made, strict=True):
-            entries[place] = entry + b"}"
-    return entries
-
-
-def _with_printings(
-    catalogue: Catalogue, rows: Sequence[int | None], narrowing: Narrowing | None
-) -> list[bytes | memoryview]:
-    """Return what `_found` returns, with the member `printings` at the end of each."""
-    if narrowing is None:
-        left = list(map(bool, catalogue.names.entries(rows)))
-    else:
-        left = [row is not None and bool(narrowing.left[row]) for row in rows]
-    known = np.array(list(compress(rows, left)), np.intp)
-    mask = np.ones(len(catalogue.ids), bool) if narrowing is None else narrowing.mask
-    made = _entries(catalogue, known, mask)
-    said = (b'%b,"printings":[%b]}' % (entry, b",".join(_printings(catalogue, listed))) for entry, listed in made)
-    return [next(said) if is_left else b"" for is_left in left]
 
 
 def _printings(catalogue: Catalogue, ordinals: np.ndarray) -> Iterator[bytes]:
@@ -106,14 +83,9 @@ def _printings(catalogue: Catalogue, ordinals: np.ndarray) -> Iterator[bytes]:
     cents = (catalogue.cents_of(ordinals, sort) for sort in (MARKET_SORT, OFFERS_SORT))
     prices = ([b"null" if one is None else dumps(one / 100) for one in column] for column in cents)
     for line, *of_prices in zip(catalogue.card_lines.lines(ordinals), *prices, strict=True):
-        yield b'{"id_product":%b,"set":%b,"number":%b,"price":%b,"low":%b}' % (*_printed(line), *of_prices)
-
-
-def _printed(line: memoryview) -> tuple[bytes, ...]:
-    """Return id, set and number of a Card."""
-    found = _PRINTED.match(line)
-    assert found is not None, "a Card has these members in this order"
-    return found.groups()
+        printed = _PRINTED.match(line)
+        assert printed is not None, "a Card has these members in this order"
+        yield b'{"id_product":%b,"set":%b,"number":%b,"price":%b,"low":%b}' % (*printed.groups(), *of_prices)
 
 
 def _entries(catalogue: Catalogue, rows: np.ndarray, mask: np.ndarray) -> Iterator[tuple[bytes, np.ndarray]]:
@@ -144,17 +116,14 @@ def _kept(way: Lists, rows: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, l
 
 
 class Slugs:
-    """The folded slugs and product URLs of a build's watchlist.
-
-    Args:
-        lines: The WatchlistItems as JSON.
-    """
+    """The folded slugs and product URLs of a build's watchlist, by its WatchlistItems as JSON."""
 
     def __init__(self, lines: Sequence[bytes]):
         items = [json.loads(line) for line in lines]
         self._slugs: dict[str, str] = {fold(item["slug"]): item["slug"] for item in items}
+        urls = ((item["cardmarket_url"], item["slug"]) for item in items)
         self._urls: list[tuple[str, str]] = [
-            (fold(url.partition("?")[0]), item["slug"]) for item in items if (url := item["cardmarket_url"]) is not None
+            (fold(url.partition("?")[0]), slug) for url, slug in urls if url is not None
         ]
 
     def resolve(self, text: str) -> str:

@@ -16,7 +16,6 @@ from edge_auth.search.query import Filter, Part, Search
 # this many products.
 _SCANNED_PER_SORTED = 10
 _FIRST_BLOCK_PRODUCTS = 512
-_EQUAL, _BEGINS, _HOLDS, _GOES_ON, _WORDS_BEGIN, _OTHERS = range(6)  # the classes of sort=match
 
 
 def mask_of(catalogue: Catalogue, search: Search) -> np.ndarray:
@@ -95,7 +94,7 @@ def first_matches(catalogue: Catalogue, search: Search, count: int) -> ResultPag
     mask = mask_of(catalogue, search)
     total = int(np.count_nonzero(mask))
     order = _in_order if search.best is None else _best_first
-    return ResultPage(order(catalogue, search, _ranking(catalogue, search), mask, total, count), total)
+    return ResultPage(order(catalogue, search, mask, total, count), total)
 
 
 def cheap_page(catalogue: Catalogue, search: Search, offset: int, limit: int) -> ResultPage | None:
@@ -106,69 +105,43 @@ def cheap_page(catalogue: Catalogue, search: Search, offset: int, limit: int) ->
     return None if offset else first_matches(catalogue, search, limit)
 
 
-def _best_first(
-    catalogue: Catalogue, search: Search, ranking: list[np.ndarray], mask: np.ndarray, total: int, count: int
-) -> np.ndarray:
+def _best_first(catalogue: Catalogue, search: Search, mask: np.ndarray, total: int, count: int) -> np.ndarray:
     """Return the first `count` products of a mask of `total` products, the best matches first."""
-    if _are_few(mask, total, count):
-        ordinals = _sorted(catalogue, search, np.flatnonzero(mask))
-        return ordinals[_classes(catalogue, search, ordinals).argsort(kind="stable")[:count]]
-    found, missing = [ranking[0][:0]], min(count, total)
-    for good in _by_class(catalogue, search, mask):
-        if size := int(np.count_nonzero(good)):
-            found.append(_in_order(catalogue, search, ranking, good, size, missing))
-            missing -= len(found[-1])
+    found, missing = [np.zeros(0, np.uint32)], min(count, total)
+    for good in _by_name(catalogue, search.best or "", mask):
+        found.append(_sorted(catalogue, search, good)[:missing])
+        missing -= len(found[-1])
         if not missing:
-            break
+            return np.concatenate(found)
+    good = mask & _begin_words(catalogue, search.best or "")
+    for others in (good, mask ^ good):
+        found.append(_in_order(catalogue, search, others, int(np.count_nonzero(others)), missing))
+        missing -= len(found[-1])
     return np.concatenate(found)
 
 
-def _classes(catalogue: Catalogue, search: Search, ordinals: np.ndarray) -> np.ndarray:
-    """Return how well the names of some matches of a search fit its text: uint8, 0 for the best."""
-    text = search.best or ""
-    found, names = np.full(len(ordinals), _OTHERS, np.uint8), catalogue.full_name.take(ordinals)
-    equal, begin, go_on = catalogue.names.like(text)
-    found[_begin_words(catalogue, search).take(ordinals)] = _WORDS_BEGIN
-    found[_are_in(names, go_on)] = _GOES_ON
-    found[_are_among(ordinals, _holding(catalogue, text))] = _HOLDS
-    found[_are_in(names, begin)] = _BEGINS
-    found[_are_in(names, equal) | _are_in(catalogue.base_name.take(ordinals), equal)] = _EQUAL
-    return found
-
-
-def _are_in(rows: np.ndarray, wanted: range) -> np.ndarray:
-    found: np.ndarray = (rows >= wanted.start) & (rows < wanted.stop)
-    return found
-
-
-def _by_class(catalogue: Catalogue, search: Search, mask: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield masks of the matches of a search, those of the best class first. Each takes its products out of `mask`."""
-    names, text = catalogue.names, search.best or ""
+def _by_name(catalogue: Catalogue, text: str, mask: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the matches whose name equals a text, begins with it, holds it, goes on after it. `mask` loses them."""
+    names = catalogue.names
     equal, begin, go_on = names.like(text)
-    yield _taken(mask, names.whole.between(equal), names.base.between(equal))
+    yield np.concatenate([_taken(mask, lists.between(equal)) for lists in (names.whole, names.base)])
     yield _taken(mask, names.whole.between(begin))
     yield _taken(mask, _holding(catalogue, text))
     yield _taken(mask, names.whole.between(go_on))
-    good = mask & _begin_words(catalogue, search)
-    yield good
-    yield mask ^ good
 
 
-def _taken(mask: np.ndarray, *products: np.ndarray) -> np.ndarray:
-    """Return a mask of those of some products that a mask has, and take them out of it."""
-    wanted = np.zeros(len(mask), bool)
-    for ordinals in products:
-        wanted[ordinals] = True
-    wanted &= mask
-    mask ^= wanted
-    return wanted
+def _taken(mask: np.ndarray, products: np.ndarray) -> np.ndarray:
+    """Return those of some products that a mask has, and take them out of it."""
+    found: np.ndarray = products.compress(mask.take(products))
+    mask[found] = False
+    return found
 
 
 def _holding(catalogue: Catalogue, text: str) -> np.ndarray:
     """Return the products in whose names the words of a text stand side by side: ordinals."""
     first, *others = sorted((catalogue.vocabulary.having(word) for word in set(text.split())), key=len)
     for products in others:
-        first = first.compress(_are_among(first, products))
+        first = np.intersect1d(first, products, assume_unique=True)
     if " " not in text:
         return first
     rows = catalogue.full_name.take(first)
@@ -176,17 +149,9 @@ def _holding(catalogue: Catalogue, text: str) -> np.ndarray:
     return first[np.isin(rows, held)]
 
 
-def _are_among(ordinals: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Return which ordinals are among some others, which are ascending."""
-    if not len(wanted):
-        return np.zeros(len(ordinals), bool)
-    found: np.ndarray = wanted.take(wanted.searchsorted(ordinals), mode="clip") == ordinals
-    return found
-
-
-def _begin_words(catalogue: Catalogue, search: Search) -> np.ndarray:
-    """Return in which names each word of a search's text begins a word: bool, by ordinal."""
-    first, *others = dict.fromkeys((search.best or "").split())
+def _begin_words(catalogue: Catalogue, text: str) -> np.ndarray:
+    """Return in which names each word of a text begins a word: bool, by ordinal."""
+    first, *others = dict.fromkeys(text.split())
     found = catalogue.vocabulary.start_mask(first)
     for word in others:
         if not found.any():
@@ -195,19 +160,12 @@ def _begin_words(catalogue: Catalogue, search: Search) -> np.ndarray:
     return found
 
 
-def _in_order(
-    catalogue: Catalogue, search: Search, ranking: list[np.ndarray], mask: np.ndarray, total: int, count: int
-) -> np.ndarray:
+def _in_order(catalogue: Catalogue, search: Search, mask: np.ndarray, total: int, count: int) -> np.ndarray:
     """Return the first `count` products of a mask of `total` products."""
-    if _are_few(mask, total, count):
-        return _sorted(catalogue, search, np.flatnonzero(mask))[:count]
-    return _scan(ranking, mask, min(count, total))[:count]
-
-
-def _are_few(mask: np.ndarray, total: int, count: int) -> bool:
-    """Return whether to sort all `total` products of a mask takes less time than to scan for the first `count`."""
     scanned = len(mask) * min(1.0, count / max(1, total))
-    return total * _SCANNED_PER_SORTED <= scanned
+    if total * _SCANNED_PER_SORTED <= scanned:
+        return _sorted(catalogue, search, np.flatnonzero(mask))[:count]
+    return _scan(_ranking(catalogue, search), mask, min(count, total))[:count]
 
 
 def _ranking(catalogue: Catalogue, search: Search) -> list[np.ndarray]:
@@ -245,16 +203,11 @@ def _scan(ranking: list[np.ndarray], mask: np.ndarray, count: int) -> np.ndarray
     """Return the first `count` or more matches of a ranking."""
     matches: list[np.ndarray] = []
     for block in _growing_blocks(ranking, max(_FIRST_BLOCK_PRODUCTS, count)):
-        matches.append(_matching(block, mask))
+        matches.append(block.compress(mask.take(block.astype(np.intp))))  # a third of the time of `block[mask[block]]`
         count -= len(matches[-1])
         if count <= 0:
             break
     return np.concatenate(matches)
-
-
-def _matching(ordinals: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Return the ordinals that match, in their order. This is three times as fast as `ordinals[mask[ordinals]]`."""
-    return ordinals.compress(mask.take(ordinals.astype(np.intp)))
 
 
 def _growing_blocks(ranking: list[np.ndarray], first: int) -> Iterator[np.ndarray]:
