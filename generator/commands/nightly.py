@@ -23,9 +23,9 @@ from generator.commands.options import (
 from generator.errors import BusyError
 from generator.lake.lake import DAILY_TABLES, absolute
 from generator.nightly.metrics import write_textfile
-from generator.nightly.night import Night, expected_day, new_run_id
+from generator.nightly.night import expected_day, new_run_id, run_night
 from generator.nightly.notices import Notices
-from generator.nightly.steps import NightOptions
+from generator.nightly.steps import Night
 from generator.releases.prune import RetentionRules
 from generator.terminal import Progress, say, say_json
 
@@ -150,7 +150,7 @@ def nightly(
     notify: str | None,
     pages_url: str | None,
     as_json: bool,
-    **options: Any,  # those of NightOptions
+    **options: Any,  # those of Night
 ) -> None:
     """Build, check, publish and prune: the command for a scheduler.
 
@@ -163,24 +163,21 @@ def nightly(
     if textfile and not textfile.parent.is_dir():
         raise click.BadParameter(f"{textfile.parent} is not a folder", param_hint="'--textfile'")
     run = new_run_id(utc_now)
-    rules = RetentionRules(keep, timedelta(hours=grace))
-    lake = absolute(lake) if options["scheduler"] else lake
     progress = Progress(prefix=f"[{run}] ")
-    night_options = NightOptions(
+    night = Night(
         run,
-        lake,
+        absolute(lake) if options["scheduler"] else lake,
         open_store(store),
         utc_now,
         progress,
         thresholds=dict(gates),
         max_age=dict(max_ages),
-        rules=rules,
+        rules=RetentionRules(keep, timedelta(hours=grace)),
         **options,
     )
-    night = Night(night_options, Notices(progress, ping, notify, pages_url))
     busy = False
     try:
-        night.execute()
+        run_night(night, Notices(progress, ping, notify, pages_url))
     except BusyError:
         busy = night.report.finished is None
         raise

@@ -165,77 +165,64 @@ def refused_files(
     return refused
 
 
-def force_accepted(judgement: Judgement, new: Build, live: Build, accepted: Collection[FileKey]) -> Judgement:
-    """Force the breached gates that judged accepted files alone."""
-
-    def is_accepted(verdict: Verdict) -> bool:
-        judged = _judged_files(verdict, new, live) if verdict.stops and accepted else ()
-        return bool(judged) and all(file in accepted for file in judged)
-
-    verdicts = [replace(verdict, forced=True) if is_accepted(verdict) else verdict for verdict in judgement.verdicts]
-    return replace(judgement, verdicts=verdicts)
-
-
-def pass_accepted(
-    store: Store,
+def forgive(
     judgement: Judgement,
     new: Build,
     live: Build,
     accepted: Collection[QuarantinedFile],
     judged: Callable[[Build], Judgement],
-) -> tuple[Judgement, str | None]:
-    """Judge a build by the refused build that had the newest accepted day, as if that one had been published.
+) -> tuple[Judgement, list[str]]:
+    """Let breached gates pass that judge what a person has decided, and say which builds were compared with for that.
+
+    A gate passes that also passes against a build which a person took for right, or that judged accepted files alone.
 
     Args:
         accepted: The accepted files of the quarantine.
         judged: Judges the new build against another one.
-
-    Returns:
-        The judgement, and the build that some gates compared with, or None.
     """
-    unread = {file.whole for file in unread_files(new, live)}
+    said = []
+    for right, tables, why in filter(None, (_way_back(judgement, live), _newest_accepted(new, live, accepted))):
+        if judgement.breaches:
+            with suppress(EdgeError, DamageError):  # pruned or damaged: nothing else to compare with
+                passed = {v.gate: v for v in judged(open_build(live.store, right)).verdicts if not v.breached}
+                verdicts = [
+                    passed.get(v.gate, v) if v.stops and tables.intersection(v.tables) else v
+                    for v in judgement.verdicts
+                ]
+                judgement = replace(judgement, verdicts=verdicts)
+                said.append(why)
+    files = {file.key.whole for file in accepted}
+
+    def is_accepted(verdict: Verdict) -> bool:
+        judged_files = _judged_files(verdict, new, live) if verdict.stops and files else set()
+        return bool(judged_files) and judged_files <= files
+
+    verdicts = [replace(verdict, forced=True) if is_accepted(verdict) else verdict for verdict in judgement.verdicts]
+    return replace(judgement, verdicts=verdicts), said
+
+
+def _way_back(judgement: Judgement, live: Build) -> tuple[str, set[str], str] | None:
+    """Return what was live before refused data went live, and the tables of the gates that refused it and breach now.
+
+    If the live build breached gates that the new one breaches too, its data was bad, or the new one's.
+    """
+    back = breached_gates(live.store, live.id)
+    tables = {table for verdict in judgement.breaches for table in back.get(verdict.gate, [])}
+    before = (read_judgement(live.store, live.id) or {}).get("against") if tables else None
+    return before and (before, tables, f"{live.id} was live although gates refused it: compared with {before} as well")
+
+
+def _newest_accepted(
+    new: Build, live: Build, accepted: Collection[QuarantinedFile]
+) -> tuple[str, set[str], str] | None:
+    """Return the refused build that had the newest accepted day, and the tables of the accepted days that came in."""
+    unread = {file.whole for file in unread_files(new, live)} if accepted else set()
     believed = [file for file in accepted if file.key.whole in unread and file.build != new.id]
-    if not believed or not judgement.breaches:
-        return judgement, None
-    tables = {file.table for file in believed}
-    newest = max(believed, key=lambda file: (file.day, file.since))
-    with suppress(EdgeError, DamageError):  # pruned or damaged
-        return _pass_as_against(judgement, judged(open_build(store, newest.build)), tables), newest.build
-    return judgement, None
-
-
-def pass_way_back(
-    store: Store, judgement: Judgement, live: str, judged: Callable[[Build], Judgement]
-) -> tuple[Judgement, str | None]:
-    """Judge a build by what was live before refused data went live, where it leads back there.
-
-    Args:
-        live: The live build. If it breached gates that the new build breaches too, its data was bad, or the new one's.
-        judged: Judges the new build against another one.
-
-    Returns:
-        The judgement, and the build that some gates compared with, or None.
-    """
-    back = breached_gates(store, live)
-    tables = {table for gate in judgement.breaches for table in back.get(gate.gate, [])}
-    if not tables:
-        return judgement, None
-    with suppress(EdgeError, DamageError):  # pruned or damaged: nothing else to compare with
-        before = str((read_judgement(store, live) or {})["against"])
-        passed = _pass_as_against(judgement, judged(open_build(store, before)), tables)
-        if passed != judgement:
-            return passed, before
-    return judgement, None
-
-
-def _pass_as_against(judgement: Judgement, other: Judgement, tables: Collection[str]) -> Judgement:
-    """Take the verdicts that another comparison passes, of breached gates that judge days of some tables."""
-    passed = {verdict.gate: verdict for verdict in other.verdicts if not verdict.breached}
-    verdicts = [
-        passed.get(verdict.gate, verdict) if verdict.stops and set(tables).intersection(verdict.tables) else verdict
-        for verdict in judgement.verdicts
-    ]
-    return replace(judgement, verdicts=verdicts)
+    if not believed:
+        return None
+    newest = max(believed, key=lambda file: (file.day, file.since)).build
+    said = f"accepted days came in: compared with {newest}, which had the last of them, as well"
+    return newest, {file.table for file in believed}, said
 
 
 def _judged_files(verdict: Verdict, new: Build, live: Build) -> set[FileKey]:

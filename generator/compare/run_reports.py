@@ -58,8 +58,6 @@ class RunReport:
         judgement: The gate results; None before the gates.
         held: Which games' prices the build lacks because they are held (`lake.quarantine.held_games`).
         quarantine: The files of the lake that wait in quarantine after the run (`lake.quarantine`).
-        outlying: Of the first night over a store of an earlier version: the days of any age whose prices lie apart,
-            each as a line with the command that withdraws it. None for all other nights.
         games: How fresh and complete the price guide of each game is in the live build after the run
             (`making.game_coverage`).
         exported: The target of the export, and the numbers of objects, of written and of deleted files.
@@ -91,7 +89,6 @@ class RunReport:
     judgement: Judgement | None = None
     held: str = ""
     quarantine: list[dict[str, Any]] = field(default_factory=list)
-    outlying: list[str] | None = None
     games: list[dict[str, Any]] = field(default_factory=list)
     exported: dict[str, Any] = field(default_factory=dict)
     pruned: dict[str, Any] = field(default_factory=dict)

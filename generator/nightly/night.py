@@ -7,21 +7,17 @@ the night moved the day of the data forward, and a day that the operator expects
 
 import json
 import secrets
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import date, timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.pointer import Pointer, live_build_id, read_pointer
-from edge_auth.errors import AccessDenied, DamagedObject, EdgeError, NoLiveBuild, StoreError, Throttled, UnknownBuild
+from edge_auth.errors import DamagedObject, EdgeError, NoLiveBuild
 from edge_auth.store.interface import Store
 from generator.clock import Clock, timestamp
-from generator.compare.comparison import Comparison
-from generator.compare.judgements import Judgement
 from generator.compare.run_reports import (
     HELD,
     NOT_EXPORTED,
@@ -30,13 +26,9 @@ from generator.compare.run_reports import (
     ROLLED_BACK,
     STALE,
     UNCHANGED,
-    RunReport,
-    newest_report,
 )
 from generator.errors import (
-    BuildError,
     BusyError,
-    DamageError,
     ExportError,
     GateError,
     GeneratorError,
@@ -46,24 +38,23 @@ from generator.errors import (
     StaleError,
     StepError,
     TerminatedError,
-    is_disk_full,
     message_of,
 )
-from generator.lake.quarantine import QuarantinedFile, describe_waiting, read_quarantine
+from generator.lake.quarantine import describe_waiting, read_quarantine
 from generator.making.game_coverage import cover_games
 from generator.nightly import steps
 from generator.nightly.notices import Notices
-from generator.nightly.steps import NightOptions
+from generator.nightly.steps import Night
 from generator.pack.verify import Rotation
-from generator.reading.outlying_days import outlying_days
 from generator.reading.report import write_pages
 from generator.releases.locks import Lock, locked
+from generator.releases.publish import publish
 from generator.releases.reserve import free_reserve_if_full, with_reserve
 from generator.releases.termination import end_by_error, hold_back
 
 TODAY, YESTERDAY = "today", "yesterday"  # the words of `expected_day`
 
-_Result = TypeVar("_Result")
+_FAILURES = (GeneratorError, EdgeError, OSError)
 # The outcomes of a night that decided against its build. After any other error, the outcome stays as it was.
 _OUTCOMES: dict[type[Exception], str] = {
     GateError: REFUSED,
@@ -91,226 +82,148 @@ def expected_day(text: str, clock: Clock) -> str:
     return (days[text] if text in days else date.fromisoformat(text)).isoformat()
 
 
-class Night:
-    """One nightly run over a lake and a store.
+def run_night(night: Night, notices: Notices) -> None:
+    """Run a night and write its report, also if the night fails.
 
-    Args:
-        notices: The services that get notices of the run.
+    Raises:
+        BusyError: Another night is running. Nothing was done, and there is no report.
+        GateError: A gate was breached. Nothing was published.
+        HoldError: A rollback holds publishing back. Nothing was published.
+        SmokeError: The published build could not be read, and was rolled back.
+        StaleError: The data of the live build is older than `expect_day`.
+        ExportError: The build is live, but the tree of plain files was not brought up to date.
+        GeneratorError, EdgeError: Building, publishing or pruning failed.
     """
-
-    def __init__(self, options: NightOptions, notices: Notices | None = None):
-        self.options, self.store, self.progress = options, options.store, options.progress
-        self.notices = notices or Notices(options.progress)
-        self.report = RunReport(options.run, options.lake, self.store.location, timestamp(options.clock()))
-        self._comparison: Comparison | None = None
-
-    def execute(self) -> None:
-        """Run the night and write its report, also if the night fails.
-
-        Raises:
-            BusyError: Another night is running. Nothing was done, and there is no report.
-            GateError: A gate was breached. Nothing was published.
-            HoldError: A rollback holds publishing back. Nothing was published.
-            SmokeError: The published build could not be read, and was rolled back.
-            StaleError: The data of the live build is older than `expect_day`.
-            ExportError: The build is live, but the tree of plain files was not brought up to date.
-            GeneratorError, EdgeError: Building, publishing or pruning failed.
-        """
-        run, clock, seconds = self.options.run, self.options.clock, self.options.lease
-        lock = locked(self.store, layout.NIGHTLY_LOCK, what="nightly", run=run, clock=clock, seconds=seconds)
-        free_reserve_if_full(self.store)
-        with hold_back(), lock as lease:
-            self.progress.say(f"nightly of {self.options.lake} into {self.store.location}")
-            self.notices.start(run)
-            with_pages = self.options.pages
-            try:
-                with end_by_error("night"):
-                    self._run_steps(lease)
-            except (GeneratorError, EdgeError, OSError) as error:
-                named = self._with_step(error)
-                self.report.error = message_of(named)
-                with_pages &= not isinstance(error, TerminatedError)  # which has to end soon
-                if named is error:
-                    raise
-                raise named from error
-            finally:
-                self._write_report()
-                if with_pages:
-                    write_night_pages(self.options, self.report, self._comparison)
-                self._compare_with(None)
-                self.notices.finish(self.report)
-
-    def _write_report(self) -> None:
-        """Write the report. After a failed night its own error matters more than that of the report."""
+    free_reserve_if_full(night.store)
+    lock = locked(
+        night.store, layout.NIGHTLY_LOCK, what="nightly", run=night.run, clock=night.clock, seconds=night.lease
+    )
+    with hold_back(), lock as held_lock:
+        night.progress.say(f"nightly of {night.lake} into {night.store.location}")
+        notices.start(night.run)
+        with_pages = night.pages
         try:
-            write_report(self.options, self.report)
-        except (GeneratorError, EdgeError, OSError) as error:
-            if self.report.error is None:
+            with end_by_error("night"):
+                _run_steps(night, held_lock)
+        except BaseException as error:
+            night.report.failed_step = night.failed_step(error)
+            if not isinstance(error, _FAILURES):
                 raise
-            self.progress.say(f"the report was not written: {message_of(error)}")
-
-    def _with_step(self, error: Exception) -> Exception:
-        """Return an error that names the step that failed, unless it says what was decided instead."""
-        step, report = self.report.failed_step, self.report
-        if step is None or isinstance(error, PublishError | BusyError | StaleError | TerminatedError):
-            return error
-        live = f"; {report.build} is live" if report.outcome == PUBLISHED else ""
-        return StepError(f"the step {step} failed: {message_of(error)}{live}")
-
-    def _run_steps(self, lease: Lock) -> None:
-        report, days = self.report, self.options.reread_days
-        report.data_day_before = live_data_day(self.store)
-        rotation = Rotation(self.store, days, self.options.clock) if days else None
-        self._do("build", steps.make_new_build, rotation, lambda: self._prune(lease))
-        build = report.build or ""
-        self._do("verify", steps.verify_build, build)
-        if rotation:
-            steps.save_rotation(self.options, report, rotation, build)
-        pointer, _ = read_pointer(self.store)
-        report.live_before = pointer.build if pointer else None
-        try:
-            with self._deciding():
-                self._bring_live(build, pointer, lease)
+            named = _with_step(night, error)
+            night.report.error = message_of(named)
+            with_pages &= not isinstance(error, TerminatedError)  # which has to end soon
+            if named is error:
+                raise
+            raise named from error
         finally:
-            self._prune(lease)  # also after a refused build, which fills the disk too
-        with self._deciding():
-            self._check_day()
+            _write_report(night)
+            if with_pages:
+                _write_pages(night)
+            night.compare_with(None)
+            notices.finish(night.report)
 
-    def _bring_live(self, build: str, pointer: Pointer | None, lease: Lock) -> None:
-        """Publish the build, unless it is live or something stops it, then export it."""
-        live = pointer.build if pointer else None
-        if build == live:
-            self.report.outcome = UNCHANGED
-            self.progress.say(f"{build} is live already: nothing to publish")
-        else:
-            judgement, held = self._judge_and_hold(build, pointer)
-            if any(file.game is not None for file in held):  # the other games' day is good
-                self.progress.say(describe_waiting(held, self.store.location))
-                self._do("rebuild", steps.remake_build)
-                build = self.report.build or ""
-                judgement, held = self._judge_and_hold(build, pointer)
-            steps.check_may_publish(self.options, build, judgement, pointer, held)
-            lease.check()
-            self._do("publish", steps.publish_build, build, self._comparison)
-            self._do("smoke", steps.smoke_test_build, build)
-        if self.options.export is not None:
-            self._do("export", steps.export_build, build, self.options.export)
 
-    def _judge_and_hold(self, build: str, pointer: Pointer | None) -> tuple[Judgement, list[QuarantinedFile]]:
-        judgement = self._judge(build, pointer)
-        assert self._comparison is not None
-        return judgement, steps.hold_refused_files(self.options, self._comparison, build, judgement)
+def _with_step(night: Night, error: Exception) -> Exception:
+    """Return an error that names the step that failed, unless it says what was decided instead."""
+    step, report = night.report.failed_step, night.report
+    if step is None or isinstance(error, PublishError | BusyError | StaleError | TerminatedError):
+        return error
+    live = f"; {report.build} is live" if report.outcome == PUBLISHED else ""
+    return StepError(f"the step {step} failed: {message_of(error)}{live}")
 
-    def _judge(self, build: str, pointer: Pointer | None) -> Judgement:
-        """Compare the build with the live one. If that one is damaged for good, compare with the last sound one."""
-        live, previous = (pointer.build, pointer.previous) if pointer else (None, [])
-        try:
-            return self._judge_against(build, live)
-        except (DamageError, StoreError) as error:
-            if isinstance(error, AccessDenied | Throttled) or is_disk_full(error):
-                raise
-            damage = error
-        self.progress.say(f"{message_of(damage)}; this run reads every layer and repairs it")
-        self.report.failed_step = None
-        self._do("repair", steps.repair_builds, live)
-        for other in (live, *previous):
-            self.report.failed_step = None
-            with suppress(DamageError, StoreError, UnknownBuild):
-                judged = self._judge_against(build, other)
-                if other != live:
-                    self.progress.say(f"{live} stays damaged, as lake or program have changed: compared with {other}")
-                return judged
-        raise BuildError(
-            f"{build} was built but not published, because there is nothing to compare it with: {message_of(damage)}; "
-            f"`cardpress publish {build} --store {self.store.location}` publishes it without gates"
+
+def _run_steps(night: Night, lock: Lock) -> None:
+    def prune() -> None:
+        lock.check()
+        night.step("prune", steps.prune_store, night)
+
+    report = night.report
+    report.data_day_before = live_data_day(night.store)
+    rotation = Rotation(night.store, night.reread_days, night.clock) if night.reread_days else None
+    build = night.step("build", steps.make_new_build, night, rotation, prune)
+    night.step("verify", steps.verify_build, night, build)
+    if rotation:
+        steps.save_rotation(night, rotation, build)
+    pointer, _ = read_pointer(night.store)
+    report.live_before = pointer.build if pointer else None
+    try:
+        _bring_live(night, build, pointer, lock)
+        _check_day(night)
+    except (GeneratorError, EdgeError) as error:
+        report.outcome = _OUTCOMES.get(type(error), report.outcome)
+        raise
+    finally:
+        prune()  # also after a refused build, which fills the disk too
+
+
+def _bring_live(night: Night, build: str, pointer: Pointer | None, lock: Lock) -> None:
+    """Publish the build, unless it is live or something stops it, then export it."""
+    if pointer and build == pointer.build:
+        night.report.outcome = UNCHANGED
+        night.progress.say(f"{build} is live already: nothing to publish")
+    else:
+        held = night.step("gates", steps.judge_build, night, build, pointer)
+        if any(file.game is not None for file in held):  # the other games' day is good
+            night.progress.say(describe_waiting(held, night.store.location))
+            build = night.step("rebuild", steps.remake_build, night)
+            held = night.step("gates", steps.judge_build, night, build, pointer)
+        steps.check_may_publish(night, build, pointer, held)
+        lock.check()
+        night.step(
+            "publish", publish, night.store, build, by_hand=False, comparison=night.comparison, clock=night.clock
+        )
+        night.step("smoke", steps.smoke_test_build, night, build)
+    if night.export is not None:
+        night.step("export", steps.export_build, night, build, night.export)
+
+
+def _check_day(night: Night) -> None:
+    """Say whether the data advanced, and raise StaleError if it is older than the day that is expected."""
+    _note_day(night)
+    report = night.report
+    if not report.advanced:
+        night.progress.say(f"the data did not advance: its newest day is {report.data_day}, as before")
+    if night.expect_day and (report.data_day or "") < night.expect_day:
+        raise StaleError(
+            f"the price guide of the live build {report.live} is of {report.data_day}, but {night.expect_day} was "
+            "expected: import the missing day, then run the night again"
         )
 
-    def _judge_against(self, build: str, other: str | None) -> Judgement:
-        def judge(options: NightOptions, report: RunReport) -> Judgement:
-            old, new = open_build(self.store, other) if other else None, open_build(self.store, build)
-            comparison = Comparison(old, new, options.resources)
-            self._compare_with(comparison)
-            return steps.judge_build(options, report, comparison)
 
-        return self._do("gates", judge)
-
-    def _compare_with(self, comparison: Comparison | None) -> None:
-        """Keep the night's comparison, which publish and pages read after the gates, instead of the one before."""
-        if self._comparison:
-            self._comparison.close()
-        self._comparison = comparison
-
-    def _check_day(self) -> None:
-        note_day(self.report, self.store)
-        if not self.report.advanced:
-            self.progress.say(f"the data did not advance: its newest day is {self.report.data_day}, as before")
-        if self.options.expect_day:
-            check_data_day(self.report, self.options.expect_day)
-
-    def _prune(self, lease: Lock) -> None:
-        lease.check()
-        self._do("prune", steps.prune_store)
-
-    def _do(self, name: str, step: Callable[..., _Result], *arguments: object) -> _Result:
-        """Run a step, and return its result."""
-        with self._timed(name):
-            return step(self.options, self.report, *arguments)
-
-    @contextmanager
-    def _deciding(self) -> Iterator[None]:
-        """Record what an error means for the build."""
-        try:
-            yield
-        except (GeneratorError, EdgeError) as error:
-            self.report.outcome = _OUTCOMES.get(type(error), self.report.outcome)
+def _write_report(night: Night) -> None:
+    """Complete the report with what is live now, and write it. After a failed night that night's error matters more."""
+    report, store = night.report, night.store
+    try:
+        _note_day(night)
+        report.games = _games(night)
+        report.quarantine = _quarantine(store)
+        report.finished = timestamp(night.clock())
+        data = json.dumps(report.to_json(), indent=1, ensure_ascii=False, default=str).encode()
+        with_reserve(store, lambda: store.put(layout.report_name(report.run), data + b"\n"))
+    except _FAILURES as error:
+        if report.error is None:
             raise
-
-    @contextmanager
-    def _timed(self, step: str) -> Iterator[None]:
-        """Measure a step. If it fails, it is the failed step of the report."""
-        started, outer, self.report.failed_step = time.perf_counter(), self.report.failed_step, step
-        try:
-            yield
-            self.report.failed_step = outer
-        finally:
-            self.report.seconds[step] = round(time.perf_counter() - started, 3)
-            self.progress.say(f"{step}: {self.report.seconds[step]:.1f} s")
+        night.progress.say(f"the report was not written: {message_of(error)}")
 
 
-def write_report(options: NightOptions, report: RunReport) -> None:
-    """Complete the report with the live build, its day and its games, and write it into the store."""
-    store = options.store
-    note_day(report, store)
-    if report.live is not None:
-        report.games = _games(report.live, options)
-    report.quarantine = _quarantine(options)
-    report.outlying = _outlying(options, report)
-    report.finished = timestamp(options.clock())
-    data = json.dumps(report.to_json(), indent=1, ensure_ascii=False, default=str).encode()
-    with_reserve(store, lambda: store.put(layout.report_name(report.run), data + b"\n"))
-
-
-def write_night_pages(options: NightOptions, report: RunReport, comparison: Comparison | None) -> None:
-    """Write the pages of a build that is not live yet, published or not. SIGTERM ends only this.
-
-    Args:
-        comparison: That of the gates, if they came so far.
-    """
+def _write_pages(night: Night) -> None:
+    """Write the pages of a build that was not live before, published or not. SIGTERM ends only this."""
+    report = night.report
     if report.build is None or report.outcome == UNCHANGED:
         return
     try:
         with end_by_error("night"):
             folder = write_pages(
-                options.store,
+                night.store,
                 report,
-                options.clock,
-                comparison=comparison,
-                resources=options.resources,
-                progress=options.progress,
+                night.clock,
+                comparison=night.comparison,
+                resources=night.resources,
+                progress=night.progress,
             )
-        options.progress.say(f"pages: {folder}")
-    except (GeneratorError, EdgeError, OSError) as error:  # missing pages are no reason to fail a night
-        options.progress.say(f"the pages were not written: {error}")
+        night.progress.say(f"pages: {folder}")
+    except _FAILURES as error:  # missing pages are no reason to fail a night
+        night.progress.say(f"the pages were not written: {error}")
 
 
 def live_data_day(store: Store) -> str | None:
@@ -328,58 +241,27 @@ def live_data_day(store: Store) -> str | None:
     return None
 
 
-def note_day(report: RunReport, store: Store) -> None:
-    """Note in a report which build is live after the run, its day, and whether that day advanced.
-
-    Raises:
-        StoreError: The pointer or the record cannot be read.
-    """
-    pointer, _ = read_pointer(store)
+def _note_day(night: Night) -> None:
+    """Note in the report which build is live, its day, and whether that day advanced."""
+    report = night.report
+    pointer, _ = read_pointer(night.store)
     report.live = pointer.build if pointer else None
-    report.data_day = live_data_day(store)
+    report.data_day = live_data_day(night.store)
     report.advanced = (report.data_day or "") > (report.data_day_before or "")
 
 
-def check_data_day(report: RunReport, expected: str) -> None:
-    """Check that the data of the live build is of the expected day, or newer.
-
-    Raises:
-        StaleError: It is older.
-    """
-    if (report.data_day or "") < expected:
-        raise StaleError(
-            f"the price guide of the live build {report.live} is of {report.data_day}, but {expected} was expected: "
-            "import the missing day, then run the night again"
-        )
-
-
-def _quarantine(options: NightOptions) -> list[dict[str, Any]]:
+def _quarantine(store: Store) -> list[dict[str, Any]]:
     """Return the files that wait in quarantine; nothing if it is damaged, which has failed the night."""
-    try:
-        return [asdict(file) for file in read_quarantine(options.store) if file.waits]
-    except EdgeError:
-        return []
+    with suppress(EdgeError):
+        return [asdict(file) for file in read_quarantine(store) if file.waits]
+    return []
 
 
-def _outlying(options: NightOptions, report: RunReport) -> list[str] | None:
-    """Return the days that lie apart in what earlier versions published; None if an earlier night has looked."""
-    store = options.store
-    if report.live_before is None or report.live is None or "outlying" in (newest_report(store) or {}):
-        return None
-    try:
-        lines = [day.line(store.location) for day in outlying_days(open_build(store, report.live))]
-    except (GeneratorError, EdgeError, OSError) as error:  # missing figures are no reason to fail a night
-        options.progress.say(f"the history of {report.live} was not checked for days that lie apart: {error}")
-        return None
-    for line in lines:
-        options.progress.say(f"strange: {line}")
-    return lines
-
-
-def _games(live: str, options: NightOptions) -> list[dict[str, Any]]:
+def _games(night: Night) -> list[dict[str, Any]]:
     """Return the coverage of each game in the live build."""
+    live = night.report.live
     try:
-        return [asdict(game) for game in cover_games(open_build(options.store, live))]
-    except (GeneratorError, EdgeError, OSError) as error:  # missing figures are no reason to fail a night
-        options.progress.say(f"the games of {live} were not counted: {error}")
+        return [asdict(game) for game in cover_games(open_build(night.store, live))] if live else []
+    except _FAILURES as error:  # missing figures are no reason to fail a night
+        night.progress.say(f"the games of {live} were not counted: {error}")
         return []

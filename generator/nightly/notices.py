@@ -121,8 +121,6 @@ def _lines(report: RunReport, verdicts: list[Verdict], link: str | None) -> list
     lines += [f"changes: {counts}"] if counts else []
     lines += [f"gate {verdict.gate} {'forced' if verdict.forced else 'breached'}" for verdict in verdicts]
     lines += [f"strange: {remark.message}" for remark in judgement.remarks if remark.gate != LATE]
-    if report.outlying:
-        lines += [f"days lie apart: {len(report.outlying):,}, see `cardpress lake check --store {report.store}`"]
     lines += [f"damaged and made again: {', '.join(report.damaged)}"] if report.damaged else []
     waiting = [QuarantinedFile(**file) for file in report.quarantine]
     of_this_night = [file for file in waiting if file.run == report.run]

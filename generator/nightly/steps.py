@@ -1,28 +1,25 @@
-"""The steps of a night. Each makes one change or one check, and notes in the run's report what it found out."""
+"""A night and its steps. Each step makes one change or one check, and notes in the night's report what it found out."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import date
+from typing import ParamSpec, TypeVar
 
 from edge_auth.builds import layout
 from edge_auth.builds.builds import Build, open_build
 from edge_auth.builds.pointer import Pointer
-from edge_auth.errors import DamagedObject, EdgeError
+from edge_auth.errors import AccessDenied, DamagedObject, EdgeError, StoreError, Throttled, UnknownBuild
 from edge_auth.store.interface import Store
 from generator import settings
-from generator.clock import Clock
+from generator.clock import Clock, timestamp
 from generator.compare.comparison import Comparison, compare
 from generator.compare.gates import breached_by_game, judge
-from generator.compare.judgements import (
-    Judgement,
-    force_accepted,
-    pass_accepted,
-    pass_way_back,
-    refused_files,
-    write_judgement,
-)
-from generator.compare.run_reports import PUBLISHED, RunReport, prune_run_reports, read_past
+from generator.compare.judgements import Judgement, forgive, refused_files, write_judgement
+from generator.compare.run_reports import PUBLISHED, Past, RunReport, prune_run_reports, read_past
 from generator.errors import (
+    BuildError,
     BusyError,
     DamageError,
     ExportError,
@@ -32,6 +29,8 @@ from generator.errors import (
     RollbackError,
     SmokeError,
     SpaceError,
+    is_disk_full,
+    message_of,
 )
 from generator.lake.lake import Lake, open_lake
 from generator.lake.quarantine import (
@@ -50,16 +49,20 @@ from generator.making.make import BuildResult, make_build, plan_only
 from generator.nightly.smoke import smoke_test
 from generator.pack.verify import Rotation, verify
 from generator.releases.prune import RetentionRules, describe, prune
-from generator.releases.publish import publish, rollback, why_held
+from generator.releases.publish import rollback, why_held
 from generator.releases.reserve import keep_reserve, with_reserve
 from generator.terminal import Progress
 from generator.threads import ONE_THREAD, USUAL, Resources
 from generator.tree.export import ReadAhead, export
 
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+_RECORDED = ("as_of", "objects", "bytes", "freshness", "left_out")
 
-@dataclass(frozen=True)
-class NightOptions:
-    """What a night is asked to do. What it finds out is in its `RunReport`.
+
+@dataclass
+class Night:
+    """A nightly run over a lake and a store: what it is asked to do, and what it found out.
 
     Attributes:
         run: The id of the run.
@@ -67,11 +70,12 @@ class NightOptions:
         max_age: By table of days, how many days old its newest row may be.
         forced: Gates that do not stop this night's build.
         rules: Which builds the prune keeps.
-        lease: How many seconds the lock outlives a killed run.
+        lease: How many seconds the lock of a bucket outlives a killed run.
         export: Where the run keeps a tree of plain files up to date, if anywhere.
         pages: Whether the run writes its report and its diff as pages into the store.
         expect_day: The day (`YYYY-MM-DD`) that the live build's data must have after the run; None for any.
         reread_days: Within how many days every layer is read again; 0 for never.
+        comparison: The last one of the gates, which publish and pages read too.
     """
 
     run: str
@@ -90,171 +94,212 @@ class NightOptions:
     export: str | None = None
     expect_day: str | None = None
     reread_days: int = settings.REREAD_DAYS
+    report: RunReport = field(init=False)
+    comparison: Comparison | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        self.report = RunReport(self.run, self.lake, self.store.location, timestamp(self.clock()))
+        self._failed: list[tuple[str, BaseException]] = []
+
+    def step(
+        self, name: str, function: Callable[_Arguments, _Result], *given: _Arguments.args, **named: _Arguments.kwargs
+    ) -> _Result:
+        """Run a step and time it."""
+        started = time.perf_counter()
+        try:
+            return function(*given, **named)
+        except BaseException as error:
+            self._failed.append((name, error))
+            raise
+        finally:
+            self.report.seconds[name] = round(time.perf_counter() - started, 3)
+            self.progress.say(f"{name}: {self.report.seconds[name]:.1f} s")
+
+    def failed_step(self, error: BaseException) -> str | None:
+        """Return the step that an error comes from, or None."""
+        return next((name for name, raised in self._failed if raised is error), None)
+
+    def compare_with(self, comparison: Comparison | None) -> None:
+        """Keep a comparison instead of the one before."""
+        if self.comparison:
+            self.comparison.close()
+        self.comparison = comparison
 
 
-_RECORDED = ("as_of", "objects", "bytes", "freshness", "left_out")
-
-
-def make_new_build(
-    options: NightOptions, report: RunReport, rotation: Rotation | None, make_room: Callable[[], None]
-) -> None:
+def make_new_build(night: Night, rotation: Rotation | None, make_room: Callable[[], None]) -> str:
     """Make a build. On a full disk, make room first; if a layer is damaged, read all of them and repair it."""
-    say, store = options.progress.say, options.store
+    say, store, report = night.progress.say, night.store, night.report
     try:
-        result = _make_and_note(options, rotation=rotation)
+        result = _make(night, rotation=rotation)
     except SpaceError as error:
         say(f"{error}: this run prunes, then tries again")
         make_room()
-        result = _make_and_note(options, rotation=rotation)
+        result = _make(night, rotation=rotation)
     except (DamageError, DamagedObject) as error:
         say(f"{error}; this run reads every layer and repairs it")
-        result = _make_and_note(options, repair=True)
-    _note_repaired(options, report, result.damaged)
+        result = _make(night, repair=True)
+    _note_repaired(night, result.damaged)
     report.build, report.made, report.layer_seconds = result.id, result.made, result.seconds
     report.other_bytes = result.other_bytes
     report.record = {name: value for name, value in result.record.items() if name in _RECORDED}
     report.held = held_games(store, result.record)
     if waiting := waiting_files(store, result.record):
         say(count_waiting(waiting, store.location))
+    return result.id
 
 
-def remake_build(options: NightOptions, report: RunReport) -> None:
+def remake_build(night: Night) -> str:
     """Make the build again, without what was put in quarantine meanwhile, and verify what was made."""
-    make_new_build(options, report, None, lambda: None)
-    verify_build(options, report, report.build or "")
+    build = make_new_build(night, None, lambda: None)
+    verify_build(night, build)
+    return build
 
 
-def repair_builds(options: NightOptions, report: RunReport, live: str | None) -> None:
+def repair_builds(night: Night, live: str | None) -> None:
     """Read every layer of the new build and of the live one, and make the damaged ones again.
 
     If lake or program have changed since the live build was made, only the layers that both builds have are repaired.
     """
-    damaged = _make_build(options, repair=True).damaged
+    damaged = _make(night, repair=True).damaged
     if live:
         day = date.fromisoformat(layout.day_of(live))
-        if plan_only(_open_lake(options, day), options.store).build == live:
-            damaged = damaged | _make_build(options, repair=True, as_of=day).damaged
-    _note_repaired(options, report, damaged)
+        if plan_only(_open_lake(night, day), night.store).build == live:
+            damaged = damaged | _make(night, repair=True, as_of=day).damaged
+    _note_repaired(night, damaged)
 
 
-def _note_repaired(options: NightOptions, report: RunReport, damaged: Mapping[str, str]) -> None:
-    report.damaged |= damaged
+def _note_repaired(night: Night, damaged: Mapping[str, str]) -> None:
+    night.report.damaged |= damaged
     for layer, why in damaged.items():
-        options.progress.say(f"{layer} was damaged and was made again: {why}")
+        night.progress.say(f"{layer} was damaged and was made again: {why}")
 
 
-def _make_and_note(options: NightOptions, *, rotation: Rotation | None = None, repair: bool = False) -> BuildResult:
-    """Make a build, and record which held files the lake still has."""
-    result = _make_build(options, rotation=rotation, repair=repair)
-    note_lake(options.store, open_build(options.store, result.id))
+def _make(
+    night: Night, *, rotation: Rotation | None = None, repair: bool = False, as_of: date | None = None
+) -> BuildResult:
+    """Make a build. That of all days shows which held files the lake still has."""
+    result = make_build(
+        _open_lake(night, as_of),
+        night.store,
+        resources=night.resources,
+        scheduler=night.scheduler,
+        progress=night.progress,
+        repair=repair,
+        rotation=rotation,
+        clock=night.clock,
+    )
+    if as_of is None:
+        note_lake(night.store, open_build(night.store, result.id))
     return result
 
 
-def _make_build(
-    options: NightOptions, *, rotation: Rotation | None = None, repair: bool = False, as_of: date | None = None
-) -> BuildResult:
-    return make_build(
-        _open_lake(options, as_of),
-        options.store,
-        resources=options.resources,
-        scheduler=options.scheduler,
-        progress=options.progress,
-        repair=repair,
-        rotation=rotation,
-        clock=options.clock,
+def _open_lake(night: Night, as_of: date | None) -> Lake:
+    """Open the lake without the files in quarantine."""
+    skipped = skipped_by_builds(night.store, settings.GATES | night.thresholds, night.forced)
+    return open_lake(night.lake, as_of, progress=night.progress, left_out=skipped)
+
+
+def verify_build(night: Night, build: str) -> None:
+    """Compare the layers that the night made with their hashes."""
+    verify(open_build(night.store, build), night.progress, only=night.report.made)
+
+
+def save_rotation(night: Night, rotation: Rotation, build: str) -> None:
+    """Record which layers of earlier nights were read again."""
+    night.report.reread, night.report.reread_bytes = rotation.read, rotation.bytes
+    try:
+        rotation.save(open_build(night.store, build).layers.values(), night.report.made)
+    except EdgeError as error:  # the next night reads the same layers
+        night.progress.say(f"which layers were read again was not recorded: {error}")
+
+
+def judge_build(night: Night, build: str, pointer: Pointer | None) -> list[QuarantinedFile]:
+    """Judge the build by the gates, and hold what they refuse: return the files that were put in quarantine.
+
+    It is compared with the live build. If that one is damaged for good, it is compared with the last sound one.
+    """
+    live, previous = (pointer.build, pointer.previous) if pointer else (None, [])
+    try:
+        return _judge_against(night, build, live)
+    except (DamageError, StoreError) as error:
+        if isinstance(error, AccessDenied | Throttled) or is_disk_full(error):
+            raise
+        damage = message_of(error)
+    night.progress.say(f"{damage}; this run reads every layer and repairs it")
+    night.step("repair", repair_builds, night, live)
+    for other in (live, *previous):
+        with suppress(DamageError, StoreError, UnknownBuild):
+            held = _judge_against(night, build, other)
+            if other != live:
+                night.progress.say(f"{live} stays damaged, as lake or program have changed: compared with {other}")
+            return held
+    raise BuildError(
+        f"{build} was built but not published, because there is nothing to compare it with: {damage}; "
+        f"`cardpress publish {build} --store {night.store.location}` publishes it without gates"
     )
 
 
-def _open_lake(options: NightOptions, as_of: date | None = None) -> Lake:
-    """Open the lake without the files in quarantine."""
-    skipped = skipped_by_builds(options.store, settings.GATES | options.thresholds, options.forced)
-    return open_lake(options.lake, as_of, progress=options.progress, left_out=skipped)
+def _judge_against(night: Night, build: str, other: str | None) -> list[QuarantinedFile]:
+    old, new = open_build(night.store, other) if other else None, open_build(night.store, build)
+    comparison = Comparison(old, new, night.resources)
+    night.compare_with(comparison)
+    past = read_past(night.store, new.as_of)
+    judgement = _judge(night, comparison, past)
+    write_judgement(night.store, build, judgement, run=night.run, now=night.clock())
+    night.report.judgement = judgement
+    for verdict in judgement.verdicts:
+        if verdict.breached:
+            night.progress.say(verdict.line() + (": forced" if verdict.forced else ""))
+    for remark in judgement.remarks:
+        night.progress.say(f"strange: {remark.message}")
+    return _hold_refused(night, comparison, past, judgement) if old and judgement.breaches else []
 
 
-def verify_build(options: NightOptions, report: RunReport, build: str) -> None:
-    """Compare the layers that the night made with their hashes."""
-    verify(open_build(options.store, build), options.progress, only=report.made)
-
-
-def save_rotation(options: NightOptions, report: RunReport, rotation: Rotation, build: str) -> None:
-    """Record which layers of earlier nights were read again."""
-    report.reread, report.reread_bytes = rotation.read, rotation.bytes
-    try:
-        rotation.save(open_build(options.store, build).layers.values(), report.made)
-    except EdgeError as error:  # the next night reads the same layers
-        options.progress.say(f"which layers were read again was not recorded: {error}")
-
-
-def judge_build(options: NightOptions, report: RunReport, comparison: Comparison) -> Judgement:
-    """Compare the build with the live one by the gates, and write the results beside its record."""
-    store, now, old, new = options.store, options.clock(), comparison.old, comparison.new
-    files, past = read_quarantine(store), read_past(store, new.as_of)
+def _judge(night: Night, comparison: Comparison, past: Past) -> Judgement:
+    files, now = read_quarantine(night.store), night.clock()
     days = {(file.table, file.day) for file in files if file.verdict != ACCEPTED}
 
     def judged(with_old: Comparison) -> Judgement:
         return judge(
             with_old,
             now=now,
-            thresholds=options.thresholds,
-            forced=options.forced,
+            thresholds=night.thresholds,
+            forced=night.forced,
             days_left_out=days,
-            max_age=options.max_age,
+            max_age=night.max_age,
             past=past,
         )
 
     def judged_by(other: Build) -> Judgement:
-        with compare(other, new, ONE_THREAD) as with_other:
+        with compare(other, comparison.new, ONE_THREAD) as with_other:
             return judged(with_other)
 
     judgement = judged(comparison)
-    if old:
-        judgement, before = pass_way_back(store, judgement, old.id, judged_by)
-        if before:
-            options.progress.say(f"{old.id} was live although gates refused it: compared with {before} as well")
+    if comparison.old:
         accepted = [file for file in files if file.verdict == ACCEPTED]
-        judgement, believed = pass_accepted(store, judgement, new, old, accepted, judged_by)
-        if believed:
-            options.progress.say(
-                f"accepted days came in: compared with {believed}, which had the last of them, as well"
-            )
-        judgement = force_accepted(judgement, new, old, {file.key.whole for file in accepted})
-    write_judgement(store, new.id, judgement, run=options.run, now=now)
-    report.judgement = judgement
-    for verdict in judgement.verdicts:
-        if verdict.breached:
-            options.progress.say(verdict.line() + (": forced" if verdict.forced else ""))
-    for remark in judgement.remarks:
-        options.progress.say(f"strange: {remark.message}")
+        judgement, said = forgive(judgement, comparison.new, comparison.old, accepted, judged_by)
+        for line in said:
+            night.progress.say(line)
     return judgement
 
 
-def hold_refused_files(
-    options: NightOptions, comparison: Comparison, build: str, judgement: Judgement
-) -> list[QuarantinedFile]:
+def _hold_refused(night: Night, comparison: Comparison, past: Past, judgement: Judgement) -> list[QuarantinedFile]:
     """Put the day files that the breached gates judged in quarantine, and return them.
 
     If some games breach the gates by themselves, and others do not, only the rows of the former are held.
     """
-    store, now = options.store, options.clock()
-    if comparison.old is None or not judgement.breaches:
-        return []
-    past = read_past(store, comparison.new.as_of)
+    assert comparison.old is not None
+    now, new = night.clock(), comparison.new
     guilty = breached_by_game(comparison, judgement, past=past, now=now)
-    refused = refused_files(judgement, comparison.new, comparison.old, guilty)
+    refused = refused_files(judgement, new, comparison.old, guilty)
     try:
-        return hold(store, refused, build=build, run=options.run, now=now) if refused else []
+        return hold(night.store, refused, build=new.id, run=night.run, now=now) if refused else []
     except EdgeError as error:  # the gates refuse the build in any case
-        options.progress.say(f"no file was put in quarantine: {error}")
+        night.progress.say(f"no file was put in quarantine: {error}")
         return []
 
 
-def check_may_publish(
-    options: NightOptions,
-    build: str,
-    judgement: Judgement,
-    pointer: Pointer | None,
-    held: Sequence[QuarantinedFile],
-) -> None:
+def check_may_publish(night: Night, build: str, pointer: Pointer | None, held: Sequence[QuarantinedFile]) -> None:
     """Check that no gate and no rollback stops the build.
 
     Args:
@@ -264,8 +309,8 @@ def check_may_publish(
         GateError: A gate is breached.
         HoldError: A rollback holds it back.
     """
-    location = options.store.location
-    if judgement.breaches:
+    location, judgement = night.store.location, night.report.judgement
+    if judgement and judgement.breaches:
         lines = judgement.in_short(f"`cardpress show {build} --store {location}`")
         publishing = f"if the data is right, `cardpress publish {build} --store {location}` publishes it"
         way_out = describe_waiting(held, location) if held else f"{publishing}, otherwise correct the lake"
@@ -274,12 +319,7 @@ def check_may_publish(
         raise HoldError(f"{build} was built and passed all gates but was not published: {cause}")
 
 
-def publish_build(options: NightOptions, report: RunReport, build: str, comparison: Comparison | None) -> None:
-    """Make the build the live one."""
-    publish(options.store, build, by_hand=False, comparison=comparison, clock=options.clock)
-
-
-def smoke_test_build(options: NightOptions, report: RunReport, build: str) -> None:
+def smoke_test_build(night: Night, build: str) -> None:
     """Answer requests from the published build, and roll back if one fails and no damaged layer is the reason.
 
     Raises:
@@ -288,47 +328,47 @@ def smoke_test_build(options: NightOptions, report: RunReport, build: str) -> No
     """
     try:
         try:
-            smoke_test(options.store, build)
+            smoke_test(night.store, build)
         except SmokeError as error:
-            options.progress.say(f"{error}; this run reads every layer and repairs it")
-            repair_builds(options, report, None)
-            smoke_test(options.store, build)
+            night.progress.say(f"{error}; this run reads every layer and repairs it")
+            repair_builds(night, None)
+            smoke_test(night.store, build)
     except (GeneratorError, EdgeError) as error:
         try:
-            live = rollback(options.store, only_from=build, clock=options.clock)
+            live = rollback(night.store, only_from=build, clock=night.clock)
         except GeneratorError as failed:
             raise RollbackError(f"{build} is live and fails its smoke test: {error}; {failed}") from error
         raise SmokeError(f"{build} failed its smoke test and was rolled back, {live} is live: {error}") from error
-    report.outcome = PUBLISHED
-    options.progress.say(f"published: {build} is live")
+    night.report.outcome = PUBLISHED
+    night.progress.say(f"published: {build} is live")
 
 
-def export_build(options: NightOptions, report: RunReport, build: str, target: str) -> None:
+def export_build(night: Night, build: str, target: str) -> None:
     """Bring the tree of plain files to the live build. If that fails, the build stays live.
 
     Raises:
         ExportError: It failed.
     """
     try:
-        opened = open_build(ReadAhead(options.store), build)
-        result = export(opened, target, gzip=False, progress=options.progress)
+        opened = open_build(ReadAhead(night.store), build)
+        result = export(opened, target, gzip=False, progress=night.progress)
     except (GeneratorError, EdgeError, OSError) as error:
         raise ExportError(f"{build} is live, but {target} was not brought up to date: {error}") from error
-    report.exported = {"target": target, **asdict(result)}
-    options.progress.say(f"exported: {result.written:,} files written to {target}, {result.deleted:,} deleted")
+    night.report.exported = {"target": target, **asdict(result)}
+    night.progress.say(f"exported: {result.written:,} files written to {target}, {result.deleted:,} deleted")
 
 
-def prune_store(options: NightOptions, report: RunReport) -> None:
+def prune_store(night: Night) -> None:
     """Delete old builds, reports and pages, and keep a reserve of the disk. Another prune may do it instead."""
-    store, rules, run = options.store, options.rules, options.run
+    store = night.store
     try:
         prune_run_reports(store, settings.MAX_RUN_REPORTS, settings.MAX_RUN_PAGES)
         deletions = with_reserve(
-            store, lambda: prune(store, rules, run=run, clock=options.clock, seconds=options.lease)
+            store, lambda: prune(store, night.rules, run=night.run, clock=night.clock, seconds=night.lease)
         )
         keep_reserve(store)
     except BusyError as error:
-        options.progress.say(f"not pruned: {error}")
+        night.progress.say(f"not pruned: {error}")
         return
-    report.pruned = deletions.summary()
-    options.progress.say(f"pruned: {describe(deletions)}")
+    night.report.pruned = deletions.summary()
+    night.progress.say(f"pruned: {describe(deletions)}")

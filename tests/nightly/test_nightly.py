@@ -22,8 +22,9 @@ from generator.compare.run_reports import RunReport, newest_report
 from generator.errors import BusyError, GateError, HoldError, SmokeError
 from generator.nightly import smoke
 from generator.nightly.metrics import write_textfile
-from generator.nightly.night import Night, new_run_id
-from generator.nightly.steps import NightOptions
+from generator.nightly.night import new_run_id, run_night
+from generator.nightly.notices import Notices
+from generator.nightly.steps import Night
 from generator.releases.locks import current_holder, locked
 from generator.releases.prune import RetentionRules
 from generator.releases.publish import publish, rollback
@@ -40,9 +41,9 @@ pytestmark = pytest.mark.xdist_group("nights")  # one process: the published bui
 def night(lake: Path, store: FolderStore, clock: Clock = utc_now, **options) -> RunReport:
     """Run a night; its report."""
     options.setdefault("resources", Resources(2))
-    one = Night(NightOptions(f"{clock():%Y%m%dT%H%M%S.%f}", str(lake), store, clock, QUIET, **options))
+    one = Night(f"{clock():%Y%m%dT%H%M%S.%f}", str(lake), store, clock, QUIET, **options)
     try:
-        one.execute()
+        run_night(one, Notices(QUIET))
     finally:
         if one.report.finished:
             kept = json.loads(store.get(f"reports/{one.report.run}.json"))

@@ -15,8 +15,9 @@ import duckdb
 from edge_auth.store.folder import FolderStore
 from generator.errors import GeneratorError
 from generator.lake.quarantine import ACCEPTED, settle
-from generator.nightly.night import Night
-from generator.nightly.steps import NightOptions
+from generator.nightly.night import run_night
+from generator.nightly.notices import Notices
+from generator.nightly.steps import Night
 from tests.real import pokemon_lake
 from tests.support.nights import QUIET, at
 
@@ -34,9 +35,9 @@ def main(data: Path) -> None:
         for number, day in enumerate(waiting_days(data, lake, Path(folder) / "waiting")):
             arrive(day, lake, 1.3 if number >= ORDINARY else 1.0)
             date = day.name.removeprefix("day=")
-            night = Night(NightOptions(date, str(lake), store, at(datetime.fromisoformat(f"{date}T22:00Z")), QUIET))
+            night = Night(date, str(lake), store, at(datetime.fromisoformat(f"{date}T22:00Z")), QUIET)
             try:
-                night.execute()
+                run_night(night, Notices(QUIET))
             except GeneratorError:
                 refused.append(date)
                 if len(refused) == 1:
