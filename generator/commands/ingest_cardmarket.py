@@ -19,7 +19,7 @@ from generator.ingest.findings import REFUSED
 from generator.ingest.gaps import Gap, find_gaps
 from generator.ingest.marketplace import MarketplaceFiles
 from generator.ingest.marketplace_files import KINDS
-from generator.ingest.memory import DEFAULT_PATTERN
+from generator.ingest.memory import DEFAULT_PATTERN, GameImport
 from generator.ingest.pipeline import ImportResult, import_into
 from generator.ingest.tables import expansions_file
 from generator.lake.writer import LakeWriter
@@ -96,7 +96,7 @@ def cardmarket(
     result = import_into(writer, source)
     memory = source.kept()
     for number, one in memory.items():
-        if one.remembers:
+        if one != GameImport():
             say(f"the lake remembers of game {number}: {one}; `cardpress lake show`", err=True)
     takes_numbers = bool(numbers_from_names) or any(one.number_pattern for one in memory.values())
     gaps = find_gaps(writer, numbers_from_names=takes_numbers) if source.places else None

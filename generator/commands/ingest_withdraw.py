@@ -5,8 +5,8 @@ from datetime import datetime
 import click
 
 from generator.commands.options import json_option, lake_option
-from generator.ingest.withdraw import TABLES, withdraw_game
-from generator.ingest.withdraw import withdraw as withdraw_days
+from generator.ingest.withdraw import TABLES
+from generator.ingest.withdraw import withdraw as take_out
 from generator.lake.writer import LakeWriter
 from generator.terminal import say_json, say_lines
 
@@ -34,12 +34,9 @@ def withdraw(days: tuple[datetime, ...], lake: str, tables: tuple[str, ...], gam
     \b
     Example: cardpress ingest withdraw 2026-07-26 --lake lake
     """
-    if days:
-        removed = withdraw_days(LakeWriter(lake), tables or ("price_guide",), (day.date() for day in days), game)
-    elif game is None or tables:
+    if not days and (game is None or tables):
         raise click.UsageError("name the days; --game alone takes out a whole game")
-    else:
-        removed = withdraw_game(LakeWriter(lake), game)
+    removed = take_out(LakeWriter(lake), tables or ("price_guide",), [day.date() for day in days], game)
     if as_json:
         say_json(removed)
     else:

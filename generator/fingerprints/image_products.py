@@ -2,9 +2,8 @@
 
 import csv
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -14,7 +13,6 @@ from generator.lake.tables import arrow_schema
 from generator.lake.writer import LakeWriter
 
 Products = dict[str, list[int]]  # by key, ascending
-_COLUMNS = ("id_product", "image", "image_large")
 
 # A key names products in one of five ways; the first way that finds any wins. A name that occurs in several URLs of
 # the same column (`4.png` in the folder of every set, `large.jpg` of every card) names none.
@@ -53,26 +51,25 @@ def products_of_images(lake: LakeWriter, keys: Iterable[str], mapping: Path | No
         mapping: A file of products by key. None finds them by the image URLs and ids of the lake's products.
     """
     if mapping is not None:
-        products = read_mapping(mapping)
+        products = _read_mapping(mapping)
         return {key: products[key] for key in keys if key in products}
     with duckdb.connect() as database:
-        database.register("products", _lake_products(lake))
+        declared = arrow_schema("products")
+        schema = pa.schema([declared.field(name) for name in ("id_product", "image", "image_large")])
+        database.register("products", lake.read_all("products", schema))
         database.register("keys", pa.table({"key": pa.array(keys, pa.string())}))
         return dict(database.execute(_BY_IMAGE).fetchall())
 
 
-def _lake_products(lake: LakeWriter) -> pa.Table:
-    declared = arrow_schema("products")
-    schema = pa.schema([declared.field(name) for name in _COLUMNS])
-    tables = [lake.read_table(name, schema).select(schema.names) for name in lake.list_tables("products")]
-    return pa.concat_tables([schema.empty_table(), *tables])
-
-
-def read_mapping(path: Path) -> Products:
+def _read_mapping(path: Path) -> Products:
     """Read products by key: JSON `{"key": [1, 2], "other": 3}`, or CSV with columns `key` and `id_product`."""
     try:
         text = path.read_text("utf-8-sig")
-        pairs = _csv_pairs(text) if path.suffix.lower() == ".csv" else _json_pairs(json.loads(text))
+        if path.suffix.lower() == ".csv":
+            pairs = [(row["key"], int(row["id_product"])) for row in csv.DictReader(text.splitlines())]
+        else:
+            listed = json.loads(text).items()
+            pairs = [(key, id_) for key, ids in listed for id_ in (ids if isinstance(ids, list) else [ids])]
         products: Products = {}
         for key, id_ in pairs:
             if type(id_) is not int or abs(id_) >= 2**63:
@@ -84,11 +81,3 @@ def read_mapping(path: Path) -> Products:
         shape = 'JSON like {"key": [1, 2]}, or .csv with the columns key and id_product'
         raise RecognitionError(f"{path}: products of keys must be {shape} ({error})") from error
     return {key: sorted(set(ids)) for key, ids in products.items()}
-
-
-def _csv_pairs(text: str) -> list[tuple[str, int]]:
-    return [(row["key"], int(row["id_product"])) for row in csv.DictReader(text.splitlines())]
-
-
-def _json_pairs(content: Mapping[str, Any]) -> list[tuple[str, int]]:
-    return [(key, id_) for key, ids in content.items() for id_ in (ids if isinstance(ids, list) else [ids])]

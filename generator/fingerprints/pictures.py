@@ -47,7 +47,9 @@ def open_picture(path: Path, limits: ImageLimits = DEFAULT_LIMITS) -> Pixels:
     from PIL import Image, ImageOps
 
     try:
-        _check_file(path, limits)
+        if (size := path.stat().st_size) > limits.file_bytes:
+            most = f"{limits.file_bytes / 1e6:,.0f}: --max-image-mb"
+            raise RecognitionError(f"{path}: {size / 1e6:,.0f} MB, more than {most}")
         Image.init()
         formats = [name for name in _FORMATS if name in Image.OPEN]
         with warnings.catch_warnings():
@@ -59,14 +61,6 @@ def open_picture(path: Path, limits: ImageLimits = DEFAULT_LIMITS) -> Pixels:
         raise
     except Exception as error:  # decoders raise errors of many types on broken files
         raise RecognitionError(f"{path}: cannot be read as an image: {_reason(error)}") from error
-
-
-def _check_file(path: Path, limits: ImageLimits) -> None:
-    size = path.stat().st_size
-    if size > limits.file_bytes:
-        raise RecognitionError(
-            f"{path}: {size / 1e6:,.0f} MB, more than {limits.file_bytes / 1e6:,.0f}: --max-image-mb"
-        )
 
 
 def _check_size(path: Path, size: tuple[int, int], limits: ImageLimits) -> None:

@@ -1,13 +1,17 @@
 """Reads and writes the lake's fingerprints: `fingerprints*.parquet` and their recipe in `fingerprints.json`."""
 
 import json
-from collections.abc import Iterable, Mapping
+import random
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from generator.errors import IngestError, RecognitionError
+from generator.fingerprints.collect import collect
+from generator.fingerprints.pictures import ImageLimits
 from generator.fingerprints.recipe import VERSION, Fingerprint
 from generator.lake.lake import RECIPE_NAME, parse_recipe
 from generator.lake.tables import arrow_schema
@@ -46,11 +50,13 @@ def update(lake: LakeWriter, incoming: pa.Table, image_url: str | None, *, prune
         existing = read_entries(lake, TABLE_FILE) if TABLE_FILE in files else incoming.schema.empty_table()
         others = existing.filter(pc.invert(pc.is_in(existing["key"], incoming["key"].combine_chunks())))
         merged = pa.concat_tables([incoming, *([] if prune else [others])]).sort_by("key").combine_chunks()
-        recipe = {"version": VERSION, "image_url": image_url or _image_url(old_recipe)}
+        # `{key}` alone means that there are no images.
+        known_url = old_recipe["image_url"] if old_recipe and old_recipe["version"] == VERSION else "{key}"
+        recipe = {"version": VERSION, "image_url": image_url or known_url}
         changed = {}
         # The recipe goes first. In a bucket, a recipe without a table is ignored, a table without a recipe is an error.
         if recipe != old_recipe:
-            changed[RECIPE_NAME] = _encode_json(recipe)
+            changed[RECIPE_NAME] = pa.py_buffer((json.dumps(recipe, indent=2, ensure_ascii=False) + "\n").encode())
         if not merged.equals(existing):
             changed[TABLE_FILE] = encode_parquet(merged)
         if changed:
@@ -98,11 +104,6 @@ def read_recipe(lake: LakeWriter) -> dict[str, Any] | None:
     return recipe
 
 
-def _image_url(recipe: dict[str, Any] | None) -> str:
-    """Return the lake's template for entries of this recipe. `{key}` alone means that there are no images."""
-    return str(recipe["image_url"]) if recipe and recipe["version"] == VERSION else "{key}"
-
-
 def _check_keys(lake: LakeWriter, incoming: pa.Table, others: Iterable[str]) -> None:
     for name in others:
         repeated = pc.is_in(incoming["key"], read_entries(lake, name)["key"].combine_chunks())
@@ -120,5 +121,42 @@ def _count(existing: pa.Table, incoming: pa.Table, merged: pa.Table, others: int
     return IndexCounts(len(merged), new, len(incoming) - new - unchanged, unchanged, kept, others - kept)
 
 
-def _encode_json(content: dict[str, Any]) -> pa.Buffer:
-    return pa.py_buffer((json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
+class EntryCheck(NamedTuple):
+    """The result of a verification.
+
+    Attributes:
+        checked: How many entries were computed again.
+        wrong: For each entry that differs, by key, one line that says how.
+        unknown: How many images have no entry.
+    """
+
+    checked: int
+    wrong: dict[str, str]
+    unknown: int
+
+
+def verify_entries(
+    lake: LakeWriter,
+    images: Mapping[str, Path],
+    samples: int,
+    workers: int,
+    step: Callable[[int], None],
+    limits: ImageLimits,
+) -> EntryCheck:
+    """Compute the entries of some of the images again, chosen at random."""
+    recipe = read_recipe(lake)
+    if recipe is None or recipe["version"] != VERSION:
+        problem = "no fingerprints" if recipe is None else f"fingerprints by the recipe {recipe['version']}"
+        raise RecognitionError(f"lake {lake.location} has {problem}, not by {VERSION}")
+    entries = {row["key"]: row for name in table_files(lake) for row in read_entries(lake, name).to_pylist()}
+    known = [key for key in images if key in entries]
+    if not known:
+        raise RecognitionError(f"none of the {len(images)} images has an entry in lake {lake.location}")
+    sample = sorted(random.sample(known, min(samples, len(known))))
+    collected = collect({key: images[key] for key in sample}, workers, step, limits)
+    wrong = dict(collected.broken)
+    for key, fingerprint in collected.fingerprints.items():
+        fields = [name for name, text in fingerprint.texts().items() if text != entries[key][name].lower()]
+        if fields:
+            wrong[key] = f"{images[key]}: other {', '.join(fields)} than the entry {key} has"
+    return EntryCheck(len(sample), wrong, len(images) - len(known))

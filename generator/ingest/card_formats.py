@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from generator.ingest.json_stream import JsonStream
-from generator.ingest.values import InvalidValue, is_nothing, parse_id, quoted_json
+from generator.ingest.values import InvalidValue, is_missing, parse_id, quoted_json
 from generator.lake.tables import LONGEST_TEXTS
 
 SET_NUMBER = "set_number"  # `2xm/141`: the set's code in lower case, and the number as the catalogue has it
@@ -241,7 +241,7 @@ def _product(value: Any, name: str) -> int | None:
 
 def _text(value: Any, name: str) -> str | None:
     """Return an id as text, None for no id."""
-    if value is None or (isinstance(value, str) and is_nothing(value)):
+    if is_missing(value):
         return None
     if type(value) is int:
         return str(value)

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from edge_auth.text import fold
 from generator.ingest.formats import ABOUT_PRODUCT, LIST_PAGES
 from generator.ingest.pipeline import FileChange
-from generator.ingest.tables import TableFile, TableUpdate, expansions_file, open_update, products_file, select
+from generator.ingest.tables import TableFile, TableUpdate, expansions_file, products_file, select
 from generator.lake.writer import LakeWriter, encode_parquet
 
 # The marketplace's own numbers of games, as in `price_guide_6.json`. One name for each, whatever else spells it.
@@ -68,8 +68,8 @@ class CatalogueUpdate:
     def __init__(
         self, lake: LakeWriter, products: Iterable[pa.Buffer] = (), expansions: Iterable[pa.Buffer] = ()
     ) -> None:
-        self.products = open_update(lake, products_file(), products)
-        self.expansions = open_update(lake, expansions_file(), expansions)
+        self.products = TableUpdate(lake, products_file(), products)
+        self.expansions = TableUpdate(lake, expansions_file(), expansions)
         self._stored = list_pages_file().read(lake)
         self._pages = self._stored
 

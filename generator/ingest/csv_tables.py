@@ -9,6 +9,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, NamedTuple
 
 from generator.ingest.values import quoted_json, visible
@@ -81,18 +82,13 @@ def undecoded(line: str) -> str:
 
 def _checked(lines: Iterable[str]) -> Iterator[str]:
     for number, line in enumerate(lines, 1):
-        if problem := undecoded(line) or _garbled(line):
+        if problem := undecoded(line):
             raise ValueError(f"line {number}: {problem}")
+        if found := _GARBLED.search(line):
+            place = f"line {number}: character {found.start() + 1}: {quoted_json(found[0])}"
+            wrong = "was another letter before a program read it in a wrong encoding: write the file again as UTF-8"
+            raise ValueError(f"{place} {wrong}")
         yield line
-
-
-def _garbled(line: str) -> str:
-    """Return where a line lost letters, '' if it did not: a program read it in another encoding than it was written."""
-    found = _GARBLED.search(line)
-    if not found:
-        return ""
-    place = f"character {found.start() + 1}: {quoted_json(found[0])}"
-    return f"{place} was another letter before a program read it in a wrong encoding: write the file again as UTF-8"
 
 
 def _header(lines: Iterator[str], keys: TableKeys) -> tuple[int, str, list[str]]:
@@ -102,23 +98,20 @@ def _header(lines: Iterator[str], keys: TableKeys) -> tuple[int, str, list[str]]
         if found := _SEP.fullmatch(line.strip(" \r\n")):
             told = found[1]
         elif line.strip().strip(_DELIMITERS + '"'):
-            delimiters = [told] if told else sorted(_DELIMITERS, key=lambda one: _fit(line, one, keys), reverse=True)
-            return number, delimiters[0], _cells(number, line, delimiters[0])
+            known = {key.casefold() for column in keys.columns for key in column}
+            delimiter = told or max(_DELIMITERS, key=partial(_fit, line, known))
+            try:
+                cells = next(csv.reader([line], delimiter=delimiter, strict=True))
+            except csv.Error as error:
+                raise ValueError(f"line {number}: no CSV: {error}: is a quote missing in the header?") from None
+            return number, delimiter, [visible(cell).strip() for cell in cells]
     raise ValueError("it has no header: its first line names the columns")
 
 
-def _fit(line: str, delimiter: str, keys: TableKeys) -> tuple[int, int]:
+def _fit(line: str, known: set[str], delimiter: str) -> tuple[int, int]:
     """Return how well a delimiter fits a header: known columns, then all columns."""
-    known = {key.casefold() for column in keys.columns for key in column}
     cells = [cell.strip(' \r\n"').casefold() for cell in line.split(delimiter)]
     return len(known & set(cells)), len(cells)
-
-
-def _cells(number: int, line: str, delimiter: str) -> list[str]:
-    try:
-        return [visible(cell).strip() for cell in next(csv.reader([line], delimiter=delimiter, strict=True))]
-    except csv.Error as error:
-        raise ValueError(f"line {number}: no CSV: {error}: is a quote missing in the header?") from None
 
 
 def _names(number: int, header: list[str], keys: TableKeys) -> list[str]:

@@ -117,7 +117,9 @@ def _get(url: str, known: KeptFile | None, seconds: float) -> tuple[bytes, Any] 
             if known and error.code == HTTPStatus.NOT_MODIFIED:
                 return None
             if wait is None or error.code < HTTPStatus.INTERNAL_SERVER_ERROR:
-                raise IngestError(f"{url}: {error.code} {error.reason}{_advice(error.code)}") from error
+                missing = error.code in (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
+                advice = ": is this the marketplace's number of the game?" if missing else ""
+                raise IngestError(f"{url}: {error.code} {error.reason}{advice}") from error
         except (OSError, HTTPException) as error:
             reason = getattr(error, "reason", None) or error
             if wait is None:
@@ -135,8 +137,3 @@ def _read_answer(request: urllib.request.Request, seconds: float) -> tuple[bytes
         if expected is not None and len(body) != int(expected):
             raise HTTPException(f"the answer ended after {len(body):,} of {int(expected):,} bytes")
         return body, response.headers
-
-
-def _advice(status: int) -> str:
-    missing = status in (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
-    return ": is this the marketplace's number of the game?" if missing else ""

@@ -14,27 +14,15 @@ column reads are ignored.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from generator.ingest import values
 from generator.ingest.csv_tables import TableKeys
 from generator.ingest.prices import parse_price
 from generator.ingest.tables import DailyTable
-from generator.ingest.values import (
-    InvalidValue,
-    parse_condition,
-    parse_count,
-    parse_id,
-    parse_number,
-    parse_objects,
-    parse_seller,
-    parse_text,
-    parse_text_or_integer,
-    parse_time,
-    parse_url,
-    quoted_json,
-)
+from generator.ingest.values import InvalidValue, parse_count, parse_objects, parse_text, quoted_json
 from generator.lake.tables import TIMESTAMP, longest_text
 
 Line = dict[str, Any]
@@ -61,15 +49,15 @@ def _reading(parse: Callable[[Any, str], Any], type_: pa.DataType) -> Callable[.
 
 
 text = _reading(parse_text, pa.string())
-collector_number = _reading(parse_number, pa.string())
-text_or_integer = _reading(parse_text_or_integer, pa.string())
-url = _reading(parse_url, pa.string())
-condition = _reading(parse_condition, pa.string())
-seller = _reading(parse_seller, pa.string())
+collector_number = _reading(values.parse_number, pa.string())
+text_or_integer = _reading(values.parse_text_or_integer, pa.string())
+url = _reading(values.parse_url, pa.string())
+condition = _reading(values.parse_condition, pa.string())
+seller = _reading(values.parse_seller, pa.string())
 price = _reading(parse_price, pa.float64())
 count = _reading(parse_count, pa.int64())
-marketplace_id = _reading(parse_id, pa.int64())
-time = _reading(parse_time, TIMESTAMP)
+marketplace_id = _reading(values.parse_id, pa.int64())
+time = _reading(values.parse_time, TIMESTAMP)
 
 
 def offers(*keys: str, members: Mapping[str, Column]) -> Column:
@@ -127,14 +115,19 @@ def bounded(table: str, **columns: Column) -> dict[str, Column]:
 
 
 def _bounded(table: str, name: str, column: Column) -> Column:
-    def read(line: Line) -> Any:
+    def read_text(line: Line) -> Any:
         value = column.read(line)
-        for text in (text for offer in value for text in offer.values()) if type(value) is list else (value,):
-            if type(text) is str:
-                check_length(table, name, text, "holds a text of" if type(value) is list else "has")
+        check_length(table, name, value or "")
         return value
 
-    return column._replace(read=read)
+    def read_offers(line: Line) -> Any:
+        value = column.read(line)
+        for text in (text for offer in value or () for text in offer.values() if type(text) is str):
+            check_length(table, name, text, "holds a text of")
+        return value
+
+    is_text, is_list = column.type == pa.string(), pa.types.is_list(column.type)
+    return column._replace(read=read_text if is_text else read_offers) if is_text or is_list else column
 
 
 def check_length(table: str, column: str, text: str, has: str = "has") -> None:
@@ -184,7 +177,6 @@ class LineFormat:
     columns: Mapping[str, Column]
     remarks: frozenset[str] = frozenset()
     one_of: tuple[str, ...] = ()
-    is_csv_allowed: ClassVar[bool] = True
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -196,9 +188,9 @@ class LineFormat:
         """The keys of a line that columns read."""
         return frozenset(key for column in self.columns.values() for key in column.keys)
 
-    @cached_property
-    def header(self) -> TableKeys:
-        """The columns of a CSV file."""
+    @property
+    def header(self) -> TableKeys | None:
+        """The columns of a CSV file, None if it may be none."""
         columns = self.columns.values()
         needed = [column.keys for column in columns if column.is_required]
         needed += [self.one_of] if self.one_of else []
@@ -209,15 +201,11 @@ class LineFormat:
     def value_keys(self) -> frozenset[str]:
         """The keys of columns other than the id, which stands first, and the time of a line."""
         id_ = next(iter(self.columns))
-        values = (column for name, column in self.columns.items() if name not in (id_, "updated_at"))
-        return frozenset(key for column in values for key in column.keys)
+        columns = (column for name, column in self.columns.items() if name not in (id_, "updated_at"))
+        return frozenset(key for column in columns for key in column.keys)
 
     def parse(self, line: Line) -> tuple[Any, ...]:
-        """Return the values of the columns for a line.
-
-        Raises:
-            InvalidValue: A value is wrong, or a required one is absent.
-        """
+        """Return the values of the columns for a line. Raise InvalidValue if one is wrong, or a required one absent."""
         return tuple([column.read(line) for column in self.columns.values()])
 
 
@@ -237,7 +225,10 @@ class ScrapedFormat(LineFormat):
     counts: str = ""
     lowest: str = ""
     needed: tuple[str, ...] = ()
-    is_csv_allowed: ClassVar[bool] = False
+
+    @property
+    def header(self) -> None:
+        """None: a scraper writes no CSV."""
 
     def contradiction(self, counted: int | None, listed: int | None, least: float | None, **_: object) -> str:
         """Return how the count of a check contradicts its offers."""
@@ -392,7 +383,6 @@ WATCHLIST = LineFormat(
         game=text("game"),
     ),
 )
-
 
 # A price guide as the marketplace made them before 2024, by the keys of its JSON.
 CSV_GUIDE = LineFormat(

@@ -3,13 +3,13 @@
 import csv
 import io
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import NamedTuple
 
 import pyarrow as pa
 
 from generator.ingest.catalogue import UNNAMED, known_games, usual_name
-from generator.ingest.tables import price_guide_file, read_all, select
+from generator.ingest.tables import price_guide_file, select
 from generator.lake.lake import DAILY_TABLES
 from generator.lake.writer import LakeWriter
 
@@ -34,7 +34,10 @@ def find_gaps(lake: LakeWriter, *, numbers_from_names: bool = False) -> list[Gap
     Args:
         numbers_from_names: Whether the import took collector numbers from names already.
     """
-    products, expansions = read_all(lake, "products"), read_all(lake, "expansions")
+    products, expansions = (
+        lake.read_all("products"),
+        lake.read_all("expansions"),
+    )
     [counts] = select("missing", products=products, expansions=expansions).to_pylist()
     return [
         *_lists(counts),
@@ -86,7 +89,8 @@ def _prices(lake: LakeWriter, products: pa.Table) -> Iterator[Gap]:
         return
     absent = sorted({days[0] + timedelta(n) for n in range((days[-1] - days[0]).days)} - set(days))
     if absent:
-        yield Gap(f"{len(absent):,} guide days ({_listed(absent)})", "history has no point on these days")
+        listed = ", ".join(map(str, absent[:_MAX_LISTED_DAYS])) + ", …" * (len(absent) > _MAX_LISTED_DAYS)
+        yield Gap(f"{len(absent):,} guide days ({listed})", "history has no point on these days")
     guide = price_guide_file(days[-1]).read(lake).select(["id_product"])
     [counts] = select("unpriced", products=products, guide=guide).to_pylist()
     if unpriced := counts["unpriced"]:
@@ -109,26 +113,18 @@ def _others(lake: LakeWriter) -> Iterator[Gap]:
             yield Gap(table, means, helps)
 
 
-def _listed(days: list[date]) -> str:
-    shown = ", ".join(day.isoformat() for day in days[:_MAX_LISTED_DAYS])
-    return shown if len(days) <= _MAX_LISTED_DAYS else f"{shown}, …"
-
-
 def unnamed_expansions(lake: LakeWriter) -> list[str]:
     """Return how the lake calls the expansions that no import has named."""
-    names: list[str] = select("unnamed", expansions=read_all(lake, "expansions"))["name"].to_pylist()
+    names: list[str] = select("unnamed", expansions=lake.read_all("expansions"))["name"].to_pylist()
     return names
 
 
 def template_lines(lake: LakeWriter) -> Iterator[str]:
     """Yield the lines of the table as CSV, header first. `ingest expansions` reads it once the names are filled in."""
-    tables = {name: read_all(lake, name) for name in ("products", "expansions")}
+    tables = {name: lake.read_all(name) for name in ("products", "expansions")}
     yield "id,name,game,products,examples"
     for row in select("template", **tables, games=known_games()).to_pylist():
-        yield _csv_line(row["id"], "", usual_name(row["told"] or ""), row["products"], row["examples"])
-
-
-def _csv_line(*values: object) -> str:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(values)
-    return line.getvalue()
+        line = io.StringIO()
+        values = (row["id"], "", usual_name(row["told"] or ""), row["products"], row["examples"])
+        csv.writer(line, lineterminator="").writerow(values)
+        yield line.getvalue()

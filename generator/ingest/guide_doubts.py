@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from generator import settings
 from generator.ingest.findings import FAR_DAY, MISSING_PRICES, REPLACED, ImportFinding
 from generator.ingest.marketplace_files import GuideColumns, ImportedFile
-from generator.ingest.tables import TableFile, open_update, price_guide_file, select
+from generator.ingest.tables import TableFile, TableUpdate, price_guide_file, select
 from generator.lake.files import GUIDE_PRICES, PRICE_FIGURES
 from generator.lake.writer import LakeWriter
 
@@ -34,7 +34,11 @@ def _missing_prices(lake: LakeWriter, guides: list[ImportedFile], stored: list[d
         if columns and (columns.absent or columns.unknown):
             days = [other for other in (*stored, *(one.day for one in guides)) if other < day]
             rows = guide.rows
-            previous = _guide_of(lake, max(days), guides) if days else rows.schema.empty_table()
+            previous = rows.schema.empty_table()
+            if days:
+                stored_rows = price_guide_file(max(days)).read(lake).select(previous.schema.names)
+                imported = [one.rows for one in guides if one.day == max(days)]
+                previous = pa.concat_tables([stored_rows, *imported])
             yield from _missing(guide, columns, rows, previous)
 
 
@@ -69,7 +73,7 @@ def _replaced_guides(lake: LakeWriter, guides: list[ImportedFile]) -> Iterator[I
     for guide in guides:
         by_target.setdefault(guide.target, []).append(guide)
     for target, of_day in by_target.items():
-        update = open_update(lake, target)
+        update = TableUpdate(lake, target)
         for guide in sorted(of_day, key=lambda one: one.created_at):
             rows = guide.rows
             found = select("replaced_guide", {"prices": tuple(GUIDE_PRICES)}, previous=update.after, incoming=rows)
@@ -83,13 +87,6 @@ def _replaced_guides(lake: LakeWriter, guides: list[ImportedFile]) -> Iterator[I
                 yield ImportFinding(REPLACED, source, target.path, count, said.format(**one), is_refused=False)
             if len(of_day) > 1:
                 update.merge(rows)
-
-
-def _guide_of(lake: LakeWriter, day: date, guides: list[ImportedFile]) -> pa.Table:
-    """Return the guide of a day, in the lake and in the files of this import."""
-    file = price_guide_file(day)
-    imported = [one.rows for one in guides if one.day == day]
-    return pa.concat_tables([file.read(lake).select(file.imported), *imported])
 
 
 def _missing(guide: ImportedFile, columns: GuideColumns, rows: pa.Table, previous: pa.Table) -> Iterator[ImportFinding]:
@@ -114,13 +111,10 @@ def _missing(guide: ImportedFile, columns: GuideColumns, rows: pa.Table, previou
     elif missing:
         renamed = f"; perhaps renamed: {', '.join(columns.unknown)}" if columns.unknown else ""
         message = f"no row has {_listed(missing)}{renamed}"
-        is_refused = len(missing) <= _MAX_MISSING_COLUMNS or any(_is_like(name, columns.unknown) for name in missing)
+        keys = [key.casefold() for key in columns.unknown]
+        is_like = (any(name in key for key in keys) or get_close_matches(name, keys) for name in missing)
+        is_refused = len(missing) <= _MAX_MISSING_COLUMNS or any(is_like)
         yield ImportFinding(MISSING_PRICES, source, target, len(missing), message, is_refused)
-
-
-def _is_like(name: str, keys: tuple[str, ...]) -> bool:
-    folded = [key.casefold() for key in keys]
-    return any(name in key for key in folded) or bool(get_close_matches(name, folded))
 
 
 def _listed(names: list[str]) -> str:

@@ -20,13 +20,13 @@ from edge_auth import text
 from generator.database import run_file, sql_text
 from generator.errors import IngestError
 from generator.ingest.bounded_file import FileLimits, open_bounded
-from generator.ingest.card_formats import Card, CardFormat, Identified, identify_line
-from generator.ingest.csv_tables import TableKeys
+from generator.ingest.card_formats import CardFormat, identify_line
+from generator.ingest.csv_tables import GivenLine, TableKeys
 from generator.ingest.findings import NAMES_NOT_COMPARED, OTHER_NAMES
 from generator.ingest.json_stream import JsonStream
 from generator.ingest.lines import as_batch, given_lines
 from generator.ingest.pipeline import FileChange, ImportSource, OnRead
-from generator.ingest.tables import identifiers_file, read_all
+from generator.ingest.tables import identifiers_file
 from generator.ingest.values import InvalidValue, quoted_json
 from generator.lake.tables import LONGEST_TEXTS, arrow_schema
 from generator.lake.writer import LakeWriter, encode_parquet
@@ -62,10 +62,10 @@ class Cases:
     count: int = 0
     example: str = ""
 
-    def add(self, example: str, count: int = 1) -> None:
-        """Count some more."""
+    def add(self, example: str) -> None:
+        """Count one more."""
         self.example = self.example or example
-        self.count += count
+        self.count += 1
 
     def said(self, what: str) -> str:
         """Return the count and the example as a part of a sentence."""
@@ -79,12 +79,10 @@ class IdentifierFiles(ImportSource):
     Attributes:
         format: The format of files of cards. None for CSV and JSON Lines.
         replace: Make the files the whole truth of each scheme of the format, or of each scheme in the lines.
-        cards: How many cards or lines the files have.
-        matched: How many have a product of the catalogue.
+        matched: How many cards or lines have a product of the catalogue.
         without: Cards without an id of the marketplace.
         unknown: Those of which the catalogue has no product. Builds leave them out until it has.
-        refused: Those with a wrong value.
-        cards_of, refused_of: The same for each file, by its place.
+        read_of, refused_of: The cards or lines of each file, by its place, and those with a wrong value.
         codes: The codes that are printed on the cards of sets, by the catalogue's own. A set does not count as read.
     """
 
@@ -92,12 +90,10 @@ class IdentifierFiles(ImportSource):
     paths: Sequence[Path]
     limits: FileLimits
     replace: bool = False
-    cards: int = field(default=0, init=False)
     matched: int = field(default=0, init=False)
     without: Cases = field(default_factory=Cases, init=False)
     unknown: Cases = field(default_factory=Cases, init=False)
-    refused: Cases = field(default_factory=Cases, init=False)
-    cards_of: Counter[int] = field(default_factory=Counter, init=False)
+    read_of: Counter[int] = field(default_factory=Counter, init=False)
     refused_of: dict[int, Cases] = field(default_factory=dict, init=False)
     codes: dict[str, list[str]] = field(default_factory=dict, init=False)
     _batches: list[pa.RecordBatch] = field(default_factory=list, init=False)
@@ -109,84 +105,85 @@ class IdentifierFiles(ImportSource):
         return "card" if self.format else "line"
 
     @property
+    def refused(self) -> Cases:
+        """The cards or lines with a wrong value."""
+        cases = list(self.refused_of.values())
+        return Cases(sum(case.count for case in cases), cases[0].example if cases else "")
+
+    @property
     def summary(self) -> str:
+        read = self.read_of.total()
         counts = [
             f"{self.matched:,} matched",
             self.without.said("without an id of the marketplace"),
             self.unknown.said("unknown to the catalogue"),
             self.refused.said("refused"),
         ]
-        return f"{self.cards:,} {self.unit}{'s' * (self.cards != 1)} read: {', '.join(counts)}"
+        return f"{read:,} {self.unit}{'s' * (read != 1)} read: {', '.join(counts)}"
 
     @property
     def counts(self) -> dict[str, object]:
-        counts: dict[str, object] = {"unit": self.unit, "read": self.cards, "matched": self.matched}
+        counts: dict[str, object] = {"unit": self.unit, "read": self.read_of.total(), "matched": self.matched}
         return counts | {kind: vars(getattr(self, kind)) for kind in ("without", "unknown", "refused")}
 
     def read(self, on_read: OnRead) -> None:
         for place, path in enumerate(self.paths):
             try:
-                if self.format:
-                    self._read_cards(place, path, self.format)
-                else:
-                    self._read_lines(place, path)
+                self._read(place, self._cards(path, self.format) if self.format else self._lines(path))
             except ValueError as error:
                 what = f"file of {self.format.name}" if self.format else "table of identifiers"
                 raise IngestError(f"{path}: no {what}: {error}") from error
             self._end_batch()
             on_read(path)
 
-    def _read_cards(self, place: int, path: Path, format_: CardFormat) -> None:
-        """Raise ValueError if the file has no card of the format."""
-        fine, problem = False, "it has no cards"
+    def _cards(self, path: Path, format_: CardFormat) -> Iterator[GivenLine]:
         with open_bounded(path, self.limits) as file:
             for number, card in enumerate(format_.cards(JsonStream(file)), 1):
-                try:
-                    if codes := format_.codes(_object(card)):
-                        self.codes[codes.own] = codes.printed
-                    else:
-                        self._add(place, number, format_.identify(card))
-                    fine = True
-                except InvalidValue as error:
-                    problem = f"none of its cards is one, such as card {number:,}: {error}"
-                    self._count(place)
-                    self._refuse(place, number, str(error))
-        if not fine:
-            raise ValueError(problem)
+                is_card = isinstance(card, dict)
+                problem = "" if is_card else f"no JSON object, but {quoted_json(card)}"
+                yield GivenLine(number, "", card if is_card else {}, problem)
 
-    def _read_lines(self, place: int, path: Path) -> None:
-        """Raise ValueError if the file lacks a column, or has a line that is no JSON: a file that was cut off."""
-        complete = False
+    def _lines(self, path: Path) -> Iterator[GivenLine]:
+        """Yield the lines. Raise ValueError for one that is no JSON: the file was cut off."""
         for line in given_lines(path, self.limits, _KEYS):
             if line.problem.startswith("not JSON"):
                 raise ValueError(f"line {line.number:,} is no JSON, or cut off: {line.problem}: write it again")
-            complete = complete or all(name in line.values for name in _COLUMNS)
-            try:
-                if line.problem:
-                    raise InvalidValue(line.problem)
-                self._add(place, line.number, identify_line(line.values))
-            except InvalidValue as error:
-                self._count(place)
-                self._refuse(place, line.number, str(error))
-        if not complete:
-            raise ValueError(f"no line has the columns {', '.join(_COLUMNS)}")
+            yield line
 
-    def _add(self, file: int, number: int, found: Identified) -> None:
-        self._count(file)
+    def _read(self, file: int, given: Iterator[GivenLine]) -> None:
+        """Take cards or lines. Raise ValueError if none is one of the format."""
+        fine = False
+        problem = "it has no cards" if self.format else f"no line has the columns {', '.join(_COLUMNS)}"
+        for card in given:
+            fine = fine or (not self.format and card.values.keys() >= {*_COLUMNS})
+            try:
+                if card.problem:
+                    raise InvalidValue(card.problem)
+                self._take(file, card)
+                fine = True
+            except InvalidValue as error:
+                if self.format:
+                    problem = f"none of its cards is one, such as card {card.number:,}: {error}"
+                self.read_of[file] += 1
+                self._refuse(file, card.number, str(error))
+        if not fine:
+            raise ValueError(problem)
+
+    def _take(self, file: int, card: GivenLine) -> None:
+        if self.format and (codes := self.format.codes(card.values)):
+            self.codes[codes.own] = codes.printed
+            return
+        found = self.format.identify(card.values) if self.format else identify_line(card.values)
+        self.read_of[file] += 1
         if not found.products:
-            self.without.add(self._name(file, number))
-        self._rows += [(file, number, found.name, product, *id_) for product in found.products for id_ in found.ids]
+            self.without.add(self._name(file, card.number))
+        ids = [(product, *id_) for product in found.products for id_ in found.ids]
+        self._rows += [(file, card.number, found.name, *one) for one in ids]
         if len(self._rows) >= _MAX_BATCH_ROWS:
             self._end_batch()
 
-    def _count(self, file: int) -> None:
-        self.cards += 1
-        self.cards_of[file] += 1
-
     def _refuse(self, file: int, number: int, problem: str) -> None:
-        """Count a card or line that was read as one that is refused."""
-        for cases in (self.refused, self.refused_of.setdefault(file, Cases())):
-            cases.add(f"{self._name(file, number)}: {problem}")
+        self.refused_of.setdefault(file, Cases()).add(f"{self._name(file, number)}: {problem}")
 
     def _name(self, file: int, number: int) -> str:
         return f"{self.paths[file]}: {self.unit} {number:,}"
@@ -200,7 +197,7 @@ class IdentifierFiles(ImportSource):
             run_file(db, "macros")
             db.create_function("name_words", _name_words, ["VARCHAR"], "VARCHAR[]")
             db.register("incoming", pa.Table.from_batches(self._batches, _ROWS))
-            db.register("products", read_all(lake, "products", _PRODUCTS))
+            db.register("products", lake.read_all("products", _PRODUCTS))
             self._refuse_broken(db)
             if self.format:
                 self._leave_other_names(db, self.format.schemes[0])
@@ -210,8 +207,11 @@ class IdentifierFiles(ImportSource):
             unknown, example = counts.get(False, (0, None))
             self.unknown = Cases(unknown, f"id_product {example}" if unknown else "")
             if self.codes and self.format:
-                self._add_printed(db, [] if self.replace else [read_all(lake, _TABLE)])
-            yield from merge_ids(db, lake, self.format, self._replaced(db) if self.replace else [])
+                self._add_printed(db, [] if self.replace else [lake.read_all(_TABLE)])
+            replaced: Iterable[str] = self.format.schemes if self.format else ()
+            if self.replace and not self.format:
+                replaced = [scheme for (scheme,) in db.sql("select distinct scheme from kept").fetchall()]
+            yield from merge_ids(db, lake, self.format, replaced if self.replace else ())
 
     def _refuse_broken(self, db: duckdb.DuckDBPyConnection) -> None:
         """Leave out what breaks a rule. Raise IngestError if that is all of a file."""
@@ -221,7 +221,7 @@ class IdentifierFiles(ImportSource):
                 wrong = f"scheme {quoted_json(scheme)}: {_SCHEME_RULE}"
             self._refuse(file, number, wrong)
         for file, cases in sorted(self.refused_of.items()):
-            if cases.count == self.cards_of[file]:
+            if cases.count == self.read_of[file]:
                 all_of_them = f"all {cases.count:,} {self.unit}s were refused"
                 raise IngestError(f"{cases.example}; {all_of_them}, and nothing was imported")
         db.execute("create table kept as from incoming anti join broken using (file, number)")
@@ -261,12 +261,6 @@ class IdentifierFiles(ImportSource):
         db.register("stored", pa.concat_tables([arrow_schema(_TABLE).empty_table(), *stored]))
         run_file(db, "imports/identifiers/printed")
 
-    def _replaced(self, db: duckdb.DuckDBPyConnection) -> list[str]:
-        """Return the schemes of which the imported files are the whole truth."""
-        if self.format:
-            return list(self.format.schemes)
-        return [scheme for (scheme,) in db.sql("select distinct scheme from kept").fetchall()]
-
 
 def merge_ids(
     db: duckdb.DuckDBPyConnection, lake: LakeWriter, format_: CardFormat | None = None, replaced: Iterable[str] = ()
@@ -299,9 +293,3 @@ def _name_words(name: str) -> list[str]:
     """Return the words of a card's name outside brackets, which hold its attacks or version, or else all."""
     bounded = name[: LONGEST_TEXTS["name"]].translate(_SPELT)
     return text.words(_BRACKETS.sub(" ", bounded)) or text.words(bounded)
-
-
-def _object(value: Any) -> Card:
-    if not isinstance(value, dict):
-        raise InvalidValue(f"no JSON object, but {quoted_json(value)}")
-    return value

@@ -80,20 +80,10 @@ class JsonStream:
 
     def _value(self, event: str, value: Any) -> Any:
         if event == "start_array":
-            return list(self._rest())
+            return [self._value(*found) for found in iter(self._take, ("end_array", None))]
         if event == "start_map":
-            return unrepeated([(name, self._value(*self._take())) for name in self._names()])
+            return unrepeated([(name, self._value(*self._take())) for _, name in iter(self._take, ("end_map", None))])
         return float(value) if isinstance(value, Decimal) else value
-
-    def _rest(self) -> Iterator[Any]:
-        """Yield the items of an array that has begun."""
-        while (found := self._take())[0] != "end_array":
-            yield self._value(*found)
-
-    def _names(self) -> Iterator[str]:
-        """Yield the names of an object that has begun."""
-        while (found := self._take())[0] != "end_map":
-            yield found[1]
 
     def _take(self) -> tuple[str, Any]:
         found, self._ahead = self._ahead or self._next(), None

@@ -110,7 +110,7 @@ class FileLines:
     def _read(self, limits: FileLimits) -> None:
         """Take the rows. Those with a price that has two readings wait until the whole file shows which is right."""
         marks, waiting = PriceMarks(), []
-        for line in given_lines(self.path, limits, self._format.header if self._format.is_csv_allowed else None):
+        for line in given_lines(self.path, limits, self._format.header):
             self.lines += 1
             self.keys.update(line.values)
             try:

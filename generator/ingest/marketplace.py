@@ -19,7 +19,7 @@ from generator.ingest.marketplace_documents import NotTheMarketplaces
 from generator.ingest.marketplace_files import ImportedFile, read_marketplace_file
 from generator.ingest.memory import DEFAULT_PATTERN, GameImport, memory_file, remembered
 from generator.ingest.pipeline import FileChange, ImportSource, OnRead
-from generator.ingest.tables import TableFile, TableUpdate, expansions_file, open_update, products_file, select
+from generator.ingest.tables import TableFile, TableUpdate, expansions_file, products_file, select
 from generator.lake.writer import LakeWriter
 
 
@@ -95,7 +95,7 @@ class MarketplaceFiles(ImportSource):
         for file in self.files:
             if file.columns:
                 guides.setdefault(file.target, []).append(file.data)
-        yield from (open_update(lake, target, rows).change() for target, rows in guides.items())
+        yield from (TableUpdate(lake, target, rows).change() for target, rows in guides.items())
         if self.is_remembered:
             self._learn(games)
         yield from memory_file(lake, self.memory)
@@ -116,14 +116,22 @@ class MarketplaceFiles(ImportSource):
         catalogue = CatalogueUpdate(lake, [file.data for file in lists], [file.data for file in names])
         products, expansions = catalogue.products, catalogue.expansions
         for file in names:
-            if game := usual_name(self.game) if self.game else self._game_of(file.number):
+            if game := usual_name(self.game) if self.game else self._remembered(file).game or file.game:
                 expansions.after = _with_game(expansions.after, file.rows["id"], game)
-        catalogue.complete(self._games_of_products(lists))
+        told = [(file, self._remembered(file).game or file.game) for file in lists]
+        catalogue.complete(
+            GameOfFile(file.rows["id_expansion"], game, is_firm=game != file.game) for file, game in told if game
+        )
         games = _games_of_unknown_numbers(lists, expansions.after)
         for file in names:
-            if game := games.get(file.number or -1) or GAMES.get(file.number or -1):
+            if game := games.get(file.number or -1) or file.game:
                 expansions.after = _with_game(expansions.after, file.rows["id"], game, is_firm=False)
-        self._take_numbers(products, lists)
+        # Collector numbers from names: of all products if an option says so, else of remembered games.
+        if self.numbers_from_names:
+            products.after = _fill_numbers(products.after, self.number_pattern, products.after["id_product"])
+        for file in lists if self.numbers_from_names is None else ():
+            if pattern := self._remembered(file).number_pattern:
+                products.after = _fill_numbers(products.after, pattern, file.rows["id_product"])
         changes = []
         if lists or products.is_changed:
             changes.append(_with_two_games(products, expansions))
@@ -131,23 +139,8 @@ class MarketplaceFiles(ImportSource):
             changes.append(expansions.change())
         return changes, games
 
-    def _take_numbers(self, products: TableUpdate, lists: list[ImportedFile]) -> None:
-        """Take collector numbers from names: of all products if an option says so, else of remembered games."""
-        if self.numbers_from_names:
-            products.after = _fill_numbers(products.after, self.number_pattern, products.after["id_product"])
-        for file in lists if self.numbers_from_names is None else ():
-            if pattern := self.memory.get(file.number or -1, GameImport()).number_pattern:
-                products.after = _fill_numbers(products.after, pattern, file.rows["id_product"])
-
-    def _game_of(self, number: int | None) -> str | None:
-        """Return the game that the number of a file means: as it is remembered, else the marketplace's."""
-        return None if number is None else self.memory.get(number, GameImport()).game or GAMES.get(number)
-
-    def _games_of_products(self, lists: list[ImportedFile]) -> Iterator[GameOfFile]:
-        """Yield the ids of the expansions in a list of products, and the game that the number of its file tells."""
-        for file in lists:
-            if game := self._game_of(file.number):
-                yield GameOfFile(file.rows["id_expansion"], game, is_firm=game != GAMES.get(file.number or 0))
+    def _remembered(self, file: ImportedFile) -> GameImport:
+        return self.memory.get(file.number or -1, GameImport())
 
     def _learn(self, games: dict[int, str]) -> None:
         """Remember the options of this import. `games` are those of unknown numbers."""
@@ -162,7 +155,7 @@ class MarketplaceFiles(ImportSource):
                 known = known._replace(number_pattern=self.number_pattern if self.numbers_from_names else None)
             if file.target == expansions_file() and self.game:
                 known = known._replace(game=usual_name(self.game))
-            self.memory[number] = known._replace(game=None if known.game == GAMES.get(number) else known.game)
+            self.memory[number] = known._replace(game=None if known.game == file.game else known.game)
 
 
 def _files(place: Path) -> Iterator[Path]:
@@ -205,11 +198,7 @@ def _with_game(expansions: pa.Table, ids: pa.ChunkedArray, game: str, *, is_firm
 
 
 def _fill_numbers(products: pa.Table, pattern: str, ids: pa.ChunkedArray) -> pa.Table:
-    """Return the products with numbers for those of these singles that have none.
-
-    Args:
-        pattern: A regular expression with one group, the number.
-    """
+    """Return the products with numbers for those of these singles that have none."""
     chosen, values = pa.table({"id_product": ids}), {"params": {"pattern": pattern}}
     try:
         return select("numbers_from_names", values, products=products, chosen=chosen).cast(products.schema)

@@ -102,6 +102,11 @@ class ImportedFile(NamedTuple):
         return self.created_at.date()
 
     @property
+    def game(self) -> str | None:
+        """The game of the number."""
+        return GAMES.get(self.number or -1)
+
+    @property
     def order(self) -> int:
         """The place of its kind: of rows with the same time, those of the later file win."""
         targets = [products_file(), expansions_file()]
@@ -122,11 +127,6 @@ class _GivenList:
     table: str
     target: TableFile
     findings: list[ImportFinding] = field(default_factory=list)
-
-    @property
-    def day(self) -> date:
-        """The calendar date of `createdAt` in the marketplace's own time zone."""
-        return self.created_at.date()
 
     def column(self, key: str, type_: _ValueType, required: bool = False) -> pa.Array:
         """Return one key of every row. Rows without it are null."""
@@ -179,9 +179,9 @@ class _GivenList:
             places: The places of the rows in the list, if it has others.
         """
         for broken in _broken_rules(self.table, rows, day):
-            if not broken.is_repetition:
+            if "unique" not in broken.rule:
                 place = _first_broken(self.table, rows, broken, day)
-                said = f"{self.table}: {broken}" if broken.is_too_long else str(broken)
+                said = f"{self.table}: {broken}" if broken.rule.endswith(" characters") else str(broken)
                 place = place if places is None else places[place].as_py()
                 raise self.refusal(place, f"{said}: no build would accept it")
             if self.table == "expansions":
@@ -221,10 +221,10 @@ def read_marketplace_file(
     found = []
     for name, rows in document.lists.items():
         if name == "products":
-            given = _GivenList(path, document.created_at, rows, "products", products_file())
+            given = _GivenList(path, document.created_at, rows, name, products_file())
             imported = _read_products(given, _product_kind(path, kind))
         elif name == "expansions":
-            given = _GivenList(path, document.created_at, rows, "expansions", expansions_file())
+            given = _GivenList(path, document.created_at, rows, name, expansions_file())
             imported = _read_expansions(given)
         else:
             target = price_guide_file(document.created_at.date())
@@ -299,8 +299,9 @@ def _read_price_guide(given: _GivenList) -> ImportedFile:
             message = f"{count:,} rows have {figure}-holo and another {figure}-foil, such as product {product}"
             given.find(cases.TWO_FOIL_PRICES, count, message)
     rows = given.as_table(columns)
-    given.check(rows, given.day)
-    what = f"price guide of {given.day}, {len(rows):,} rows"
+    day = given.created_at.date()
+    given.check(rows, day)
+    what = f"price guide of {day}, {len(rows):,} rows"
     return given.imported(rows, what, columns=_columns_of(given.rows))
 
 

@@ -32,11 +32,6 @@ class GameImport(NamedTuple):
     number_pattern: str | None = None
     accepted: frozenset[str] = frozenset()
 
-    @property
-    def remembers(self) -> bool:
-        """Whether there is anything."""
-        return bool(self.game or self.number_pattern or self.accepted)
-
     def __str__(self) -> str:
         said = [f"game {self.game}"] if self.game else []
         if self.number_pattern:

@@ -98,20 +98,20 @@ def expansions_file() -> TableFile:
 
 
 @cache
-def imported_file(table: str, key: str) -> TableFile:
-    """Return the file of a table whose rows imports replace as a whole: of ids a product may have several."""
-    schema = arrow_schema(table)
-    return TableFile(f"{table}-imported.parquet", table, key, schema, tuple(schema.names))
-
-
 def identifiers_file() -> TableFile:
-    """Return the file of all ids of other catalogues that imports write."""
-    return imported_file("identifiers", "id_product")
+    """Return the file of all ids of other catalogues that imports write. A product may have several."""
+    return _whole_file("identifiers-imported.parquet", "identifiers", "id_product")
 
 
+@cache
 def watchlist_file() -> TableFile:
     """Return the file of all tracked products that imports write."""
-    return imported_file("watchlist", "slug")
+    return _whole_file("watchlist-imported.parquet", "watchlist", "slug")
+
+
+def _whole_file(path: str, table: str, key: str) -> TableFile:
+    schema = arrow_schema(table)
+    return TableFile(path, table, key, schema, tuple(schema.names))
 
 
 def price_guide_file(day: date) -> TableFile:
@@ -126,14 +126,6 @@ def _with_created_at(table: str) -> pa.Schema:
     return arrow_schema(table).append(pa.field("created_at", TIMESTAMP))
 
 
-def read_all(lake: LakeWriter, table: str, schema: pa.Schema | None = None) -> pa.Table:
-    """Return the rows of all files of a table that is not daily: the columns of the schema, or all that it has."""
-    schema = schema or arrow_schema(table)
-    tables = [lake.read_table(path, schema).select(schema.names) for path in lake.list_tables(table)]
-    return pa.concat_tables([schema.empty_table(), *tables])
-
-
-@dataclass
 class TableUpdate:
     """A file with one row per key, before and after an import.
 
@@ -142,11 +134,14 @@ class TableUpdate:
         other_keys: Keys that other files of the same table have.
     """
 
-    file: TableFile
-    before: pa.Table
-    incoming: pa.Table
-    other_keys: pa.ChunkedArray
-    after: pa.Table
+    def __init__(self, lake: LakeWriter, file: TableFile, imported: Iterable[pa.Buffer] = ()) -> None:
+        """Merge imported rows, each buffer one Parquet file, one after the other."""
+        self.file = file
+        self.before = self.after = file.read(lake)
+        self.incoming = file.imported_schema.empty_table()
+        self.other_keys = file.keys_in_other_files(lake)
+        for rows in imported:
+            self.merge(decode_parquet(rows))
 
     def merge(self, rows: pa.Table) -> None:
         """Merge imported rows. Keys may repeat."""
@@ -173,15 +168,6 @@ class TableUpdate:
         if found["older"]:
             counts["older"] = found["older"]
         return FileChange(self.file.path, counts, encode_parquet(self.after) if self.is_changed else None)
-
-
-def open_update(lake: LakeWriter, file: TableFile, imported: Iterable[pa.Buffer] = ()) -> TableUpdate:
-    """Return a file of the lake with imported rows, each buffer one Parquet file, merged one after the other."""
-    before = file.read(lake)
-    update = TableUpdate(file, before, file.imported_schema.empty_table(), file.keys_in_other_files(lake), before)
-    for rows in imported:
-        update.merge(decode_parquet(rows))
-    return update
 
 
 def merge_checks(lake: LakeWriter, table: DailyTable, incoming: pa.Table) -> Iterator[FileChange]:
@@ -212,16 +198,13 @@ def _comparable(field: pa.Field) -> str:
     """Return SQL by which a column compares with null least, also within the offers of a list."""
     if not pa.types.is_list(field.type):
         return quoted(field.name)
+    least = {pa.string(): "''"}
     members = [
         f"has_{member.name}: offer.{member.name} IS NOT NULL, "
-        f"{member.name}: coalesce(offer.{member.name}, {_zero(member.type)})"
+        f"{member.name}: coalesce(offer.{member.name}, {least.get(member.type, 0)})"
         for member in field.type.value_type
     ]
     return f"list_transform({quoted(field.name)}, lambda offer: {{{', '.join(members)}}})"
-
-
-def _zero(type_: pa.DataType) -> str:
-    return "''" if pa.types.is_string(type_) else "0"
 
 
 def select(name: str, values: Mapping[str, Any] | None = None, /, **tables: pa.Table) -> pa.Table:

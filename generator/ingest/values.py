@@ -81,6 +81,11 @@ def is_nothing(text: str) -> bool:
     return visible(text).strip().casefold() in _NOTHING
 
 
+def is_missing(value: Any) -> bool:
+    """Return whether a value is null, or a text that means nothing."""
+    return value is None or (type(value) is str and is_nothing(value))
+
+
 def parse_text(value: Any, name: str) -> str | None:
     """Parse text, without white space around it, and without signs that are not seen."""
     if value is None:
@@ -122,7 +127,7 @@ def parse_count(value: Any, name: str) -> int | None:
 
 def parse_id(value: Any, name: str) -> int | None:
     """Parse an id of the marketplace."""
-    if value is None or (type(value) is str and is_nothing(value)):
+    if is_missing(value):
         return None
     if type(value) is not int:
         raise InvalidValue(f"{name} must be an integer, not {quoted_json(value)}")
@@ -133,7 +138,7 @@ def parse_id(value: Any, name: str) -> int | None:
 
 def parse_time(value: Any, name: str) -> datetime | None:
     """Parse an ISO 8601 time into UTC without a zone. A time without a zone is UTC."""
-    if value is None or (type(value) is str and is_nothing(value)):
+    if is_missing(value):
         return None
     try:
         if len(value) <= len("2026-07-26"):
@@ -145,7 +150,7 @@ def parse_time(value: Any, name: str) -> datetime | None:
 
 
 def parse_condition(value: Any, name: str) -> str | None:
-    """Parse a condition into its code. A text that is none of the seven stays unchanged."""
+    """Parse a condition in any spelling, such as `Near-Mint (NM)`, into its code. Another text stays unchanged."""
     condition = parse_text(value, name)
     return None if condition is None else _condition_code(condition)
 
@@ -189,6 +194,5 @@ def quoted_json(value: Any) -> str:
 
 @lru_cache(maxsize=10_000)
 def _condition_code(condition: str) -> str:
-    """Return the code of a condition in any spelling: `near_mint`, `Near-Mint (NM)`. Another text stays."""
     words = _BETWEEN_WORDS.split(_AROUND.sub("", visible(condition)).replace("(", " "))
     return _CODES.get("".join(words).casefold(), condition) if all(words) else condition

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from edge_auth.text import fold
 from generator.errors import IngestError
@@ -19,13 +18,12 @@ from generator.ingest.catalogue import known_game
 from generator.ingest.findings import NAMED_BY_URL
 from generator.ingest.line_sources import Lines
 from generator.ingest.pipeline import FileChange, row_counts
-from generator.ingest.tables import read_all, watchlist_file
+from generator.ingest.tables import watchlist_file
 from generator.ingest.values import parse_url
 from generator.lake.writer import LakeWriter, encode_parquet
 
 _MAX_CHARACTERS, _MAX_BYTES = 500, 240
 _PLAIN = re.compile(r"[A-Za-z0-9_.-]")
-_ADDRESS = ("https://", "http://")
 _PAGES = pa.schema([("name", pa.string()), ("url", pa.string())])
 _Row = dict[str, str | None]
 
@@ -36,18 +34,14 @@ class _Line:
 
     place: str
     slug: str | None
-    url: str | None
     name: str | None
     game: str | None
+    url: str | None
 
     @property
     def key(self) -> str:
         """The slug, folded."""
         return fold(self.slug or "")
-
-    def row(self) -> _Row:
-        """Return it as a row of the table."""
-        return {"slug": self.slug, "name": self.name, "game": self.game, "url": self.url}
 
     def error(self, problem: str) -> IngestError:
         """Return the error that refuses it."""
@@ -70,27 +64,24 @@ class WatchlistLines(Lines):
 
     def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
         file = watchlist_file()
-        before = file.read(lake)
+        before = file.read(lake).select(file.schema.names)
         known = {fold(row["slug"] or ""): row for row in before.to_pylist()}
         others = {fold(slug) for slug in file.keys_in_other_files(lake).to_pylist()}
         lines = list(self._lines())
         self._complete(lines, lake, known)
         urls = {line.url for line in lines}
         rows = {} if self.replace else {slug: row for slug, row in known.items() if row["url"] not in urls}
-        rows |= {line.key: line.row() for line in lines if line.key not in others}
-        after = [rows[slug] for slug in sorted(rows)]
+        rows |= {line.key: {n: getattr(line, n) for n in file.schema.names} for line in lines if line.key not in others}
+        after = pa.Table.from_pylist([rows[slug] for slug in sorted(rows)], file.schema)
         new, same = len(rows.keys() - known.keys()), sum(known.get(slug) == row for slug, row in rows.items())
-        skipped = len({line.key for line in lines} & others)
-        counts = row_counts(len(after), new, len(after) - new - same, skipped)
-        table = pa.Table.from_pylist(after, file.schema)
-        is_same = table.equals(before.select(table.schema.names))
-        yield FileChange(file.path, counts, None if is_same else encode_parquet(table))
+        counts = row_counts(len(rows), new, len(rows) - new - same, len({line.key for line in lines} & others))
+        yield FileChange(file.path, counts, None if after.equals(before) else encode_parquet(after))
 
     def _lines(self) -> Iterator[_Line]:
-        numbers = (f"{file.path}: line {number}" for file in self.files for number in file.numbers)
-        for place, row in zip(numbers, self.rows.to_pylist(), strict=True):
-            line = _Line(place, row["slug"], row["url"], row["name"], row["game"])
-            if line.slug and line.slug.startswith(_ADDRESS):
+        places = (f"{file.path}: line {number}" for file in self.files for number in file.numbers)
+        for place, row in zip(places, self.rows.to_pylist(), strict=True):
+            line = _Line(place, **row)
+            if line.slug and line.slug.startswith(("https://", "http://")):
                 if line.url:
                     raise line.error("slug is an address, and url is one, too: leave one of them out")
                 line.slug, line.url = None, parse_url(line.slug, "slug")
@@ -100,7 +91,8 @@ class WatchlistLines(Lines):
 
     def _complete(self, lines: list[_Line], lake: LakeWriter, known: dict[str, _Row]) -> None:
         """Fill what lines lack, and check their slugs. Names that come from addresses are a finding."""
-        pages = _pages(lake)
+        products = lake.read_all("products", _PAGES).to_pylist()
+        pages = {row["url"]: row["name"] for row in products if row["url"] is not None}
         slugs = {row["url"]: row["slug"] for row in known.values()}
         unique = {(line.url, line.slug): line for line in lines}.values()
         last_parts = Counter(fold(_end(line.url)) for line in unique if line.url and not line.slug)
@@ -109,7 +101,7 @@ class WatchlistLines(Lines):
         for line in lines:
             url = line.url = line.url or _address(line, pages, known)
             line.slug = line.slug or slugs.get(url) or _slug(url, last_parts)
-            _check_slug(line)
+            _check_slug(line, line.slug)
             same = first.setdefault(line.key, line)
             if same is not line and (same.url, line.name or same.name) != (url, same.name or line.name):
                 place = same.place.rpartition(": ")[2]
@@ -122,13 +114,6 @@ class WatchlistLines(Lines):
         if by_url:
             message = f"{len(by_url):,} names are taken from the address, such as {by_url[0]}"
             self.find(NAMED_BY_URL, "lines", watchlist_file().path, len(by_url), message)
-
-
-def _pages(lake: LakeWriter) -> dict[str, str]:
-    """Return the names of the lake's products by the addresses of their pages."""
-    rows = read_all(lake, "products", _PAGES)
-    rows = rows.filter(pc.is_valid(rows["url"]))
-    return dict(zip(rows["url"].to_pylist(), rows["name"].to_pylist(), strict=True))
 
 
 def _address(line: _Line, pages: dict[str, str], known: dict[str, _Row]) -> str:
@@ -153,8 +138,7 @@ def _slug(url: str, ends: Counter[str]) -> str:
     return "-".join(parts[-count:]).lower()
 
 
-def _check_slug(line: _Line) -> None:
-    slug = line.slug or ""
+def _check_slug(line: _Line, slug: str) -> None:
     size = sum(1 if _PLAIN.fullmatch(char) else 3 * len(char.encode()) for char in slug)
     if not 1 <= len(slug) <= _MAX_CHARACTERS or size + 2 * slug.startswith(".") > _MAX_BYTES:
         raise line.error(f"slug {slug[:50]}…: at most {_MAX_BYTES} bytes as a file name: give a shorter one")

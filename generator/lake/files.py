@@ -120,14 +120,7 @@ class FileHashes:
         self._used[name] = [*state, sha256]
 
     def of_file(self, path: str) -> str:
-        """Return the hash of a local file.
-
-        Args:
-            path: Its path, always the same one: the hash is found by it.
-
-        Raises:
-            OSError: The file cannot be read.
-        """
+        """Return the hash of a local file, which is found by its path. Raise OSError if the file cannot be read."""
         stat = os.stat(path)  # noqa: PTH116  (a lake has thousands of files)
         state = [stat.st_size, stat.st_mtime_ns, stat.st_ino]
         sha256 = self.find(path, state)
@@ -151,11 +144,7 @@ class FileHashes:
 
 
 class LakeFiles:
-    """The files of a lake. Every method raises LakeError if they cannot be read.
-
-    Args:
-        max_cache_bytes: About how much the cache may hold. Files in use stay in it even beyond that.
-    """
+    """The files of a lake. The cache holds about `max_cache_bytes`. Files in use stay in it even beyond that."""
 
     def __init__(self, location: str, max_cache_bytes: int = MAX_CACHE_BYTES):
         if is_folder(location) and not Path(location).is_dir():
@@ -175,10 +164,8 @@ class LakeFiles:
         self._fetching = Lock()
 
     def read_lock(self) -> AbstractContextManager[None]:
-        """Keep imports out while files are listed and hashed.
-
-        A bucket has no locks. A download fails if the file has changed since it was listed.
-        """
+        """Keep imports out while files are listed and hashed."""
+        # A bucket has no locks. A download fails if the file has changed since it was listed.
         return journal.read_lock(Path(self._root)) if self._root else nullcontext()
 
     def list_names(self, daily: Iterable[str]) -> Iterator[str]:
@@ -190,11 +177,6 @@ class LakeFiles:
         # A hidden file without a stem is none.
         self._listing = {file.name: file for file in found if file.name.rpartition("/")[2][1:].endswith(".parquet")}
         return iter(sorted(self._listing, key=lambda name: name.split("/")))
-
-    def read(self, name: str) -> bytes | None:
-        """Return the content of a small file, or None if it does not exist."""
-        found = self._versioned(name)
-        return found.data if found else None
 
     def modified(self, name: str) -> float:
         """Return when a listed file was written, in Unix time."""
@@ -251,22 +233,21 @@ class LakeFiles:
     def _with_hash(self, file: LakeFile) -> LakeFile:
         listed, name = self._listing[file.name], f"{self._store.location}/{file.name}"
         state = (listed.size, listed.state)
-        sha256 = self._hashes.find(name, state) or self._recorded_hash(listed) or self._download(file)
+        sha256 = self._hashes.find(name, state)
+        if not sha256:
+            with _as_lake_errors():
+                recorded = self._store.digest(listed.name)  # the SHA-256 that the bucket stores with this version
+            is_same = recorded and recorded.state == listed.state
+            sha256 = recorded.sha256 if recorded and is_same else self._download(file)
         self._hashes.add(name, state, sha256)
         return self._at_copy(replace(file, sha256=sha256, size=listed.size))
 
     def _at_copy(self, file: LakeFile) -> LakeFile:
         return replace(file, path=os.fspath(self._cache.place(file.sha256, file.name)))
 
-    def _recorded_hash(self, listed: Listed) -> str:
-        """Return the SHA-256 that the bucket stores with this version of an object, or ''."""
-        with _as_lake_errors():
-            recorded = self._store.digest(listed.name)
-        return recorded.sha256 if recorded and recorded.state == listed.state else ""
-
     def _download(self, file: LakeFile) -> str:
         """Copy a file into the cache and return its hash."""
-        found, where = self._versioned(file.name), f"{file.name} in {self._store.location}"
+        found, where = self.read(file.name), f"{file.name} in {self._store.location}"
         if found is None or found.etag != self._listing[file.name].state:
             raise LakeError(f"{where} has changed: the lake was written to while it was read")
         sha256 = hashlib.sha256(found.data).hexdigest()
@@ -276,7 +257,8 @@ class LakeFiles:
             self._cache.add(sha256, [found.data], file.name)
         return sha256
 
-    def _versioned(self, name: str) -> Versioned | None:
+    def read(self, name: str) -> Versioned | None:
+        """Return a file that is small or a table, None if it does not exist."""
         with _as_lake_errors():
             return self._store.get_versioned(name, most=None)
 

@@ -19,6 +19,13 @@ from generator.lake.tables import open_table
 from generator.terminal import Progress
 from generator.threads import ONE_THREAD
 
+FLAT_TABLES = ("expansions", "products", "watchlist", "fingerprints", "identifiers")
+DAILY_TABLES = (*PRICE_TABLES, "watch_checks")
+RECIPE_NAME = "fingerprints.json"
+FIRST_YEAR = 1000  # names of files and arithmetic of days need four digits
+_NOT_LISTED = (".", "_")  # the names of files and folders that are not of the lake begin like this
+_PARTITION = re.compile(r"day=([1-9][0-9]{3}-[0-9]{2}-[0-9]{2})")
+
 
 def games_left_out(file: LakeFile, left_out: Collection[FileKey]) -> list[str]:
     """Return the games whose rows of a file are left out, sorted."""
@@ -61,14 +68,6 @@ def _held(database: Database, backend: LakeFiles, file: LakeFile, games: Iterabl
     return (id_ for (id_,) in rows)
 
 
-FLAT_TABLES = ("expansions", "products", "watchlist", "fingerprints", "identifiers")
-DAILY_TABLES = (*PRICE_TABLES, "watch_checks")
-RECIPE_NAME = "fingerprints.json"
-FIRST_YEAR = 1000  # names of files and arithmetic of days need four digits
-_NOT_LISTED = (".", "_")  # the names of files and folders that are not of the lake begin like this
-_PARTITION = re.compile(r"day=([1-9][0-9]{3}-[0-9]{2}-[0-9]{2})")
-
-
 class SkippedFile(NamedTuple):
     """A day file that a build left out, or of which it left out the rows of a game.
 
@@ -85,11 +84,7 @@ class SkippedFile(NamedTuple):
 
 @dataclass(frozen=True)
 class Lake:
-    """The files that a build reads, none later than the as-of day.
-
-    Attributes:
-        quarantined: What it would read if it were not in quarantine.
-    """
+    """The files that a build reads, none later than the as-of day. `quarantined` is what it would also read."""
 
     location: str
     as_of: date
@@ -123,10 +118,7 @@ class Lake:
         return sum(f.size for table in tables for f in self.files_of(table, first, last))
 
     def content(self, *tables: str, first: date = date.min, last: date = date.max) -> list[str]:
-        """Return what identifies the content of these tables: sorted lines of table, day and hash of each file.
-
-        Names and order of files do not matter.
-        """
+        """Return what identifies the content of these tables: sorted lines of table, day and hash of each file."""
         files = (f for table in tables for f in self.files_of(table, first, last))
         return sorted(f"{f.table} {f.day or '-'} {f.identity}" for f in files)
 
@@ -137,10 +129,9 @@ def open_lake(
     progress: Progress | None = None,
     left_out: Collection[FileKey] = (),
 ) -> Lake:
-    """List and hash the files of a lake.
+    """List and hash the files of a lake, a folder or `s3://bucket/prefix`.
 
     Args:
-        location: A folder or `s3://bucket/prefix`.
         as_of: The as-of day of the build. None: the day of the newest partition.
         left_out: Day files in quarantine. The lake is read as if they were not there.
     """
@@ -249,13 +240,13 @@ def _recipe(location: str, backend: LakeFiles, needed: bool) -> tuple[dict[str, 
     path = f"{location}/{RECIPE_NAME}"
     if not needed:
         return None, ""
-    data = backend.read(RECIPE_NAME)
-    if data is None:
+    found = backend.read(RECIPE_NAME)
+    if found is None:
         raise LakeError(f'fingerprints: {path} is missing; it must say {{"version": …, "image_url": "…{{key}}…"}}')
-    recipe = parse_recipe(data)
+    recipe = parse_recipe(found.data)
     if recipe is None:
         raise LakeError(f'{path}: must be JSON like {{"version": "…", "image_url": "…{{key}}…"}}, both of them text')
-    return recipe, hashlib.sha256(data).hexdigest()
+    return recipe, hashlib.sha256(found.data).hexdigest()
 
 
 def parse_recipe(data: bytes) -> dict[str, Any] | None:

@@ -115,9 +115,7 @@ def skipped_by_builds(
 ) -> set[FileKey]:
     """Return the files that a build for this store leaves out.
 
-    Args:
-        limits: The thresholds of the gates that will judge the build. A file that they would let pass is read again.
-        forced: Gates that will not stop the build. A file that only they refused is read again.
+    Those that the gates of the build would let pass are read again: by these thresholds, and with some gates forced.
     """
     return {file.key for file in read_quarantine(store) if file.is_left_out(limits or {}, forced)}
 
@@ -144,10 +142,7 @@ def waiting_files(store: Store, record: BuildRecord) -> list[QuarantinedFile]:
 
 
 def held_games(store: Store, record: BuildRecord) -> str:
-    """Return which games' prices a build lacks because they are held, as a sentence; '' for none.
-
-    What tells of the build says so first: all else that is said of it may follow from this.
-    """
+    """Return which games' prices a build lacks because they are held, as a sentence; '' for none."""
     held: dict[tuple[str, str], list[QuarantinedFile]] = {}
     for file in waiting_files(store, record):
         if file.game is not None:
@@ -188,12 +183,7 @@ def count_waiting(files: Collection[QuarantinedFile], location: str) -> str:
 def hold(
     store: Store, refused: Mapping[FileKey, Mapping[str, float]], *, build: str, run: str, now: datetime
 ) -> list[QuarantinedFile]:
-    """Put files in quarantine, and return those that wait for a person. A verdict of a person stays.
-
-    Args:
-        refused: The gates that refused each file, with the values that they measured.
-        build: The refused build.
-    """
+    """Put files in quarantine by the gates that refused each, and return those that wait. A person's verdict stays."""
 
     def add(files: list[QuarantinedFile]) -> list[QuarantinedFile]:
         known = {file.key: file for file in files}
@@ -261,7 +251,7 @@ def change_quarantine(
     def changed_document(data: bytes | None) -> bytes | None:
         nonlocal changed
         files = _parse(data, store.location) if data else []
-        changed = sorted(change(files), key=_place)
+        changed = sorted(change(files), key=lambda file: (file.day, file.table, file.sha256, file.game or ""))
         listed = {"format": FORMAT, "files": [asdict(file) for file in changed]}
         return None if changed == files else json.dumps(listed, indent=1).encode() + b"\n"
 
@@ -307,13 +297,8 @@ def _withdrawn(files: list[QuarantinedFile], published: Build | None, days: Coll
 
 
 def _few(texts: Sequence[str]) -> str:
-    """Return the first few of some texts, and how many more there are."""
     more = len(texts) - _MAX_NAMED
     return ", ".join(texts[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _place(file: QuarantinedFile) -> tuple[str, ...]:
-    return file.day, file.table, file.sha256, file.game or ""
 
 
 def _parse(data: bytes, location: str) -> list[QuarantinedFile]:

@@ -93,16 +93,6 @@ class BrokenRule(NamedTuple):
     rows: int
     example: str
 
-    @property
-    def is_repetition(self) -> bool:
-        """Whether the rule is that a key is unique."""
-        return "unique" in self.rule
-
-    @property
-    def is_too_long(self) -> bool:
-        """Whether the rule is the bound of a text."""
-        return self.rule.startswith(("has more than", "holds a text")) and self.rule.endswith(" characters")
-
     def __str__(self) -> str:
         return f"column {self.column} {self.rule}: {self.rows} row{'s' * (self.rows != 1)}, such as {self.example}"
 
@@ -112,18 +102,13 @@ def declared_tables() -> dict[str, list[LakeColumn]]:
     """Return the columns of every lake table, in the order of `build/lake.sql`."""
     with duckdb.connect(config={"threads": 1}) as database:
         run_file(database, "lake")
-        tables = database.execute(
-            "select table_name from duckdb_tables() where schema_name = 'lake' order by table_name"
-        ).fetchall()
-        return {table: declared_columns(database, table) for (table,) in tables}
-
-
-def declared_columns(database: duckdb.DuckDBPyConnection, table: str) -> list[LakeColumn]:
-    """Return the columns of a lake table, from a database that has run `build/lake.sql`."""
-    declared = database.execute(
-        'select name, type, "notnull" from pragma_table_info($1) order by cid', [f"lake.{table}"]
-    ).fetchall()
-    return [LakeColumn(name, database.sqltype(type_), required) for name, type_, required in declared]
+        declared: dict[str, list[LakeColumn]] = {}
+        for table, name, type_, is_nullable in database.execute(
+            "select table_name, column_name, data_type, is_nullable from duckdb_columns() where schema_name = 'lake' "
+            "order by table_name, column_index"
+        ).fetchall():
+            declared.setdefault(table, []).append(LakeColumn(name, database.sqltype(type_), not is_nullable))
+        return declared
 
 
 def arrow_schema(table: str) -> pa.Schema:
@@ -136,17 +121,14 @@ def open_table(database: Database, table: str, files: Sequence[LakeFile]) -> Non
     """Create the view raw.<table> over these files, with the columns and types of `build/lake.sql`."""
     whole = [file for file in files if not file.held]
     selects = [_select(expressions, paths) for expressions, paths in check_columns(database, table, whole)]
-    for file in files:
-        if file.held:
-            held = f"held_{file.identity}"
-            database.connection.register(held, pa.table({"id": pa.array(file.held, pa.int64())}))
-            [(expressions, paths)] = check_columns(database, table, [file])
-            selects.append(
-                f"{_select(expressions, paths)}\nwhere not coalesce(id_product in (select id from {held}), false)"
-            )
-    declared = f"select * from lake.{table}"  # the declared table has the columns and no rows
-    rows = "\nunion all\n".join([*selects, declared])
-    rows = f"select * from ({rows})"
+    for file in (file for file in files if file.held):
+        held = f"held_{file.identity}"
+        database.connection.register(held, pa.table({"id": pa.array(file.held, pa.int64())}))
+        [(expressions, paths)] = check_columns(database, table, [file])
+        is_held = f"coalesce(id_product in (select id from {held}), false)"
+        selects.append(f"{_select(expressions, paths)}\nwhere not {is_held}")
+    union, declared = "\nunion all\n", f"select * from lake.{table}"  # the declared table has the columns and no rows
+    rows = f"select * from ({union.join([*selects, declared])})"
     if table == "expansions":  # an import named it by its id, and another file has its name
         rows += " qualify not (name = 'Expansion ' || id and count(*) over (partition by id) > 1)"
     database.connection.execute(f"create or replace view raw.{table} as {rows}")
@@ -172,10 +154,8 @@ def check_rules(database: Database, tables: Iterable[str]) -> None:
 
 
 def broken_rules(database: duckdb.DuckDBPyConnection, table: str) -> list[BrokenRule]:
-    """Return the rules of `build/checks/` that the rows of the view raw.<table> break.
-
-    The other rules fold and compare texts, so they are asked only if no text is too long.
-    """
+    """Return the rules of `build/checks/` that the rows of the view raw.<table> break."""
+    # The other rules fold and compare texts, so they are asked only if no text is too long.
     rows = _long_texts(database, table) or run_file(database, f"checks/{table}").fetchall()
     return [BrokenRule(*row[1:]) for row in rows]
 
@@ -186,9 +166,9 @@ def _long_texts(database: duckdb.DuckDBPyConnection, table: str) -> list[tuple[A
     texts = tuple((name, longest_text(name)) for name, type_ in columns if type_ == "VARCHAR")
     if not texts:
         return []
-    values = {"table": table, "key": columns[0][0], "texts": texts, "offers": LONGEST_TEXT}
     summaries = OFFER_SUMMARIES.get(table, "").removeprefix("sources/")
-    return run_file(database, "checks/long_texts", summaries=summaries, **values).fetchall()
+    values = {"table": table, "key": columns[0][0], "texts": texts, "offers": LONGEST_TEXT, "summaries": summaries}
+    return run_file(database, "checks/long_texts", **values).fetchall()
 
 
 def longest_text(column: str) -> int:
@@ -215,14 +195,15 @@ def is_accepted(actual: DuckDBPyType, declared: DuckDBPyType) -> bool:
     """Return whether values of a file's type keep their meaning under the declared type."""
     if actual.id in _NULL_TYPES:
         return True  # a column that holds only nulls has no type
-    if declared.id == "list":
-        return actual.id == "list" and is_accepted(_element(actual), _element(declared))
-    if declared.id == "struct":
-        return actual.id == "struct" and _is_accepted_struct(_fields(actual), _fields(declared))
-    return actual.id in _ACCEPTED_TYPES[declared.id]
+    if declared.id not in ("list", "struct"):
+        return actual.id in _ACCEPTED_TYPES[declared.id]
+    if actual.id != declared.id:
+        return False
+    found = {name.lower(): type_ for name, type_ in _fields(actual).items()}
+    return all(is_accepted(found[name], type_) for name, type_ in _fields(declared).items() if name in found)
 
 
-def cast_expression(name: str, actual: DuckDBPyType, declared: DuckDBPyType) -> str:
+def _cast_expression(name: str, actual: DuckDBPyType, declared: DuckDBPyType) -> str:
     """Return the SQL expression that reads a column of a file as its declared type."""
     if declared.id != "timestamp":
         return f'"{name}"::{declared}'
@@ -276,7 +257,7 @@ def _refuse_repeated(table: str, path: str) -> None:
 
 def _expressions(database: Database, table: str, path: str, types: _Types) -> _Expressions:
     expressions = {}
-    for column in declared_columns(database.connection, table):
+    for column in declared_tables()[table]:
         actual = types.get(column.name)
         if column.name == "day":
             expressions["day"] = _DAY_OF_FILE  # the day of the partition, also where the file has such a column
@@ -285,7 +266,7 @@ def _expressions(database: Database, table: str, path: str, types: _Types) -> _E
         elif not is_accepted(actual, column.type):
             raise LakeError(_wrong_type(database, table, path, column, actual))
         else:
-            expressions[column.name] = cast_expression(column.name, actual, column.type)
+            expressions[column.name] = _cast_expression(column.name, actual, column.type)
     return expressions
 
 
@@ -309,21 +290,12 @@ def _select(expressions: _Expressions, paths: list[str]) -> str:
     return f"select {columns}\nfrom read_parquet([{listed}], filename = 'lake_file', hive_partitioning = false)"
 
 
-def _is_accepted_struct(actual: dict[str, DuckDBPyType], declared: dict[str, DuckDBPyType]) -> bool:
-    fields = {name.lower(): type_ for name, type_ in actual.items()}
-    return all(is_accepted(fields[name], type_) for name, type_ in declared.items() if name in fields)
-
-
 def _arrow_type(type_: DuckDBPyType) -> pa.DataType:
     if type_.id == "list":
-        return pa.list_(_arrow_type(_element(type_)))
+        return pa.list_(_arrow_type(_fields(type_)["child"]))
     if type_.id == "struct":
         return pa.struct([(name, _arrow_type(field)) for name, field in _fields(type_).items()])
     return _ARROW_TYPES[type_.id]
-
-
-def _element(list_type: DuckDBPyType) -> DuckDBPyType:
-    return _fields(list_type)["child"]
 
 
 def _fields(type_: DuckDBPyType) -> dict[str, DuckDBPyType]:

@@ -11,6 +11,7 @@ from edge_auth.errors import StoreError
 from edge_auth.store.open import open_store
 from generator.errors import IngestError, message_of
 from generator.lake import journal
+from generator.lake.tables import arrow_schema
 
 _PARTITION = "day="
 
@@ -56,7 +57,8 @@ class LakeWriter:
         """Return the paths of the Parquet files of a folder whose names begin with `prefix`, sorted."""
         with self._as_ingest_errors(folder or self.location):
             found = [file.name for file in self._store.children(f"{folder}/" if folder else "")]
-        return sorted(name for name in found if _is_table(name.rpartition("/")[2], prefix))
+        bases = {name: name.rpartition("/")[2] for name in found if name.endswith(".parquet")}
+        return sorted(name for name, base in bases.items() if base.startswith(prefix) and not base.startswith("."))
 
     def list_days(self, table: str) -> list[date]:
         """Return the days for which a daily table has a partition, sorted."""
@@ -81,8 +83,19 @@ class LakeWriter:
             return schema.empty_table()
         with self._as_ingest_errors(name):
             table = pq.ParquetFile(pa.BufferReader(data)).read()
-            columns = {field.name: _column(table, field) for field in schema}
+            columns = {
+                field.name: table[field.name].cast(field.type)
+                if field.name in table.schema.names
+                else pa.nulls(len(table), field.type)
+                for field in schema
+            }
         return pa.table(columns | {other: table[other] for other in table.schema.names if other not in columns})
+
+    def read_all(self, table: str, schema: pa.Schema | None = None) -> pa.Table:
+        """Return the rows of all files of a table that is not daily: these columns, or all that are declared."""
+        schema = schema or arrow_schema(table)
+        tables = [self.read_table(path, schema).select(schema.names) for path in self.list_tables(table)]
+        return pa.concat_tables([schema.empty_table(), *tables])
 
     def read_columns(self, name: str, schema: pa.Schema) -> pa.Table:
         """Return required columns of a Parquet file that exists."""
@@ -123,13 +136,3 @@ class LakeWriter:
                 raise IngestError(f"lake: {message_of(error)}") from error
             reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
             raise IngestError(f"{name} in lake {self.location}: {reason}") from error
-
-
-def _is_table(name: str, prefix: str) -> bool:
-    return name.startswith(prefix) and name.endswith(".parquet") and not name.startswith(".")
-
-
-def _column(table: pa.Table, field: pa.Field) -> pa.ChunkedArray | pa.Array:
-    if field.name in table.schema.names:
-        return table[field.name].cast(field.type)
-    return pa.nulls(len(table), field.type)
