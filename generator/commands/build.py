@@ -18,9 +18,9 @@ from generator.commands.options import (
 )
 from generator.lake.lake import absolute, open_lake
 from generator.lake.quarantine import skipped_by_builds, waiting_files, waiting_in_short
-from generator.making.layer import Plan
 from generator.making.make import BuildResult, make_build
 from generator.making.make import plan_only as make_plan
+from generator.making.plan import Plan
 from generator.reading.explain import Explanation, explain_build
 from generator.releases.publish import publish
 from generator.releases.reserve import keep_reserve

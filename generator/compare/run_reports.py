@@ -53,7 +53,6 @@ class RunReport:
         made: The layers that the run made.
         damaged: For each layer that was damaged and made again, what was wrong with it.
         reread, reread_bytes: The layers that the store had and that the run read again, and their size.
-        other_bytes: For each layer that an earlier run made with other bytes, a file of that run.
         record: Excerpt of the build's record.
         judgement: The gate results; None before the gates.
         held: Which games' prices the build lacks because they are held (`lake.quarantine.held_games`).
@@ -84,7 +83,6 @@ class RunReport:
     damaged: dict[str, str] = field(default_factory=dict)
     reread: list[str] = field(default_factory=list)
     reread_bytes: int = 0
-    other_bytes: dict[str, str] = field(default_factory=dict)
     record: dict[str, Any] = field(default_factory=dict)
     judgement: Judgement | None = None
     held: str = ""

@@ -1,4 +1,4 @@
-"""The layers of a build, the tasks that make them, and the plan: which tasks make the layers that the store lacks.
+"""The layers of a build, and the tasks that make them.
 
 The digest of a layer is a hash of everything that goes into it: the content of the lake files that it reads, the SQL
 (without comments and white space), the constants of its format, a recipe number, the codec that compresses its objects,
@@ -19,31 +19,22 @@ repeated task writes the same files.
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import date
-from functools import cached_property
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from edge_auth.builds import layer_names, layout
 from edge_auth.store.codec import CODEC
 from edge_auth.text import UNICODE_VERSION
 from generator.database import sql_text
-from generator.lake.lake import Lake
-from generator.making.periods import Period, history_period
+
+if TYPE_CHECKING:
+    from generator.making.plan import Plan
 
 _COMMENT = re.compile(r"--[^\n]*")
 _SPACE = re.compile(r"\s+")
 _BASE_SQL = ("macros", "lake")  # run for every layer
 _DIGEST_DIGITS = 24
-
-PRODUCTS_PER_TASK = 25_000
-# A smaller lake is cut too, so that several threads have something to do.
-_RANGES_OF_A_SMALL_LAKE, _MIN_PRODUCTS_PER_TASK = 4, 5_000
-_SMALLEST_ID, _LARGEST_ID = -(2**63), 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -169,141 +160,6 @@ def pattern_of(layer: str) -> str:
     """Return how the index of a layer turns the id of a product into a logical key, or '' if its keys are text."""
     period = layer.removeprefix(layer_names.history_layer(""))
     return "" if period == layer else f"{layer_names.HISTORY}/{period}/{{}}.json"
-
-
-def stored_part(
-    plan: "Plan", months: Sequence[Period], layer_until: Callable[[Period], BuildLayer]
-) -> tuple[str | None, Sequence[Period]]:
-    """Return the digest of a closed year's layer with fewer of its months that the store has, and the other months.
-
-    Args:
-        months: The months of the year that have rows, oldest first.
-        layer_until: Returns the layer of the year up to one of these months.
-    """
-    for count in range(len(months) - 1, 0, -1):
-        layer = layer_until(months[count - 1])
-        if plan.is_stored(layer):
-            return layer.digest, months[count:]
-    return None, months
-
-
-class Plan:
-    """The tasks that make the missing layers of a build.
-
-    Args:
-        build: The id of the build.
-        layers: All layers of the build, in the order in which they are made.
-        missing: The names of those that the build makes. The store has the others.
-        product_ids: Returns the sorted ids of all products. Called only if a missing layer is made in ranges of them.
-        priced_ids: Returns the sorted ids that a period of the history is split by; see `LakeTables.priced_ids`.
-        is_stored: Returns whether the store has a layer that is none of this build, from which a layer may be made.
-
-    Attributes:
-        tasks: All tasks. Every task comes after the tasks that it needs.
-
-    Raises:
-        LakeError: The products break a rule.
-    """
-
-    def __init__(
-        self,
-        build: str,
-        lake: Lake,
-        layers: Iterable[BuildLayer],
-        missing: Collection[str],
-        product_ids: Callable[[], NDArray[np.int64]],
-        priced_ids: Callable[[Period], NDArray[np.int64]],
-        is_stored: Callable[[BuildLayer], bool],
-    ):
-        self.build, self.lake, self.layers, self.missing = build, lake, list(layers), missing
-        self.is_stored = is_stored
-        self._product_ids, self._priced_ids = product_ids, priced_ids
-        self._history_ranges: dict[Period, tuple[ProductRange, ...]] = {}
-        tasks: dict[str, Task] = {}
-        for layer in self.layers:
-            for task in layer.tasks(self) if layer.name in missing else ():
-                tasks.setdefault(task.name, task)
-        self.tasks = list(tasks.values())
-
-    def of(self, layer: str) -> list[Task]:
-        """Return the tasks that write a layer, in the order of its index."""
-        return [task for task in self.tasks if task.layer == layer]
-
-    def made_of(self, layers: Iterable[str]) -> tuple[str, ...]:
-        """Return those of some layers that this build makes: the names of the tasks that end them."""
-        return tuple(layer for layer in layers if layer in self.missing)
-
-    @cached_property
-    def ranges(self) -> tuple[ProductRange, ...]:
-        """All products, in ranges.
-
-        Raises:
-            LakeError: The products break a rule.
-        """
-        return split_products(self._product_ids())
-
-    @property
-    def products(self) -> int:
-        """The number of products of the lake."""
-        return sum(ids.count for ids in self.ranges)
-
-    def history_ranges(self, day: date) -> tuple[ProductRange, ...]:
-        """Return the products of the period of the history that holds a day, in ranges.
-
-        A pack ends where a range ends. So the ranges follow from the prices of the period, as the layer's digest does,
-        and not from the catalogue, which grows.
-
-        Raises:
-            LakeError: A file of prices is no Parquet, or lacks a column.
-        """
-        period = history_period(self.lake.as_of, day)
-        if period not in self._history_ranges:
-            self._history_ranges[period] = split_products(self._priced_ids(period))
-        return self._history_ranges[period]
-
-    @property
-    def closed_layers(self) -> tuple[str, ...]:
-        """The layers of the history of closed periods, oldest first."""
-        years = layer_names.history_layer("")
-        names = {layer.name for layer in self.layers if layer.name.startswith(years)}
-        return tuple(sorted(names - {layer_names.history_layer(layer_names.OPEN_MONTH)}))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the plan as JSON values."""
-        return {"build": self.build, "tasks": [task.to_dict() for task in self.tasks], "total": self.total()}
-
-    def lines(self) -> Iterator[str]:
-        """Yield the plan as the lines of a table."""
-        width = max((len(task.name) for task in self.tasks), default=0)
-        yield f"{'TASK':<{width}}  {'ROWS':>13}  NEEDS"
-        for task in self.tasks:
-            yield f"{task.name:<{width}}  {task.rows:>13,}  {_first_and_last(task.needs)}"
-        total = self.total()
-        yield f"{total['tasks']:,} tasks, {total['rows']:,} rows"
-
-    def total(self) -> dict[str, int]:
-        """Return the number of tasks, and about how many rows they read."""
-        return {"tasks": len(self.tasks), "rows": sum(task.rows for task in self.tasks)}
-
-
-def _first_and_last(needs: tuple[str, ...]) -> str:
-    return f"{needs[0]} … {needs[-1]} ({len(needs)})" if len(needs) > 2 else ", ".join(needs)
-
-
-def split_products(ids: NDArray[np.int64]) -> tuple[ProductRange, ...]:
-    """Split sorted ids of products into ranges of about the same number of products.
-
-    The ranges hold every integer, also those that are not ids of products.
-    """
-    small = min(_RANGES_OF_A_SMALL_LAKE, len(ids) // _MIN_PRODUCTS_PER_TASK)
-    chunks = np.array_split(ids, max(1, small, -(-len(ids) // PRODUCTS_PER_TASK)))
-    firsts = [_SMALLEST_ID, *(int(chunk[0]) for chunk in chunks[1:])]
-    lasts = [*(first - 1 for first in firsts[1:]), _LARGEST_ID]
-    bounds = [(int(chunk[0]), int(chunk[-1])) if len(chunk) else (0, 0) for chunk in chunks]
-    return tuple(
-        ProductRange(number, first, last, low, high, len(chunk))
-        for number, (first, last, (low, high), chunk) in enumerate(zip(firsts, lasts, bounds, chunks, strict=True))
-    )
 
 
 def slices(length: int, size: int) -> Iterator[tuple[int, int]]:

@@ -18,11 +18,11 @@ from typing import Any
 import duckdb
 
 from edge_auth.builds import layer_names, layout
-from edge_auth.builds.builds import FORMAT, Build, BuildRecord, open_build
+from edge_auth.builds.builds import FORMAT, Build, BuildRecord, LeftOutRows, open_build
 from edge_auth.builds.index import INDEX_NAME
-from edge_auth.builds.layers import Layer
-from edge_auth.builds.pointer import live_build_id
-from edge_auth.errors import DamagedObject, EdgeError, NoLiveBuild, StoreError
+from edge_auth.builds.layers import FACTS, Layer
+from edge_auth.builds.pointer import read_pointer
+from edge_auth.errors import DamagedObject, EdgeError, StoreError
 from edge_auth.store.interface import Store
 from edge_auth.text import UNICODE_VERSION
 from generator import settings
@@ -32,41 +32,39 @@ from generator.errors import BuildError, GeneratorError, SpaceError, is_disk_ful
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext
 from generator.making.game_coverage import games_for_record
-from generator.making.layer import BuildLayer, Plan, Task, pattern_of
+from generator.making.layer import BuildLayer, Task, pattern_of
 from generator.making.layers.all import define_layers
-from generator.making.layers.records import LAYERS_WITH_FACTS, facts
 from generator.making.layers.site import make_site
+from generator.making.plan import Plan
 from generator.making.provenance import provenance
 from generator.making.runners import Runner, ThreadRunner
-from generator.pack.verify import Rotation, damage, visible_damage
+from generator.pack.verify import Rotation, checked_file, damage, stored_bytes, visible_damage
 from generator.pack.writer import join_index
 from generator.releases.locks import declare_intent
 from generator.terminal import Progress
 from generator.threads import ONE_THREAD, USUAL, Resources
 
+LAYERS_WITH_FACTS = (layer_names.CATALOGUE, layer_names.WATCHLIST, layer_names.IDENTIFIERS)
 MISSING = "it is not in the store"
 
 
-def make_record(context: BuildContext, build_id: str, specs: Sequence[BuildLayer]) -> BuildRecord:
-    """Return the record of a build as JSON values.
-
-    Args:
-        specs: All layers of the build. The store has them.
-
-    Raises:
-        StoreError: A layer cannot be read.
-    """
-    layers = {spec.name: context.layers.open(spec.name, spec.digest) for spec in specs}
-    known = _facts(context, layers)
+def make_record(context: BuildContext, build_id: str, layers: Sequence[BuildLayer]) -> BuildRecord:
+    """Return the record of a build whose layers the store has, as JSON values."""
+    stored = {layer.name: context.layers.open(layer.name, layer.digest) for layer in layers}
+    facts = _facts(context.store, stored)
     record: BuildRecord = {
         "format": FORMAT,
         "id": build_id,
         "as_of": context.lake.as_of.isoformat(),
-        "layers": {spec.name: {"digest": spec.digest, "inputs": spec.inputs} for spec in specs},
-        "objects": {name: len(layer.index) for name, layer in layers.items()},
-        "bytes": {name: _bytes(layer) for name, layer in layers.items()},
-        "freshness": known["freshness"],
-        "left_out": known["left_out"],
+        "layers": {layer.name: {"digest": layer.digest, "inputs": layer.inputs} for layer in layers},
+        "objects": {name: len(layer.index) for name, layer in stored.items()},
+        "bytes": {name: stored_bytes(layer) for name, layer in stored.items()},
+        "freshness": facts[layer_names.WATCHLIST]["status"] | facts[layer_names.CATALOGUE]["status"],
+        "left_out": [
+            LeftOutRows(table=table, reason=reason, rows=rows, example=example)
+            for layer in LAYERS_WITH_FACTS
+            for table, reason, rows, example in facts[layer]["left_out"]
+        ],
         "quarantine": [
             {name: value for name, value in file._asdict().items() if value is not None}
             for file in context.lake.quarantined
@@ -84,25 +82,12 @@ def make_record(context: BuildContext, build_id: str, specs: Sequence[BuildLayer
     return record
 
 
-def _bytes(layer: Layer) -> int:
-    return sum(file.size for file in (*layer.index.packs, *layer.index.files))
-
-
-def _facts(context: BuildContext, layers: Mapping[str, Layer]) -> dict[str, Any]:
-    """Return how fresh the data is, and how many rows were left out."""
+def _facts(store: Store, layers: Mapping[str, Layer]) -> dict[str, dict[str, Any]]:
+    """Return the facts of the layers that have some, by layer."""
     try:
-        watchlist, catalogue = (facts(layers[name]) for name in LAYERS_WITH_FACTS)
-        identifiers = facts(layers[layer_names.IDENTIFIERS])
+        return {name: json.loads(checked_file(layers[name], FACTS).read_bytes()) for name in LAYERS_WITH_FACTS}
     except (OSError, ValueError, KeyError) as error:
-        raise DamagedObject(f"{context.store.location}: the facts of a layer cannot be read: {error}") from error
-    return {
-        "freshness": watchlist["status"] | catalogue["status"],
-        "left_out": [
-            dict(zip(("table", "reason", "rows", "example"), row, strict=True))
-            for layer_facts in (catalogue, watchlist, identifiers)
-            for row in layer_facts["left_out"]
-        ],
-    }
+        raise DamagedObject(f"{store.location}: the facts of a layer cannot be read: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -114,14 +99,12 @@ class BuildResult:
         made: The names of the layers that were made. The store had the others.
         damaged: For each layer that was damaged in the store, what was wrong with it.
         seconds: For each layer that was made, how long the build waited for it. Tasks of later layers may run then.
-        other_bytes: For each layer that was made before with other bytes, a file of the earlier run.
     """
 
     record: BuildRecord
     made: list[str]
     damaged: dict[str, str] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
-    other_bytes: dict[str, str] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -199,7 +182,6 @@ class BuildRun:
         context.digests = {layer.name: layer.digest for layer in self.layers}
         self.id = layout.build_id(context.lake.as_of.isoformat(), context.digests)
         self._seconds: dict[str, float] = {}
-        self._other_bytes: dict[str, str] = {}
 
     @cached_property
     def reasons(self) -> dict[str, str]:
@@ -226,16 +208,7 @@ class BuildRun:
         Raises:
             LakeError: The products break a rule.
         """
-        context = self._context
-        return Plan(
-            self.id,
-            context.lake,
-            self.layers,
-            self.reasons,
-            product_ids=lambda: context.tables.product_ids(),  # opens the lake's tables
-            priced_ids=lambda period: context.tables.priced_ids(period),
-            is_stored=lambda layer: not self._repair and visible_damage(self._stored(layer)) is None,
-        )
+        return Plan(self._context, self.id, self.layers, self.reasons, from_stored=not self._repair)
 
     def make_missing(self, scheduler: str | None, progress: Progress) -> None:
         """Make the missing layers; see `make_build` for the errors.
@@ -251,7 +224,6 @@ class BuildRun:
                 started = time.perf_counter()
                 self._make(layer, plan.of(layer.name), runner, progress)
                 self._seconds[layer.name] = round(time.perf_counter() - started, 3)
-                self._note_other_bytes(layer, progress)
 
     def write_record(self) -> BuildResult:
         """Write the record, which makes the build complete. The store must have all of its layers.
@@ -263,7 +235,7 @@ class BuildRun:
         record = make_record(context, self.id, self.layers)
         self._put_record(json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n")
         damaged = {name: reason for name, reason in self.reasons.items() if reason != MISSING}
-        return BuildResult(record, list(self.reasons), damaged, self._seconds, self._other_bytes)
+        return BuildResult(record, list(self.reasons), damaged, self._seconds)
 
     def _put_record(self, data: bytes) -> None:
         """Write the record, after the layers that it names are on the disk. A record that is damaged is replaced."""
@@ -292,18 +264,6 @@ class BuildRun:
         context.lake.backend.check_unchanged()  # if the lake changed, the layer's content is not what its digest says
         context.store.put(layer.folder + INDEX_NAME, join_index(pattern_of(layer.name), outputs))
         context.layers.forget(layer.digest)
-
-    def _note_other_bytes(self, layer: BuildLayer, progress: Progress) -> None:
-        if other := _file_of_an_earlier_run(self._stored(layer)):
-            self._other_bytes[layer.name] = other
-            progress.say(f"{other} is of an earlier run: the same inputs gave other bytes then; please report it")
-
-
-def _file_of_an_earlier_run(layer: Layer) -> str | None:
-    """Return a pack or file in the folder of a new layer that the layer does not name, or None."""
-    named = {file.name for file in (*layer.index.packs, *layer.index.files)} | {INDEX_NAME}
-    found = (entry.name for entry in layer.store.entries(layer.folder))
-    return min((name for name in found if name.removeprefix(layer.folder) not in named), default=None)
 
 
 @contextmanager
@@ -344,23 +304,16 @@ def disk_space(store: Store, missing: list[BuildLayer]) -> Iterator[None]:
         raise SpaceError(_full_message(store, error)) from error
 
 
-def needed_bytes(store: Store, missing: list[BuildLayer]) -> int:
-    """Return about how many bytes the layers need beyond what the store has of them, from the size of the last build.
-
-    Raises:
-        StoreError: The store failed.
-    """
-    sizes = _last_sizes(store)
-    present = sum(file.size for spec in missing for file in store.entries(spec.folder))
-    return max(0, int(sum(sizes.get(spec.name, 0) for spec in missing) * settings.GROWTH_OF_A_BUILD) - present)
-
-
 def _check_room(store: Store, missing: list[BuildLayer]) -> None:
+    """Check that a folder has room for layers of the size that they had in the last build."""
     folder = store.local_path("")
     if folder is None or not missing or not folder.is_dir():
         return
-    need, free = needed_bytes(store, missing), shutil.disk_usage(folder).free
-    if need and free < need + settings.RESERVE_BYTES:
+    sizes = _last_sizes(store)
+    present = sum(file.size for layer in missing for file in store.entries(layer.folder))
+    need = int(sum(sizes.get(layer.name, 0) for layer in missing) * settings.GROWTH_OF_A_BUILD) - present
+    free = shutil.disk_usage(folder).free
+    if need > 0 and free < need + settings.RESERVE_BYTES:
         raise SpaceError(
             f"{store.location} has {free / 1e6:,.1f} MB free, but this build needs about {need / 1e6:,.1f} MB, "
             f"as the last one did, and {settings.RESERVE_BYTES / 1e6:,.1f} MB must stay free: "
@@ -370,13 +323,15 @@ def _check_room(store: Store, missing: list[BuildLayer]) -> None:
 
 def _last_sizes(store: Store) -> dict[str, int]:
     """Return the bytes of each layer of the live build, or else of the newest one. Empty if the store has no build."""
-    try:
-        last = live_build_id(store)
-    except NoLiveBuild:
-        last = max(layout.build_ids(store.list(layout.BUILDS)), default="")
     with suppress(EdgeError):  # a damaged record has no size
-        return open_build(store, last).record["bytes"]
+        return open_build(store, last_build(store) or "").record["bytes"]
     return {}
+
+
+def last_build(store: Store) -> str | None:
+    """Return the id of the live build, or else of the newest one, or None."""
+    pointer, _ = read_pointer(store)
+    return pointer.build if pointer else max(layout.build_ids(store.list(layout.BUILDS)), default=None)
 
 
 def _discard_unfinished(store: Store, specs: list[BuildLayer]) -> None:

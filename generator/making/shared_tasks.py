@@ -20,9 +20,10 @@ from edge_auth.builds.index import map_table, to_bytes
 from generator.database import Database, sql_literal
 from generator.lake.files import PRICE_TABLES
 from generator.making.context import Intermediate
-from generator.making.layer import Plan, ProductRange, Task
+from generator.making.layer import ProductRange, Task
 from generator.making.month_rows import GUIDE, SORTED_BY, NewestRows, write_sorted_rows
 from generator.making.periods import Period, open_month
+from generator.making.plan import Plan
 from generator.making.work import Work
 
 MAX_ROWS_PER_TASK = 40_000_000  # of price tables: some minutes of one thread

@@ -140,7 +140,6 @@ def make_new_build(night: Night, rotation: Rotation | None, make_room: Callable[
         result = _make(night, repair=True)
     _note_repaired(night, result.damaged)
     report.build, report.made, report.layer_seconds = result.id, result.made, result.seconds
-    report.other_bytes = result.other_bytes
     report.record = {name: value for name, value in result.record.items() if name in _RECORDED}
     report.held = held_games(store, result.record)
     if waiting := waiting_files(store, result.record):

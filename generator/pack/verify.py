@@ -59,7 +59,7 @@ def verify(build: Build, progress: Progress, only: Collection[str] | None = None
         try:
             broken += _broken_index(layer)
             objects += len(layer.index)
-            size += sum(file.size for file in (*layer.index.packs, *layer.index.files))
+            size += stored_bytes(layer)
             tasks += [(layer, number) for number in _numbers(layer)]
         except StoreError as error:
             broken.append(str(error))
@@ -218,7 +218,7 @@ class Rotation:
         broken = {}
         for layer in self._due(layers):
             self.read.append(layer.name)
-            self.bytes += _bytes_of_layer(layer)
+            self.bytes += stored_bytes(layer) + 1
             if defect := damage(layer):
                 broken[layer.name] = defect
         return broken
@@ -241,11 +241,11 @@ class Rotation:
 
     def _due(self, layers: list[Layer]) -> Iterator[Layer]:
         """Yield the layers to read, those that were not read for the longest time first."""
-        budget = sum(map(_bytes_of_layer, layers)) * self._elapsed_days() / self.days
+        budget = sum(stored_bytes(layer) + 1 for layer in layers) * self._elapsed_days() / self.days
         for layer in sorted(layers, key=lambda layer: (self._times.get(layer.folder, ""), layer.folder)):
             if budget <= 0:
                 return
-            budget -= _bytes_of_layer(layer)
+            budget -= stored_bytes(layer) + 1
             yield layer
 
     def _elapsed_days(self) -> int:
@@ -258,8 +258,9 @@ class Rotation:
         return min(self.days, max(1, round(elapsed / timedelta(days=1))))
 
 
-def _bytes_of_layer(layer: Layer) -> int:
-    return sum(file.size for file in (*layer.index.packs, *layer.index.files)) + 1
+def stored_bytes(layer: Layer) -> int:
+    """Return the size of the packs and files of a layer."""
+    return sum(file.size for file in (*layer.index.packs, *layer.index.files))
 
 
 def _last_reads(store: Store) -> dict[str, str]:

@@ -3,14 +3,12 @@
 from contextlib import closing
 from dataclasses import dataclass
 
-from edge_auth.builds import layout
 from edge_auth.builds.builds import LayerRecord, open_build
-from edge_auth.builds.pointer import read_pointer
 from edge_auth.store.interface import Store
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext
 from generator.making.layer import BuildLayer
-from generator.making.make import MISSING, BuildRun
+from generator.making.make import MISSING, BuildRun, last_build
 from generator.threads import ONE_THREAD
 
 
@@ -42,17 +40,10 @@ def explain_build(lake: Lake, store: Store, repair: bool = False) -> Explanation
     with closing(BuildContext(lake, store, ONE_THREAD)) as context:
         run = BuildRun(context, repair)
         defects = run.reasons
-    base = _base(store)
+    base = last_build(store)
     layers = open_build(store, base).record["layers"] if base else {}
     reasons = [_reason(spec, layers.get(spec.name), base, defects.get(spec.name)) for spec in run.layers]
     return Explanation(run.id, base, reasons)
-
-
-def _base(store: Store) -> str | None:
-    pointer, _ = read_pointer(store)
-    if pointer:
-        return pointer.build
-    return max(layout.build_ids(store.list(layout.BUILDS)), default=None)
 
 
 def _reason(spec: BuildLayer, base_layer: LayerRecord | None, base: str | None, defect: str | None) -> LayerReason:

@@ -16,12 +16,13 @@ from edge_auth.store.folder import FolderStore
 from generator.errors import BuildError, DamageError
 from generator.lake.files import PRICE_TABLES
 from generator.lake.lake import open_lake
-from generator.making import layer, runners, shared_tasks
+from generator.making import plan as planning
+from generator.making import runners, shared_tasks
 from generator.making.cluster.worker import Job, run_on_worker
 from generator.making.context import BuildContext
-from generator.making.layer import Plan
 from generator.making.make import make_build, plan_only
 from generator.making.periods import open_month
+from generator.making.plan import Plan
 from generator.pack.writer import TaskOutput
 from generator.releases.prune import RetentionRules, prune
 from generator.threads import ONE_THREAD, Resources
@@ -40,7 +41,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut the work into very small tasks, and execute them in two threads."""
     monkeypatch.setattr(runners, "_MIN_ROWS_PER_THREAD", 1)
-    monkeypatch.setattr(layer, "PRODUCTS_PER_TASK", 16)
+    monkeypatch.setattr(planning, "PRODUCTS_PER_TASK", 16)
     monkeypatch.setattr(shared_tasks, "MAX_ROWS_PER_TASK", 3000)
 
 

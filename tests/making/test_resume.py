@@ -188,16 +188,6 @@ def test_verify_names_damage_and_build_mends_it(pattern: str, damage, visible: b
     assert {name: (store.root / name).read_bytes() for name in before} == before
 
 
-def test_a_build_that_meets_its_layer_with_other_bytes_says_so(tmp_path: Path) -> None:
-    store, lake, _ = published(tmp_path, 7)
-    [pack] = (store.root / "layers/sets").glob("*/*.jsonl.gz")
-    other = pack.rename(pack.with_name("0123456789abcdef.jsonl.gz"))
-    reasons = run("build", "--lake", lake, "--store", store.root).stderr
-    assert f"{other.relative_to(store.root)} is of an earlier run: the same inputs gave other bytes then" in reasons
-    assert "of an earlier run" not in run("build", "--lake", lake, "--store", store.root).stderr
-    assert_whole(store)
-
-
 @pytest.mark.thorough
 def test_nothing_is_made_from_damaged_history(year_turned) -> None:
     store, lake = year_turned

@@ -47,11 +47,12 @@ from generator.making.bulk_files import (
     write_table,
 )
 from generator.making.lake_tables import GAME_NAMES, PRICE_SQL
-from generator.making.layer import BuildLayer, Plan, Task, define_layer, slices
+from generator.making.layer import BuildLayer, Task, define_layer, slices
 from generator.making.market_chain import days_of
 from generator.making.month_rows import SORTED_BY
 from generator.making.named_products import IDS, PRICES, UNKNOWN, NamedProducts
 from generator.making.periods import Period, closed_periods, open_month
+from generator.making.plan import Plan
 from generator.making.shared_tasks import (
     card_rows,
     card_tasks,

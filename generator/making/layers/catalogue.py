@@ -34,7 +34,8 @@ from edge_auth.store.codec import sha256
 from edge_auth.text import composed
 from generator.lake.lake import Lake
 from generator.making.lake_tables import CARD_SQL, card_content
-from generator.making.layer import BuildLayer, Plan, Task, define_layer, slices
+from generator.making.layer import BuildLayer, Task, define_layer, slices
+from generator.making.plan import Plan
 from generator.making.shared_tasks import (
     CardTexts,
     card_rows,

@@ -34,9 +34,10 @@ from generator.lake.lake import Lake
 from generator.lake.tables import open_table
 from generator.making.context import Intermediate
 from generator.making.lake_tables import HISTORY_CONSTANTS, HISTORY_SQL
-from generator.making.layer import BuildLayer, Plan, ProductRange, Task, define_layer, stored_part
+from generator.making.layer import BuildLayer, ProductRange, Task, define_layer
 from generator.making.month_rows import GUIDE
 from generator.making.periods import Period, closed_periods, open_month
+from generator.making.plan import Plan
 from generator.making.shared_tasks import month_tasks, newest_task_name, open_history, task_names, text_buffer
 from generator.making.sorted_parquet import to_parquet
 from generator.making.work import Work
@@ -166,7 +167,7 @@ def _open_month(plan: Plan, month: Period) -> Iterator[Task]:
 
 def _closed_period(plan: Plan, period: Period) -> Iterator[Task]:
     with_rows = [month for month in period.months() if month.content(plan.lake)]
-    earlier, later = stored_part(plan, with_rows, lambda month: history_layer(plan.lake, period.until(month)))
+    earlier, later = plan.stored_part(with_rows, lambda month: history_layer(plan.lake, period.until(month)))
     months = [task for month in later for task in month_tasks(plan, month)]
     yield from months
     layer, needs = layer_names.history_layer(period.name), task_names(months)
@@ -277,7 +278,7 @@ def _extremes_of_all(plan: Plan, month: Period, years: tuple[str, ...]) -> Itera
 def _extremes_of_year(plan: Plan, year: Period) -> Iterable[Task]:
     with_rows = [month for month in year.months() if month.content(plan.lake, GUIDE)]
     until = partial(_extremes_until, plan.lake, year)
-    earlier, later = stored_part(plan, with_rows, until)
+    earlier, later = plan.stored_part(with_rows, until)
     layer, days = layer_names.extremes_layer(year.name), Period(year.name, later[0].first, year.last)
     yield Task(layer, layer, _extremes, (days, (layer,) if earlier else (), earlier))
 

@@ -29,7 +29,7 @@ from generator.lake.lake import Lake
 from generator.lake.tables import open_table
 from generator.making.context import BuildContext
 from generator.making.lake_tables import CATALOGUE
-from generator.making.layer import BuildLayer, Plan, Task, define_layer
+from generator.making.layer import BuildLayer, Task, define_layer
 from generator.making.market_chain import (
     DAYS,
     KEPT,
@@ -43,6 +43,7 @@ from generator.making.market_chain import (
 from generator.making.month_rows import GUIDE, SORTED_BY
 from generator.making.named_products import PRICES, NamedProducts
 from generator.making.periods import Period, closed_periods, open_month
+from generator.making.plan import Plan
 from generator.making.shared_tasks import guide_files, month_tasks, task_names
 from generator.making.sorted_parquet import to_parquet
 from generator.making.work import Work, small_layer

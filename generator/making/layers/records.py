@@ -11,16 +11,11 @@ from functools import partial
 from typing import Any
 
 from edge_auth.builds import layer_names, layout
-from edge_auth.builds.layers import FACTS, Layer
 from generator.lake.files import DAY_FILES, hashes_by_day
 from generator.lake.lake import DAILY_TABLES, Lake
 from generator.making.layer import BuildLayer
 from generator.making.periods import Period, closed_periods
 from generator.making.work import Work, small_layer
-from generator.pack.verify import checked_file
-
-# One task makes each of them, under the layer's name.
-LAYERS_WITH_FACTS = (layer_names.WATCHLIST, layer_names.CATALOGUE)
 
 
 def status_layer(lake: Lake, catalogue: BuildLayer, watchlist: BuildLayer) -> BuildLayer:
@@ -30,16 +25,10 @@ def status_layer(lake: Lake, catalogue: BuildLayer, watchlist: BuildLayer) -> Bu
 
 def _status(work: Work) -> None:
     status: dict[str, Any] = {}
-    for name in LAYERS_WITH_FACTS:
+    for name in (layer_names.WATCHLIST, layer_names.CATALOGUE):
         status |= work.facts(name)["status"]
     text = json.dumps(status, ensure_ascii=False, separators=(",", ":"))
     work.objects([(layout.STATUS_KEY, text.encode() + b"\n")])
-
-
-def facts(layer: Layer) -> dict[str, Any]:
-    """Return the facts of a layer: `left_out`, counts of left-out rows, and `status`, its part of the status object."""
-    parsed: dict[str, Any] = json.loads(checked_file(layer, FACTS).read_bytes())
-    return parsed
 
 
 def day_files_layers(lake: Lake) -> Iterator[BuildLayer]:
