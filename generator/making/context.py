@@ -34,7 +34,6 @@ class Intermediate(StrEnum):
     KNOWN_ROWS = "known-rows"  # of an array of histories in a month, of products that the catalogue knows
     UNKNOWN_ROWS = "unknown-rows"  # the same, of products that it does not know
     ROWS_OF_DAY = "rows-of-day"  # of an array, of known products on one day
-    ROWS_OF_RANGE = "rows-of-range"  # of an array, of the products in one range
     NEWEST_ROWS = "newest-rows"  # of a price table: the newest row of each product in a month
     CARDS = "cards"  # of a range of products, by id: their sort keys and the sizes of their texts
     CARD_TEXTS = "card-texts"  # of the same products: their Cards as lines of JSON

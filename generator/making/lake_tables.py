@@ -185,48 +185,32 @@ class LakeTables:
         yield
         self._db.run("views/close_month")  # not after an error, which ends the work of the database
 
-    def identified_ids(self) -> NDArray[np.int64]:
-        """Return the sorted ids that the table of identifiers names.
+    def named_ids(self, days: Period, *tables: str) -> NDArray[np.int64]:
+        """Return the sorted ids that tables (default: the price tables) name. Daily tables: on some days.
 
         Raises:
             LakeError: A file is no Parquet, or lacks a column.
             duckdb.Error: A file is broken.
         """
-        open_table(self._db, "identifiers", self._lake.fetch("identifiers"))
-        named = "select distinct id_product from raw.identifiers where id_product is not null order by id_product"
-        ids: NDArray[np.int64] = self._db.table(named)[0].to_numpy()
-        return ids
-
-    def named_ids(self, days: Period) -> NDArray[np.int64]:
-        """Return the sorted ids that the price tables name.
-
-        Raises:
-            LakeError: A file is no Parquet, or lacks a column.
-            duckdb.Error: A file is broken.
-        """
-        self._open_days(days)
-        named = " union ".join(f"select id_product from raw.{table}" for table in PRICE_TABLES)
-        ids: NDArray[np.int64] = self._db.table(f"from ({named}) where id_product is not null order by 1")[0].to_numpy()
+        tables = tables or PRICE_TABLES
+        for table in tables:
+            open_table(self._db, table, self._lake.fetch(table, days.first, days.last))
+        named = " union ".join(f"select id_product from raw.{table}" for table in tables)
+        query = f"select distinct id_product from ({named}) where id_product is not null order by 1"
+        ids: NDArray[np.int64] = self._db.table(query)[0].to_numpy()
         return ids
 
     def priced_ids(self, days: Period) -> NDArray[np.int64]:
         """Return the sorted ids on the day whose file of prices is the largest: about all ids of some days.
 
         The task of a month checks its files, and its message names table, column and row. So there are no ids of a file
-        that cannot be read.
-
-        Raises:
-            LakeError: A file is no Parquet, or lacks a column.
+        that cannot be read. One that is no Parquet, or lacks a column, raises LakeError.
         """
         files = (self._lake.files_of(table, days.first, days.last) for table in PRICE_TABLES)
         largest = max(next(filter(None, files), []), key=lambda file: (file.size, file.day), default=None)
-        if largest is None or largest.day is None:
-            return np.empty(0, np.int64)
-        open_table(self._db, largest.table, self._lake.fetch(largest.table, largest.day, largest.day))
-        with suppress(duckdb.Error):
-            named = f"select distinct id_product from raw.{largest.table} where id_product is not null order by 1"
-            ids: NDArray[np.int64] = self._db.table(named)[0].to_numpy()
-            return ids
+        if largest and largest.day:
+            with suppress(duckdb.Error):
+                return self.named_ids(Period("", largest.day, largest.day), largest.table)
         return np.empty(0, np.int64)
 
     def open_files(self, view: str, paths: Iterable[Path], ids: ProductRange | None = None) -> None:

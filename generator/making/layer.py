@@ -45,13 +45,11 @@ class ProductRange:
     other products than those that were split.
 
     Attributes:
-        number: The place of the range among all ranges, from 0.
         low: The smallest id of the split products in the range, 0 if there is none.
         high: The largest such id.
         count: The number of split products in the range.
     """
 
-    number: int
     first: int
     last: int
     low: int

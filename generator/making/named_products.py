@@ -23,7 +23,7 @@ from edge_auth.errors import EdgeError
 from generator.errors import BuildError
 from generator.making.context import BuildContext
 from generator.making.layer import digest_of
-from generator.making.periods import Period
+from generator.making.periods import Period, open_month
 from generator.pack.verify import checked_file
 
 IDS = "ids"  # the stem of a layer's file with all ids of its days
@@ -71,7 +71,9 @@ class NamedProducts:
         if recorded or not content:
             return recorded or digest_of([])
         with suppress(duckdb.Error):
-            return self._digest_of_unknown(self._context.tables.identified_ids())
+            return self._digest_of_unknown(
+                self._context.tables.named_ids(open_month(self._context.lake.as_of), "identifiers")
+            )
         return digest_of([])
 
     def _has(self, span: Period, prices: list[str]) -> bool:

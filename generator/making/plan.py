@@ -134,6 +134,6 @@ def _split_products(ids: NDArray[np.int64]) -> tuple[ProductRange, ...]:
     lasts = [*(first - 1 for first in firsts[1:]), _LARGEST_ID]
     bounds = [(int(chunk[0]), int(chunk[-1])) if len(chunk) else (0, 0) for chunk in chunks]
     return tuple(
-        ProductRange(number, first, last, low, high, len(chunk))
-        for number, (first, last, (low, high), chunk) in enumerate(zip(firsts, lasts, bounds, chunks, strict=True))
+        ProductRange(first, last, low, high, len(chunk))
+        for first, last, (low, high), chunk in zip(firsts, lasts, bounds, chunks, strict=True)
     )

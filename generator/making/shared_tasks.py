@@ -5,10 +5,11 @@ closed periods and of bulk files: the newest row of each product per table, and 
 hold, sorted by product and day. The Cards are read by the layers `catalogue` and `bulk-cards`.
 """
 
-import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +22,7 @@ from generator.database import Database, sql_literal
 from generator.lake.files import PRICE_TABLES
 from generator.making.context import Intermediate
 from generator.making.layer import ProductRange, Task
-from generator.making.month_rows import GUIDE, SORTED_BY, NewestRows, write_sorted_rows
+from generator.making.month_rows import GUIDE, NewestRows, write_sorted_rows
 from generator.making.periods import Period, open_month
 from generator.making.plan import Plan
 from generator.making.work import Work
@@ -29,6 +30,7 @@ from generator.making.work import Work
 MAX_ROWS_PER_TASK = 40_000_000  # of price tables: some minutes of one thread
 # About 1,500 products of a month: a range of products reads little beyond its own rows.
 _ROWS_PER_GROUP = 40_960
+LINES_AT_ONCE = 500  # of Cards
 SIZE = "line_bytes"  # a column: the bytes of a Card and its line break
 
 
@@ -58,24 +60,18 @@ def unknown_rows(work: Work, array: str) -> list[Path]:
     return work.intermediate_files(Intermediate.UNKNOWN_ROWS.of(array))
 
 
-def guide_files(work: Work, ranges: int) -> list[Path]:
-    """Return the files with the price guide of the months among the inputs, each sorted by product and day.
-
-    Args:
-        ranges: The number of ranges of products.
-    """
-    in_ranges = [Intermediate.ROWS_OF_RANGE.of(GUIDE, number) for number in range(ranges)]
-    files = [file for kind in in_ranges for file in work.intermediate_files(kind)]
-    return files or work.intermediate_files(Intermediate.KNOWN_ROWS.of(GUIDE))
+def guide_files(work: Work) -> list[Path]:
+    """Return the files with the price guide of the months among the inputs, each sorted by product and day."""
+    return work.intermediate_files(Intermediate.KNOWN_ROWS.of(GUIDE))
 
 
-def open_history(work: Work, ids: ProductRange) -> None:
-    """Make the views history_<array> over the months among the inputs, for at least a range of products."""
+def open_history(work: Work) -> None:
+    """Make the views history_<array> over the months among the inputs."""
     for array in HISTORY_ARRAYS:
-        of_range = work.intermediate_files(Intermediate.ROWS_OF_RANGE.of(array, ids.number))
         kinds = (Intermediate.KNOWN_ROWS, Intermediate.UNKNOWN_ROWS)
-        files = of_range or [file for kind in kinds for file in work.intermediate_files(kind.of(array))]
-        work.tables.open_files(f"sorted_{array}", files)
+        work.tables.open_files(
+            f"sorted_{array}", [file for kind in kinds for file in work.intermediate_files(kind.of(array))]
+        )
     work.tables.open_history_views()
 
 
@@ -97,42 +93,27 @@ def _month_task(plan: Plan, days: Period, whole: bool) -> Task:
     name = f"month {days.first:%Y-%m}" + ("" if whole else f" days {days.first.day}-{days.last.day}")
     has_bulk_file = layer_names.bulk_layer(f"{days.first:%Y-%m}") in plan.missing
     bulk_days = tuple(day.first for day in days.days() if layer_names.bulk_layer(day.span) in plan.missing)
-    arguments = (days, plan.history_ranges(days.first), has_bulk_file, bulk_days)
-    return Task(name, "", _month, arguments, rows=days.estimated_rows(plan.lake))
+    return Task(name, "", _month, (days, has_bulk_file, bulk_days), rows=days.estimated_rows(plan.lake))
 
 
-def _month(
-    work: Work, days: Period, ranges: tuple[ProductRange, ...], has_bulk_file: bool, bulk_days: tuple[date, ...]
-) -> None:
+def _month(work: Work, days: Period, has_bulk_file: bool, bulk_days: tuple[date, ...]) -> None:
     """Write the rows of a month.
 
     Args:
         has_bulk_file: The rows of known products are a bulk file too, with columns that no history shows.
         bulk_days: Days that have bulk files of their own.
     """
-    in_place = work.intermediates.in_place
     with work.tables.month(days):
         newest_prices = NewestRows(work.db.table("from month_all_prices limit 0").schema)
         for array in HISTORY_ARRAYS:
             newest = newest_prices if array == GUIDE else None
             known, unknown, *of_days = write_sorted_rows(work.context, array, has_bulk_file, bulk_days, newest)
-            if not in_place:  # another machine fetches a range, not the month
-                _add_ranges(work, array, [known, unknown], ranges)
-            if in_place or has_bulk_file:
-                work.add_intermediate(Intermediate.KNOWN_ROWS.of(array), known)
+            work.add_intermediate(Intermediate.KNOWN_ROWS.of(array), known)
             work.add_intermediate(Intermediate.UNKNOWN_ROWS.of(array), unknown)
             for day, path in zip(bulk_days, of_days, strict=True):
                 work.add_intermediate(Intermediate.ROWS_OF_DAY.of(array, day), path)
         work.db.run("views/month_newest")  # of all tables but the price guide
         _add_newest(work, newest_prices.table())
-
-
-def _add_ranges(work: Work, array: str, files: list[Path], ranges: tuple[ProductRange, ...]) -> None:
-    """Write the sorted rows of some files as one file per range of products."""
-    work.tables.open_files("rows_of_month", files)
-    for ids in ranges:
-        query = f"from rows_of_month where {ids.condition} order by {', '.join(SORTED_BY)}"
-        work.add_intermediate(Intermediate.ROWS_OF_RANGE.of(array, ids.number), _parquet(work.db, query))
 
 
 def _add_newest(work: Work, prices: pa.Table) -> None:
@@ -154,44 +135,6 @@ def _parquet(db: Database, query: str) -> Path:
     return path
 
 
-def split_texts(cards: pa.Table) -> tuple[pa.Table, bytes]:
-    """Return Cards with the sizes of their lines in place of the column `line`, and the text of all lines."""
-    text, starts = text_buffer(cards["line"])
-    sizes = pa.array(np.diff(starts).astype(np.uint32))
-    return cards.drop_columns("line").append_column(SIZE, sizes), bytes(text[starts[0] : starts[-1]])
-
-
-class CardTexts:
-    """The texts of Cards in files.
-
-    Args:
-        paths: The files, one per range of products.
-        sizes: The bytes of each text, per file.
-    """
-
-    def __init__(self, paths: Sequence[Path], sizes: Sequence[NDArray[np.uint32]]):
-        self._files = [path.open("rb", buffering=0) for path in paths]
-        self._file = np.repeat(np.arange(len(paths)), [len(of_file) for of_file in sizes])
-        self._sizes = np.concatenate(sizes).astype(np.int64)
-        self._starts = np.concatenate([np.cumsum(of_file, dtype=np.int64) - of_file for of_file in sizes])
-
-    def close(self) -> None:
-        """Close the files."""
-        for file in self._files:
-            file.close()
-
-    def read(self, places: NDArray[np.int64]) -> tuple[memoryview, list[int]]:
-        """Return the texts at these places, one after the other, and where each begins, with the end of the last."""
-        files, starts = self._file[places], self._starts[places]
-        ends = starts + self._sizes[places]
-        # Neighbours in a file are read at once. Most sets have neighbouring ids.
-        firsts = np.flatnonzero(np.diff(files, prepend=-1) | (starts != np.append(-1, ends[:-1])))
-        lasts = np.append(firsts[1:], len(places)) - 1
-        runs = zip(files[firsts].tolist(), starts[firsts].tolist(), ends[lasts].tolist(), strict=True)
-        text = b"".join(os.pread(self._files[file].fileno(), end - start, start) for file, start, end in runs)
-        return memoryview(text), np.append(0, np.cumsum(ends - starts)).tolist()
-
-
 def card_tasks(plan: Plan) -> tuple[list[Task], list[Task]]:
     """Return the tasks that every layer with Cards begins with: of the open month, and of each range of products."""
     month = month_tasks(plan, open_month(plan.lake.as_of))
@@ -204,10 +147,23 @@ def card_rows(work: Work) -> pa.Table:
     return pa.concat_tables(map_table(path) for path in work.intermediate_files(Intermediate.CARDS))
 
 
-def card_texts(work: Work) -> CardTexts:
-    """Open the texts of the Cards among the inputs, which have the order of `card_rows`."""
-    sizes = [map_table(path)[SIZE].to_numpy() for path in work.intermediate_files(Intermediate.CARDS)]
-    return CardTexts(work.intermediate_files(Intermediate.CARD_TEXTS), sizes)
+def card_texts(work: Work) -> Iterator[tuple[bytes, list[int]]]:
+    """Yield the texts of the Cards, in the order of `card_rows`, many at once: one after the other, and their sizes."""
+    sizes = card_rows(work)[SIZE].to_pylist()
+    with ExitStack() as stack:
+        files = [stack.enter_context(path.open("rb")) for path in work.intermediate_files(Intermediate.CARD_TEXTS)]
+        for start in range(0, len(sizes), LINES_AT_ONCE):
+            some = sizes[start : start + LINES_AT_ONCE]
+            yield _read(files, sum(some)), some
+
+
+def _read(files: list[BinaryIO], size: int) -> bytes:
+    """Read from files, one after the other. Those that end are dropped."""
+    text = files[0].read(size)
+    while len(text) < size:
+        files.pop(0)
+        text += files[0].read(size - len(text))
+    return text
 
 
 def newest_task_name(layer: str) -> str:
@@ -224,9 +180,11 @@ def _products(work: Work, ids: ProductRange, closed: tuple[str, ...]) -> None:
     work.db.connection.execute(f"create or replace view task_products as from products where {ids.condition}")
     open_newest(work, closed, ids)
     work.db.run("views/market_price", "views/cards")
-    cards, texts = split_texts(work.db.table("from cards order by id_product"))
-    work.add_intermediate(Intermediate.CARDS, to_bytes(cards))
-    work.add_intermediate(Intermediate.CARD_TEXTS, texts)
+    cards = work.db.table("from cards order by id_product")
+    text, starts = text_buffer(cards["line"])
+    sizes = pa.array(np.diff(starts).astype(np.uint32))
+    work.add_intermediate(Intermediate.CARDS, to_bytes(cards.drop_columns("line").append_column(SIZE, sizes)))
+    work.add_intermediate(Intermediate.CARD_TEXTS, bytes(text[starts[0] : starts[-1]]))
     work.db.connection.execute("drop table cards")
 
 

@@ -79,11 +79,6 @@ class IntermediateStore:
         self._cache = FileCache(user_cache() / "parts", CACHE_BYTES)
         self._verified: dict[str, Path] = {}  # copies that this process has checked
 
-    @property
-    def in_place(self) -> bool:
-        """Whether a task can map a file where it lies. If not, it fetches a copy, which should then be small."""
-        return self.store.local_path(self.prefix) is not None
-
     def add(self, data: bytes) -> LayerFile:
         """Store bytes as an intermediate file."""
         digest = hashlib.sha256(data).hexdigest()

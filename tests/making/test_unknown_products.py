@@ -14,6 +14,7 @@ from edge_auth.store.folder import FolderStore
 from generator.lake.files import PRICE_TABLES
 from generator.lake.lake import open_lake
 from generator.making.context import BuildContext
+from generator.making.periods import open_month
 from generator.releases.publish import publish
 from generator.threads import Resources
 from tests.support.commands import run
@@ -32,7 +33,7 @@ def test_in_identifiers_in_their_order(tmp_path: Path) -> None:
     products = [{"id_product": 5, "name": "Emberfox", "kind": "single"}]
     lake = open_lake(str(write(Rows(products=products, identifiers=named), tmp_path / "lake")), DAYS[0])
     with closing(BuildContext(lake, FolderStore(str(tmp_path / "store")), Resources(2))) as context:
-        found = context.tables.identified_ids()
+        found = context.tables.named_ids(open_month(DAYS[0]), "identifiers")
     assert found.tolist() == list(range(10_007))
 
 

@@ -18,7 +18,6 @@ attaches the file fetches it block by block.
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -47,7 +46,7 @@ from generator.making.bulk_files import (
     write_table,
 )
 from generator.making.lake_tables import GAME_NAMES, PRICE_SQL
-from generator.making.layer import BuildLayer, Task, define_layer, slices
+from generator.making.layer import BuildLayer, Task, define_layer
 from generator.making.market_chain import days_of
 from generator.making.month_rows import SORTED_BY
 from generator.making.named_products import IDS, PRICES, UNKNOWN, NamedProducts
@@ -71,7 +70,6 @@ _PRICES_SQL = ("sources/products", *PRICE_SQL, "views/month_rows", "views/bulk_i
 # The tables of bulk files, and the arrays of a history whose rows they hold.
 _ARRAYS = {"price_guide": "price_guide", "listings": "listing", "filtered": "filtered"}
 _CARDS_LAYER = layer_names.bulk_layer(CARD_LINES)
-_LINES_PER_CHUNK = 500
 _MARKET_RECIPE = 2
 _MARKET_LAYER = layer_names.bulk_layer("market")
 _MARKET_SORTED_BY = ("game", "id_expansion", "day")
@@ -146,11 +144,8 @@ def _card_tasks(plan: Plan) -> Iterator[Task]:
 
 
 def _bulk_cards(work: Work) -> None:
-    cards = len(card_rows(work))
-    cuts = slices(cards, _LINES_PER_CHUNK) if cards else ()
-    with closing(card_texts(work)) as texts:
-        data = compress_chunks(bytes(texts.read(np.arange(*cut))[0]) for cut in cuts)
-    write_entries(work, [write_lines(work, CARD_LINES, data, cards, "id_product")])
+    data = compress_chunks(text for text, _ in card_texts(work))
+    write_entries(work, [write_lines(work, CARD_LINES, data, len(card_rows(work)), "id_product")])
 
 
 def bulk_market_layer(lake: Lake, market: list[BuildLayer]) -> BuildLayer:

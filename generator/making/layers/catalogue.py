@@ -10,7 +10,6 @@ import hashlib
 import itertools
 import json
 from collections.abc import Iterator
-from contextlib import closing
 
 import numpy as np
 import pyarrow as pa
@@ -34,10 +33,9 @@ from edge_auth.store.codec import sha256
 from edge_auth.text import composed
 from generator.lake.lake import Lake
 from generator.making.lake_tables import CARD_SQL, card_content
-from generator.making.layer import BuildLayer, Task, define_layer, slices
+from generator.making.layer import BuildLayer, Task, define_layer
 from generator.making.plan import Plan
 from generator.making.shared_tasks import (
-    CardTexts,
     card_rows,
     card_tasks,
     card_texts,
@@ -48,7 +46,6 @@ from generator.making.sorted_parquet import to_parquet
 from generator.making.work import Work
 
 RECIPE = 7
-_LINES_PER_READ = 500
 _INDEX_SQL = tuple(
     f"views/{view}"
     for view in (
@@ -88,9 +85,9 @@ def _catalogue(work: Work, closed: tuple[str, ...]) -> None:
     work.tables.open_catalogue()
     open_newest(work, closed)
     db, cards = work.db, card_rows(work)
-    with work.db.registered(cards=cards), closing(card_texts(work)) as texts:
+    with work.db.registered(cards=cards):
         db.run(*_INDEX_SQL)
-        lines, digest = _line_columns(work, texts)
+        lines, digest = _line_columns(work)
         work.add_file(f"{COLUMNS}.arrow", to_bytes(_columns(work, lines, digest)))
         _write_words(work)
         work.add_file(f"{SETS}.arrow", to_bytes(_sets(work)))
@@ -102,22 +99,18 @@ def _catalogue(work: Work, closed: tuple[str, ...]) -> None:
     work.add_file(f"{FACTS}.json", json.dumps(facts).encode())
 
 
-def _line_columns(work: Work, texts: CardTexts) -> tuple[pa.Table, str]:
-    """Return the size and the hashes of each Card's line, by ordinal; and the SHA-256 (hex) of all lines by id.
-
-    Args:
-        texts: The Cards by id.
-    """
+def _line_columns(work: Work) -> tuple[pa.Table, str]:
+    """Return the size and the hashes of each Card's line, by ordinal; and the SHA-256 (hex) of all lines by id."""
     [by_ordinal] = work.db.table("select row_number() over (order by id_product) - 1 from rankings order by ordinal")
     sizes: list[int] = []
     digests: list[bytes] = []
     product_digests: list[bytes] = []
     whole = hashlib.sha256()
-    cuts = slices(len(by_ordinal), _LINES_PER_READ) if len(by_ordinal) else ()
-    for text, ends in work.in_order(lambda cut: texts.read(np.arange(*cut)), cuts):
+    for text, of_lines in card_texts(work):
         whole.update(text)
-        lines = [bytes(text[start:end]) for start, end in itertools.pairwise(ends)]
-        sizes += map(len, lines)
+        ends = itertools.accumulate(of_lines, initial=0)
+        lines = [text[start:end] for start, end in itertools.pairwise(ends)]
+        sizes += of_lines
         digests += (sha256(line)[:DIGEST_BYTES] for line in lines)
         product_digests += (sha256(line.partition(PRICES_MARK)[0])[:PRODUCT_DIGEST_BYTES] for line in lines)
         work.context.tick(len(lines))

@@ -213,7 +213,7 @@ def _newest(work: Work, earlier: str | None) -> None:
 
 
 def _history(work: Work, ids: ProductRange, days: int, earlier: str | None) -> None:
-    open_history(work, ids)
+    open_history(work)
     products = work.db.table(f"from history_products where {ids.condition} order by id_product")[0].to_numpy()
     layer = work.context.layers.open(work.layer, earlier) if earlier else None
     if layer:

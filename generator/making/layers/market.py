@@ -139,8 +139,7 @@ def _open_tasks(plan: Plan, month: Period, before: tuple[str, ...]) -> Iterator[
     yield from months
     needs = (*task_names(months), *plan.made_of(before))
     rows = sum(task.rows for task in months)
-    arguments = (len(plan.history_ranges(month.first)), before)
-    yield Task(layer_names.MARKET, layer_names.MARKET, _open_month, arguments, needs, rows=rows)
+    yield Task(layer_names.MARKET, layer_names.MARKET, _open_month, (before,), needs, rows=rows)
 
 
 def _closed_year(work: Work, year: str, months: tuple[str, ...], before: tuple[str, ...]) -> None:
@@ -153,8 +152,8 @@ def _closed_year(work: Work, year: str, months: tuple[str, ...], before: tuple[s
         work.add_file(f"{stem}.parquet", to_parquet(table))
 
 
-def _open_month(work: Work, ranges: int, before: tuple[str, ...]) -> None:
-    rows = _market_guide(work, guide_files(work, ranges))
+def _open_month(work: Work, before: tuple[str, ...]) -> None:
+    rows = _market_guide(work, guide_files(work))
     days = _write_points(work, layer_names.OPEN_MONTH, [open_chain(work, before).add(rows)])
     work.tables.open_game_names()
     members = work.db.answer("views/market_members")
