@@ -43,8 +43,8 @@ class Cost:
 class MeasuringRunner(ThreadRunner):
     """A runner of one thread that measures each task."""
 
-    def __init__(self, context: BuildContext):
-        super().__init__(context)
+    def __init__(self, context: BuildContext, tasks: list[Task]):
+        super().__init__(context, tasks)
         self.costs: dict[str, Cost] = {}
 
     def _execute(self, context: BuildContext, task: Task) -> None:
@@ -84,8 +84,7 @@ def tasks(location: str) -> Iterator[str]:
         with closing(BuildContext(lake, store, ONE_THREAD)) as context:
             begun = time.process_time()
             plan = BuildRun(context).plan()
-            runner = MeasuringRunner(context)
-            runner.begin(plan.tasks)
+            runner = MeasuringRunner(context, plan.tasks)
             yield f"plan: {len(plan.tasks)} tasks, {time.process_time() - begun:.2f} CPU-s"
             runner.results(plan.tasks, lambda objects: None)
     yield f"{'KIND':<14}{'TASKS':>7}{'CPU-S':>9}{'MB':>9}{'PUTS':>7}{'PEAK MB':>9}"

@@ -219,7 +219,7 @@ class BuildRun:
             scheduler: The address of a Dask scheduler. None for threads.
         """
         plan = self.plan()
-        with _runner(scheduler, self._context, plan) as runner:
+        with closing(_runner(scheduler, self._context, plan)) as runner:
             for layer in self.missing:
                 started = time.perf_counter()
                 self._make(layer, plan.of(layer.name), runner, progress)
@@ -266,23 +266,15 @@ class BuildRun:
         context.layers.forget(layer.digest)
 
 
-@contextmanager
-def _runner(scheduler: str | None, context: BuildContext, plan: Plan) -> Iterator[Runner]:
-    """Yield the runner of a plan: threads, unless there is a scheduler and something to do."""
-    runner: Runner
+def _runner(scheduler: str | None, context: BuildContext, plan: Plan) -> Runner:
+    """Return the runner of a plan: threads, unless there is a scheduler and something to do."""
     if scheduler is None or not plan.tasks:
-        runner = ThreadRunner(context)
-    else:
-        try:
-            from generator.making.cluster.dask_runner import DaskRunner  # Dask is an optional dependency
-        except ImportError as error:
-            raise BuildError("--scheduler needs Dask: pip install 'distributed>=2026.3'") from error
-        runner = DaskRunner(scheduler, context, plan.build)
+        return ThreadRunner(context, plan.tasks)
     try:
-        runner.begin(plan.tasks)
-        yield runner
-    finally:
-        runner.close()
+        from generator.making.cluster.dask_runner import DaskRunner  # Dask is an optional dependency
+    except ImportError as error:
+        raise BuildError("--scheduler needs Dask: pip install 'distributed>=2026.3'") from error
+    return DaskRunner(scheduler, context, plan)
 
 
 @contextmanager

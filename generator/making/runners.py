@@ -30,11 +30,7 @@ _INTERRUPT_SECONDS = 0.05  # between two attempts to end a query
 
 
 class Runner(Protocol):
-    """Executes the tasks of one plan."""
-
-    def begin(self, tasks: list[Task]) -> None:
-        """Accept the tasks of a plan, in their order. A runner that works ahead begins now."""
-        ...
+    """Executes the tasks of one plan. It may begin before it is asked for results."""
 
     def results(self, tasks: list[Task], tick: Tick) -> list[TaskOutput]:
         """Return the outputs of tasks of the plan, in input order. What the tasks wrote is in the store.
@@ -52,10 +48,7 @@ class Runner(Protocol):
 
 
 def run_task(context: BuildContext, task: Task, inputs: Inputs) -> TaskOutput:
-    """Execute a task. What it writes is in the store when this returns.
-
-    Args:
-        inputs: The outputs of the tasks that it needs.
+    """Execute a task from the outputs of the tasks that it needs. What it writes is in the store when this returns.
 
     Raises:
         LakeError, BuildError, StoreError: See `Runner.results`.
@@ -80,34 +73,28 @@ def run_task(context: BuildContext, task: Task, inputs: Inputs) -> TaskOutput:
 
 
 class ThreadRunner:
-    """Executes tasks in the thread of the caller and in others; see `generator.making.runners.Runner`.
+    """A `Runner` of the caller's thread and of others, which begin at once if the tasks read enough rows.
 
     Which thread was faster does not matter: of several errors, the first one in the order of the plan is raised.
 
     Args:
         context: The context of the caller's thread. The others get parts of its threads and of its memory.
+        tasks: The tasks of the plan.
     """
 
-    def __init__(self, context: BuildContext):
+    def __init__(self, context: BuildContext, tasks: list[Task]):
         self._context = context
-        self._places: dict[str, int] = {}  # of the tasks in the plan
-        self._waiting: list[Task] = []  # in the order of the plan
+        self._places = {task.name: place for place, task in enumerate(tasks)}
+        self._waiting = list(tasks)
         self._outputs: dict[str, TaskOutput] = {}
         self._errors: dict[int, BaseException] = {}  # by the place of the task
         self._objects: Counter[str] = Counter()  # that were written, by layer
         self._bar: tuple[str, Tick] = "", lambda objects: None  # the layer that the progress bar shows
-        self._threads: dict[Thread, BuildContext] = {}
         self._changed = Condition()  # guards all of the above
-
-    def begin(self, tasks: list[Task]) -> None:
-        """Accept the tasks of a plan, and begin them in the other threads."""
-        self._places = {task.name: place for place, task in enumerate(tasks)}
-        self._waiting = list(tasks)
-        rows = sum(task.rows for task in tasks)
-        count = min(self._context.resources.cores, rows // _MIN_ROWS_PER_THREAD, _MAX_THREADS)
-        for context in self._context.split(count) if count > 1 else ():
-            thread = Thread(target=self._work, args=(context,), name="tasks", daemon=True)
-            self._threads[thread] = context
+        count = min(context.resources.cores, sum(task.rows for task in tasks) // _MIN_ROWS_PER_THREAD, _MAX_THREADS)
+        contexts = context.split(count) if count > 1 else []
+        self._threads = {Thread(target=self._work, args=(part,), name="tasks", daemon=True): part for part in contexts}
+        for thread in self._threads:
             thread.start()
 
     def results(self, tasks: list[Task], tick: Tick) -> list[TaskOutput]:
@@ -124,9 +111,8 @@ class ThreadRunner:
         return [self._outputs[task.name] for task in tasks]
 
     def close(self) -> None:
-        """End the threads and close the context, whose intermediate files are in a temporary folder."""
+        """End the threads. Intermediate files are in the temporary folder of the context."""
         self._join(interrupt=True)
-        self._context.close()
 
     def _work(self, context: BuildContext) -> None:
         while task := self._take():
@@ -134,7 +120,7 @@ class ThreadRunner:
         context.close()
 
     def _take(self, wanted: list[Task] | None = None) -> Task | None:
-        """Wait for a task that is ready, and return it. Return None after an error, and when none is left to wait for.
+        """Wait for a task that is ready. Return None after an error, and when none is left to wait for.
 
         Args:
             wanted: The tasks that the thread of the caller waits for. None in the other threads.

@@ -151,7 +151,9 @@ def card_texts(work: Work) -> Iterator[tuple[bytes, list[int]]]:
     """Yield the texts of the Cards, in the order of `card_rows`, many at once: one after the other, and their sizes."""
     sizes = card_rows(work)[SIZE].to_pylist()
     with ExitStack() as stack:
-        files = [stack.enter_context(path.open("rb")) for path in work.intermediate_files(Intermediate.CARD_TEXTS)]
+        files: list[BinaryIO] = [
+            stack.enter_context(path.open("rb")) for path in work.intermediate_files(Intermediate.CARD_TEXTS)
+        ]
         for start in range(0, len(sizes), LINES_AT_ONCE):
             some = sizes[start : start + LINES_AT_ONCE]
             yield _read(files, sum(some)), some

@@ -39,9 +39,7 @@ def context(lake: Path, tmp_path: Path) -> Iterator[BuildContext]:
 
 
 def begun(context: BuildContext, *tasks: Task) -> ThreadRunner:
-    runner = ThreadRunner(context)
-    runner.begin(list(tasks))
-    return runner
+    return ThreadRunner(context, list(tasks))
 
 
 def results(runner: ThreadRunner, *tasks: Task) -> list[dict[str, Any]]:

@@ -22,6 +22,7 @@ from generator.errors import BuildError, GeneratorError
 from generator.making.cluster.worker import Job, identity, run_on_worker
 from generator.making.context import BuildContext
 from generator.making.layer import Task
+from generator.making.plan import Plan
 from generator.making.runners import Tick
 from generator.pack.writer import IntermediateStore, TaskOutput
 from generator.terminal import say
@@ -46,34 +47,24 @@ class DaskRunner:
         BuildError: No scheduler answers.
     """
 
-    def __init__(self, scheduler: str, context: BuildContext, build: str):
-        self._job = Job(
-            secrets.token_hex(3),
-            build,
-            context.lake,
-            context.store.location,
-            context.resources,
-            context.uploads.resend,
-            context.digests,
-        )
-        self._intermediates = IntermediateStore(context.store, self._job.prefix)
+    def __init__(self, scheduler: str, context: BuildContext, plan: Plan):
         self._scheduler = scheduler
-        self._futures: dict[str, Future[Any]] = {}
+        resend, run = context.uploads.resend, secrets.token_hex(3)
+        job = Job(run, plan.build, context.lake, context.store.location, context.resources, resend, context.digests)
+        self._intermediates = IntermediateStore(context.store, job.prefix)
+        self._alone_since: float | None = None
         # Dask logs each reconnection and lost worker; this runner reports in one line what matters.
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         self._local_cluster, self._client = _connect(scheduler)
-        self._alone_since: float | None = None
-
-    def begin(self, tasks: list[Task]) -> None:
-        """Submit all tasks of a plan."""
-        job = self._client.submit(identity, self._job, key=f"job ({self._job.run})", pure=False)
-        for number, task in enumerate(tasks):
+        shared = self._client.submit(identity, job, key=f"job ({run})", pure=False)
+        self._futures: dict[str, Future[Any]] = {}
+        for number, task in enumerate(plan.tasks):
             self._futures[task.name] = self._client.submit(
                 run_on_worker,
-                job,
+                shared,
                 task,
                 *(self._futures[name] for name in task.needs),
-                key=f"{task.name} ({self._job.run})",
+                key=f"{task.name} ({run})",
                 priority=-number,
                 retries=_RETRIES,
                 pure=False,
