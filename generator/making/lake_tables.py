@@ -1,6 +1,8 @@
 """The tables of a lake in the database of a context, each opened once, and the SQL that several layers read them by.
 
 A task opens the tables that it needs. So a build after a new watch check never opens the price tables.
+
+A file that is no Parquet, lacks a column or breaks a rule raises LakeError; one that is broken inside, duckdb.Error.
 """
 
 import hashlib
@@ -48,11 +50,7 @@ WATCH_SQL = (
 
 
 def summarise_watch_checks(db: Database, lake: Lake) -> list[LakeFile]:
-    """Make the table watch_summaries, and return the files of the checks. Those with kept summaries are not opened.
-
-    Raises:
-        LakeError: A file cannot be read, has wrong columns, or changed meanwhile.
-    """
+    """Make the table watch_summaries, and return the files of the checks. Those with kept summaries are not opened."""
     files, month = lake.fetch(_TABLE), open_month(lake.as_of).first
     closed = lake.with_days({file.day for file in files if file.day and file.day < month}).content(_TABLE)
     key = digest_of([*closed, code_sha256(), duckdb.__version__]) if len(closed) >= MIN_FILES else None
@@ -174,9 +172,6 @@ class LakeTables:
         """Make the views month_<array> of a month, and drop what they take in memory when the body ends.
 
         The rules of the price guide are not checked: the reader of its sorted rows does that.
-
-        Raises:
-            LakeError: A file breaks a rule.
         """
         self._open_days(days)
         summarise_offers(self._db, "filtered_checks")
@@ -186,12 +181,7 @@ class LakeTables:
         self._db.run("views/close_month")  # not after an error, which ends the work of the database
 
     def named_ids(self, days: Period, *tables: str) -> NDArray[np.int64]:
-        """Return the sorted ids that tables (default: the price tables) name. Daily tables: on some days.
-
-        Raises:
-            LakeError: A file is no Parquet, or lacks a column.
-            duckdb.Error: A file is broken.
-        """
+        """Return the sorted ids that tables (default: the price tables) name. Daily tables: on some days."""
         tables = tables or PRICE_TABLES
         for table in tables:
             open_table(self._db, table, self._lake.fetch(table, days.first, days.last))

@@ -1,6 +1,9 @@
 """Makes a build: defines the layers of a lake's build, makes the missing ones, and writes the record.
 
 In a folder store the room on the disk is checked before, and given back if the disk gets full nevertheless.
+
+Raised are LakeError (the lake breaks a rule), DamageError (a layer that others are made from is damaged in a way that
+only `repair` finds), SpaceError (the disk of the store, or of temporary files, has too little room) and StoreError.
 """
 
 import json
@@ -132,12 +135,6 @@ def make_build(
         scheduler: The address of a Dask scheduler whose workers do the tasks, or `local:N`. None for threads.
         repair: Read every object of the layers that the store has, instead of only listing them.
         rotation: Read some of these layers, and make them again if they are damaged.
-
-    Raises:
-        LakeError: The lake breaks a rule.
-        DamageError: A layer that others are made from is damaged in a way that only `repair` finds.
-        SpaceError: The disk of the store, or of temporary files, has too little room.
-        StoreError: The store failed.
     """
     resources = resources.of_worker() if scheduler else resources
     with closing(BuildContext(lake, store, resources, resend=repair)) as context:
@@ -149,12 +146,7 @@ def make_build(
 
 
 def plan_only(lake: Lake, store: Store, *, repair: bool = False) -> Plan:
-    """Return the plan that `make_build` would carry out.
-
-    Raises:
-        LakeError: The products break a rule.
-        StoreError: The store cannot be read.
-    """
+    """Return the plan that `make_build` would carry out."""
     with closing(BuildContext(lake, store, ONE_THREAD)) as context:
         return BuildRun(context, repair).plan()
 
@@ -169,9 +161,6 @@ class BuildRun:
     Attributes:
         layers: All layers of the build, in the order in which they are made.
         id: The id of the build.
-
-    Raises:
-        LakeError: The products break a rule, or a file of prices cannot be read.
     """
 
     def __init__(self, context: BuildContext, repair: bool = False, rotation: Rotation | None = None):
@@ -185,11 +174,7 @@ class BuildRun:
 
     @cached_property
     def reasons(self) -> dict[str, str]:
-        """For each layer that has to be made, MISSING or how it is damaged. The store is read at the first use.
-
-        Raises:
-            StoreError: The store failed.
-        """
+        """For each layer that has to be made, MISSING or how it is damaged. The store is read at the first use."""
         found = {layer.name: self._reason(layer) for layer in self.layers}
         present = [self._stored(layer) for layer in self.layers if not found[layer.name]]
         unreadable = self._rotation.damaged(present) if self._rotation else {}
@@ -203,11 +188,7 @@ class BuildRun:
         return [layer for layer in self.layers if layer.name in self.reasons]
 
     def plan(self) -> Plan:
-        """Return the plan that makes the missing layers.
-
-        Raises:
-            LakeError: The products break a rule.
-        """
+        """Return the plan that makes the missing layers."""
         return Plan(self._context, self.id, self.layers, self.reasons, from_stored=not self._repair)
 
     def make_missing(self, scheduler: str | None, progress: Progress) -> None:
@@ -226,11 +207,7 @@ class BuildRun:
                 self._seconds[layer.name] = round(time.perf_counter() - started, 3)
 
     def write_record(self) -> BuildResult:
-        """Write the record, which makes the build complete. The store must have all of its layers.
-
-        Raises:
-            StoreError: A layer cannot be read, or the record cannot be written.
-        """
+        """Write the record, which makes the build complete. The store must have all of its layers."""
         context = self._context
         record = make_record(context, self.id, self.layers)
         self._put_record(json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n")
@@ -279,12 +256,7 @@ def _runner(scheduler: str | None, context: BuildContext, plan: Plan) -> Runner:
 
 @contextmanager
 def disk_space(store: Store, missing: list[BuildLayer]) -> Iterator[None]:
-    """Check that there is room for layers. If a disk gets full in the `with` block, delete what was written of them.
-
-    Raises:
-        SpaceError: There is too little room, or a disk is full.
-        StoreError: The store failed.
-    """
+    """Check that there is room for layers. If a disk gets full in the `with` block, delete what was written of them."""
     _check_room(store, missing)
     try:
         yield

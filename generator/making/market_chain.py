@@ -2,7 +2,7 @@
 
 Prices are whole cents here, and their sums are exact. Market prices of foils are negative, so that a finish needs no
 table of its own. The index of a day is that of the group's day before it, times what the singles with a price of one
-finish on both days cost now, divided by what they cost then.
+finish on both days cost now, divided by what they cost then. A sum of prices that is too large raises LakeError.
 """
 
 import hashlib
@@ -69,11 +69,7 @@ class MarketGroups:
 
 
 def market_groups(context: BuildContext) -> MarketGroups:
-    """Return the groups of the lake's catalogue.
-
-    Raises:
-        LakeError: The products or expansions break a rule.
-    """
+    """Return the groups of the lake's catalogue."""
     context.tables.open_catalogue()
     return MarketGroups(context.db.answer("views/market_members"))
 
@@ -142,9 +138,6 @@ class MarketChain:
         Returns:
             A row per group and day with a market price: id_expansion, game_folded, day, value, priced, value_low,
             priced_low, index. The values are in euros, the index is not rounded.
-
-        Raises:
-            LakeError: A sum of prices is too large.
         """
         blocks = [self._add_block(days, block) for days, block in _blocks(rows, len(self._row))]
         return pa.concat_tables([MARKET_DAYS.empty_table(), *blocks])
@@ -195,11 +188,7 @@ class MarketChain:
         return tables
 
     def _sums(self, amounts: _Integers | _Flags) -> _Integers:
-        """Return the sums of a table of amounts, by group and day.
-
-        Raises:
-            LakeError: A sum does not fit into 64 bits.
-        """
+        """Return the sums of a table of amounts, by group and day."""
         if int(amounts.max(initial=0)) * len(amounts) >= _TOO_HIGH:
             self._check(self._of_groups(self._of_sets(amounts.astype(np.float64))))
         return self._of_groups(self._of_sets(amounts))

@@ -1,6 +1,6 @@
 """Writes the sorted rows of the open month as Parquet files, and checks the rules of the price guide on them.
 
-While the rows pass, it collects the newest one of each product.
+While the rows pass, it collects the newest one of each product. A row that breaks a rule raises LakeError.
 """
 
 from collections.abc import Iterator, Sequence
@@ -77,9 +77,6 @@ def write_sorted_rows(
 
     Returns:
         The files: of products that the catalogue knows, of other products, and of known products on each day apart.
-
-    Raises:
-        LakeError: A row of the price guide breaks a rule.
     """
     known_ids, shown = context.tables.product_ids(), context.db.connection.sql(f"from month_{array}").columns
     schema, batches = _sorted_rows(context, array)
@@ -129,11 +126,7 @@ def _by_day(rows: pa.RecordBatch, days: Sequence[date]) -> Iterator[tuple[int, p
 
 
 def _sorted_rows(context: BuildContext, array: str) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-    """Return the sorted rows of an array in the open month, with all columns, and their schema.
-
-    Raises:
-        LakeError: The price guide cannot be read.
-    """
+    """Return the sorted rows of an array in the open month, with all columns, and their schema."""
     if array != GUIDE:
         reader = _sorted_reader(context, f"month_{array}")
         return reader.schema, reader
@@ -153,9 +146,6 @@ def _checked(db: Database, batches: pa.RecordBatchReader) -> Iterator[pa.RecordB
     """Yield the sorted rows of the price guide, with all prices.
 
     The rules in `build/checks/price_guide.sql.j2` read the files once more, to name what is wrong.
-
-    Raises:
-        LakeError: A row breaks a rule.
     """
     last_key = None
     for batch in batches:

@@ -5,6 +5,8 @@
 A night makes and verifies only new layers, so it reads the others in rotation (`Rotation`). `private/last-reads.json`
 names when each layer was last read. Each night reads those that were not read for the longest time, until it has read
 its share of all bytes. So everything is read within some days, and no night reads much.
+
+`verify` raises BuildError, `checked_file` DamageError. Otherwise a store that fails raises StoreError.
 """
 
 import hashlib
@@ -48,9 +50,6 @@ def verify(build: Build, progress: Progress, only: Collection[str] | None = None
 
     Args:
         only: Names of the layers to read; None for all.
-
-    Raises:
-        BuildError: Something is missing or differs. The message names the first such object and counts the others.
     """
     broken: list[str] = []
     objects = size = 0
@@ -101,12 +100,7 @@ def damage(layer: Layer) -> str | None:
 
 
 def checked_file(layer: Layer, stem: str) -> Path:
-    """Compare a file of a layer with its hash and return its path, for a layer that is made from it.
-
-    Raises:
-        DamageError: The file is damaged.
-        StoreError: The layer has no such file.
-    """
+    """Compare a file of a layer with its hash and return its path, for a layer that is made from it."""
     path = layer.file(stem)
     for file in layer.index.files:
         if file.name.startswith(f"{stem}-"):
@@ -210,11 +204,7 @@ class Rotation:
         self._times = _last_reads(store)
 
     def damaged(self, layers: list[Layer]) -> dict[str, str]:
-        """Read the layers whose turn it is. Return what is wrong, by the layers' names.
-
-        Raises:
-            StoreError: The store failed.
-        """
+        """Read the layers whose turn it is. Return what is wrong, by the layers' names."""
         broken = {}
         for layer in self._due(layers):
             self.read.append(layer.name)

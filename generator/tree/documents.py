@@ -3,7 +3,7 @@
 Most documents are objects of their layer. Pages of lists, card details and histories of the market are put together.
 
 In a tree a document has the path of its logical key, but for slugs: a host that decodes percent signs looks for another
-file. A tag shows without reading whether the document may have changed.
+file. A tag shows without reading whether the document may have changed. What cannot be read raises StoreError.
 """
 
 import hashlib
@@ -113,11 +113,7 @@ class Documents:
         return {f"{layer_names.BULK}/{name}": file for name, file in (files | live).items()}
 
     def __iter__(self) -> Iterator[TreeDocument]:
-        """Yield the documents: the bulk files, the pages of lists, the card details, then all others.
-
-        Raises:
-            StoreError: An index cannot be read.
-        """
+        """Yield the documents: the bulk files, the pages of lists, the card details, then all others."""
         build = self._build
         for key, file in self._bulk_files.items():
             yield TreeDocument(_name(build, key), key, file.sha256[:_TAG_DIGITS], file.name)
@@ -125,21 +121,13 @@ class Documents:
             yield TreeDocument(_name(build, key), key, tag[:_TAG_DIGITS])
 
     def body(self, document: TreeDocument) -> TreeBody:
-        """Return the content of a document, verified.
-
-        Raises:
-            StoreError: It cannot be read.
-        """
+        """Return the content of a document, verified."""
         found = self._read(document.key)
         assert found is not None, f"{document.key} is in the build"
         return found
 
     def find(self, name: str) -> bytes | None:
-        """Return the content of a document by its logical key, or by its path in a tree, or None.
-
-        Raises:
-            StoreError: It cannot be read.
-        """
+        """Return the content of a document by its logical key, or by its path in a tree, or None."""
         key = name.removeprefix(f"{API_FOLDER}/")
         body, of_watchlist = self._read(key), _SLUG.fullmatch(key)
         if body is None and of_watchlist:

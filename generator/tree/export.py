@@ -7,7 +7,8 @@
 Names are claimed in the record before a file is written. So a run that was killed leaves only files that the next run
 knows as its own, and a file that is not in the record is never touched.
 
-An export reads a build from end to end. `ReadAhead` reads its packs in blocks of 4 MB.
+What cannot be read raises StoreError, what cannot be written ExportError. An export reads a build from end to end.
+`ReadAhead` reads its packs in blocks of 4 MB.
 """
 
 import time
@@ -47,10 +48,6 @@ def export(build: Build, location: str, *, gzip: bool, progress: Progress, plain
     Args:
         gzip: Also write a `.gz` beside each file of a folder but the bulk files, for hosts that serve compressed files.
         plain: Whether the objects of a bucket are written without compression; None: as the tree has them.
-
-    Raises:
-        ExportError: The location holds files that no export wrote, or cannot be written.
-        StoreError: The build cannot be read, or the bucket fails.
     """
     with Target(location) as target:
         return _Export(build, target, gzip, plain, progress).run()
@@ -100,11 +97,7 @@ class _Export:
         return ("",) if document.bulk_file else self._suffixes
 
     def _check_foreign(self, names: set[str]) -> None:
-        """Refuse a target where a file that no export wrote has the name of a file or a folder of the tree.
-
-        Raises:
-            ExportError: There is such a file.
-        """
+        """Refuse a target where a file that no export wrote has the name of a file or a folder of the tree."""
         foreign = self._present.keys() - self._old.files.keys()
         folders = {str(folder) for name in names for folder in PurePosixPath(name).parents}
         in_the_way = {

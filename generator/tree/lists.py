@@ -70,11 +70,7 @@ class TreeList(NamedTuple):
 
 
 def lists_of(build: Build) -> dict[str, TreeList]:
-    """Return the lists of a build by folder.
-
-    Raises:
-        StoreError: An index cannot be read.
-    """
+    """Return the lists of a build by folder."""
     lists = card_lists(build)
     for folder, layer in _STORED_LISTS.items():
         lists[folder] = _stored_list(build.layers[layer], folder)
@@ -82,11 +78,7 @@ def lists_of(build: Build) -> dict[str, TreeList]:
 
 
 def card_lists(build: Build) -> dict[str, TreeList]:
-    """Return the lists of /cards by folder: the Cards of each kind in the default order of each sort.
-
-    Raises:
-        StoreError: The catalogue cannot be read.
-    """
+    """Return the lists of /cards by folder: the Cards of each kind in the default order of each sort."""
     catalogue = build.catalogue
     return {f"cards/{kind}/{sort}": _card_list(build, kind, sort) for kind, sort in product(KINDS, catalogue.order)}
 

@@ -1,4 +1,7 @@
-"""The target of an export: a folder or a bucket that holds a tree. Every file is put in place whole."""
+"""The target of an export: a folder or a bucket that holds a tree. Every file is put in place whole.
+
+What cannot be read or written, or is no tree, raises ExportError; a bucket that fails, StoreError.
+"""
 
 import fcntl
 import json
@@ -59,11 +62,7 @@ class TreeRecord:
 
     @staticmethod
     def from_bytes(data: bytes, location: str) -> "TreeRecord":
-        """Parse a stored record.
-
-        Raises:
-            ExportError: It is not a record, or a newer version wrote it.
-        """
+        """Parse a stored record."""
         try:
             fields = parse_json(data)
             if fields["format"] != _FORMAT:
@@ -88,10 +87,6 @@ class Target:
     Attributes:
         location: As the caller named it.
         threads: How many documents are written at the same time.
-
-    Raises:
-        ExportError: The location is a file, cannot be written, or another export is writing to it.
-        StoreError: The store fails.
     """
 
     def __init__(self, location: str):
@@ -131,9 +126,6 @@ class Target:
 
         Args:
             gzip: Whether a compressed file is wanted beside each file.
-
-        Raises:
-            ExportError: The target cannot have one.
         """
         if gzip and not self._folder:
             raise ExportError("--gzip is for folders: the objects of a bucket are compressed without it")
@@ -152,11 +144,7 @@ class Target:
         return {name: size for name, size in found.items() if name != RECORD}
 
     def read_record(self) -> TreeRecord | None:
-        """Return the record, or None.
-
-        Raises:
-            ExportError: It cannot be read.
-        """
+        """Return the record, or None."""
         found = self._store.get_versioned(RECORD, most=None)
         if found is None:
             return None
@@ -164,11 +152,7 @@ class Target:
         return TreeRecord.from_bytes(found.data, self.location)
 
     def write_record(self, record: TreeRecord) -> None:
-        """Replace the record, if it differs.
-
-        Raises:
-            ExportError: Another export is writing to the target.
-        """
+        """Replace the record, if it differs."""
         data = record.to_bytes()
         if data == self._record:
             return
@@ -185,9 +169,6 @@ class Target:
         Args:
             suffix: GZIP_SUFFIX for the compressed file of a folder.
             plain: Whether the objects of a bucket are written without compression. The files of a folder always are.
-
-        Raises:
-            ExportError, StoreError: It cannot be written.
         """
         headers = {"ContentType": body.media_type, "CacheControl": _CACHE_CONTROL}
         if body.is_file:

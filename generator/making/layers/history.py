@@ -55,46 +55,28 @@ _NO_EXTREMES = pa.schema(
 ).empty_table()
 
 
-class HistoryRows:
-    """The rows of the histories of some products as JSON, in memory.
+def history_rows(db: Database, ids: NDArray[np.int64]) -> list[tuple[bytes, ...]]:
+    """Return for each of some sorted ids the rows of its arrays, in the order of `bodies.HISTORY_ARRAYS`.
 
-    Iterating gives for each product the rows of its arrays, in the order of `bodies.HISTORY_ARRAYS`. The rows of
-    an array are joined by `bodies.BETWEEN`. For the ids 7 and 9, of which 9 has listings only:
+    The rows of an array are joined by `bodies.BETWEEN`. For the ids 7 and 9, of which 9 has listings only:
 
         (b'{"day":"2026-01-01","low":1.5},\\n{"day":"2026-01-02","low":1.6}', b'{"day":"2026-01-02","offers":2}', b'')
         (b'', b'', b'{"day":"2026-01-02","available":3}')
-
-    Args:
-        ids: The sorted ids of the products.
     """
-
-    def __init__(self, db: Database, ids: NDArray[np.int64]):
-        self._arrays = [_rows_of_products(db, array, ids) for array in bodies.HISTORY_ARRAYS]
-
-    def __iter__(self) -> Iterator[tuple[bytes, ...]]:
-        return zip(*(_texts(buffer, cuts) for buffer, cuts in self._arrays), strict=True)
+    return list(zip(*(_rows_of_array(db, array, ids) for array in bodies.HISTORY_ARRAYS), strict=True))
 
 
-def _texts(buffer: memoryview, cuts: list[int]) -> Iterator[bytes]:
-    for start, end in itertools.pairwise(cuts):
-        yield bytes(buffer[start : max(start, end - len(bodies.BETWEEN))])
-
-
-def _rows_of_products(db: Database, array: str, ids: NDArray[np.int64]) -> tuple[memoryview, list[int]]:
-    """Return the rows of one array, each followed by `bodies.BETWEEN`, and where those of each product begin."""
+def _rows_of_array(db: Database, array: str, ids: NDArray[np.int64]) -> list[bytes]:
     with db.connection.cursor() as cursor:
         found = cursor.sql(f"from history_{array} where id_product between {ids[0]} and {ids[-1]}")
         rows = found.to_arrow_table(_ROWS_PER_ARROW_CHUNK).combine_chunks()
     place = np.searchsorted(ids, rows["id_product"].to_numpy())
-    known = ids[np.minimum(place, len(ids) - 1)] == rows["id_product"].to_numpy()
-    if not known.all():  # rows of products that the lake does not know
-        rows, place = rows.filter(pa.array(known)), place[known]
     key, lines = (place << _DAY_BITS) + rows["day"].cast(pa.int32()).to_numpy(), rows["line"]
     if (key[1:] < key[:-1]).any():  # of several files, each in order: many times faster than an order by in SQL
         lines = lines.take(pa.array(np.argsort(key, kind="stable")))
-    ends = np.cumsum(np.bincount(place, minlength=len(ids)))
     buffer, offsets = text_buffer(lines)
-    return buffer, offsets[np.concatenate(([0], ends))].tolist()
+    cuts = offsets[np.append(0, np.cumsum(np.bincount(place, minlength=len(ids))))].tolist()
+    return [bytes(buffer[start : max(start, end - len(bodies.BETWEEN))]) for start, end in itertools.pairwise(cuts)]
 
 
 def write_histories(work: Work, ids: NDArray[np.int64], days: int, ahead: int, earlier: Layer | None = None) -> None:
@@ -108,7 +90,7 @@ def write_histories(work: Work, ids: NDArray[np.int64], days: int, ahead: int, e
     """
     step = max(1, _ROWS_PER_CHUNK // days)
     chunks = [ids[start : start + step] for start in range(0, len(ids), step)]
-    read = partial(HistoryRows, work.db)
+    read = partial(history_rows, work.db)
     with work.db.kept_footers():
         for chunk, rows in zip(chunks, work.context.in_order(read, chunks, ahead), strict=True):
             all_rows = _after(earlier, chunk.tolist(), rows) if earlier else rows
@@ -119,11 +101,7 @@ def write_histories(work: Work, ids: NDArray[np.int64], days: int, ahead: int, e
 
 
 def _after(earlier: Layer, ids: list[int], rows: Iterable[Sequence[bytes]]) -> Iterator[list[bytes]]:
-    """Yield for each product the rows of its arrays in a layer, and after them those of later months.
-
-    Raises:
-        DamageError: An object of the layer does not match its hash.
-    """
+    """Yield for each product the rows of its arrays in a layer, and after them those of later months."""
     known = {id_: entry for id_ in ids if (entry := earlier.index.find_id(id_))}
     try:
         members = dict(zip(known, read_members([(earlier, entry) for entry in known.values()]), strict=True))

@@ -24,11 +24,7 @@ from generator.making.work import Work, small_layer
 
 
 def identifiers_layer(lake: Lake, named: NamedProducts) -> BuildLayer:
-    """Define the layer of the ids of other catalogues.
-
-    Raises:
-        LakeError: A file of the lake cannot be read, or the products break a rule.
-    """
+    """Define the layer of the ids of other catalogues."""
     content = lake.content("identifiers")
     unknown = named.unknown_in_identifiers(content)
     inputs: dict[str, list[str] | str] = {named_products.IDENTIFIERS: content, UNKNOWN: unknown}

@@ -59,11 +59,7 @@ _MAX_AGE_DAYS = 3  # of a game's newest guide, and how much older than a window 
 
 
 def market_layers(context: BuildContext, named: NamedProducts) -> list[BuildLayer]:
-    """Define the layers of the closed years, oldest first, and of the open month.
-
-    Raises:
-        LakeError: A file of the lake cannot be read, or the products break a rule.
-    """
+    """Define the layers of the closed years, oldest first, and of the open month."""
     lake, layers = context.lake, list[BuildLayer]()
     groups = cache(partial(market_groups, context))
     for period in closed_periods(lake):
