@@ -10,12 +10,13 @@ its share of all bytes. So everything is read within some days, and no night rea
 """
 
 import hashlib
+import itertools
 import json
 from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,9 +37,10 @@ _THREADS = 4  # each holds a pack in memory
 # Nights that follow each other faster than this read nothing again.
 _SHORTEST_INTERVAL = timedelta(hours=12)
 
+_Part = tuple[Layer, LayerFile, int | None]  # a pack has a number
 
-@dataclass(frozen=True)
-class VerifiedTotals:
+
+class VerifiedTotals(NamedTuple):
     """How many objects and bytes were verified."""
 
     objects: int
@@ -50,23 +52,25 @@ def verify(build: Build, progress: Progress, only: Collection[str] | None = None
 
     Args:
         only: Names of the layers to read; None for all.
+
+    Raises:
+        BuildError: Something is missing or differs. The message names the first such object and counts the others.
     """
+    layers = {name: layer for name, layer in build.layers.items() if only is None or name in only}
     broken: list[str] = []
-    objects = size = 0
-    tasks: list[tuple[Layer, int]] = []
-    for layer in (layer for name, layer in build.layers.items() if only is None or name in only):
+    parts: list[_Part] = []
+    for name, layer in list(layers.items()):
         try:
             broken += _broken_index(layer)
-            objects += len(layer.index)
-            size += stored_bytes(layer)
-            tasks += [(layer, number) for number in _numbers(layer)]
+            parts += _parts(layer)
         except StoreError as error:
             broken.append(str(error))
-    with ThreadPoolExecutor(_THREADS) as pool, progress.bar("verify", len(tasks)) as bar:
-        for found in in_order(pool, _THREADS, lambda task: _broken(*task), tasks):
+            del layers[name]
+    with ThreadPoolExecutor(_THREADS) as pool, progress.bar("verify", len(parts)) as bar:
+        for found in in_order(pool, _THREADS, lambda part: _broken(*part), parts):
             broken += found
             bar.update(1)
-    if not broken and layer_names.CATALOGUE in build.layers and (only is None or layer_names.CATALOGUE in only):
+    if not broken and layer_names.CATALOGUE in layers:
         broken += _broken_list_pages(build)
     if broken:
         more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
@@ -74,7 +78,7 @@ def verify(build: Build, progress: Progress, only: Collection[str] | None = None
             f"build {build.id} is damaged: {broken[0]}{more}; "
             f"`cardpress build --as-of {build.as_of} --repair` from the same lake builds damaged layers again"
         )
-    return VerifiedTotals(objects, size)
+    return VerifiedTotals(sum(len(layer.index) for layer in layers.values()), sum(map(stored_bytes, layers.values())))
 
 
 def visible_damage(layer: Layer) -> str | None:
@@ -96,7 +100,13 @@ def visible_damage(layer: Layer) -> str | None:
 
 def damage(layer: Layer) -> str | None:
     """Read every file and object of a layer and return the first thing that is wrong, or None."""
-    return visible_damage(layer) or next(_all_damage(layer), None)
+    if visible := visible_damage(layer):
+        return visible
+    try:
+        found = itertools.chain.from_iterable(itertools.starmap(_broken, _parts(layer)))
+        return next(itertools.chain(_broken_index(layer), found), None)
+    except StoreError as error:
+        return str(error)
 
 
 def checked_file(layer: Layer, stem: str) -> Path:
@@ -109,15 +119,6 @@ def checked_file(layer: Layer, stem: str) -> Path:
     return path
 
 
-def _all_damage(layer: Layer) -> Iterator[str]:
-    try:
-        yield from _broken_index(layer)
-    except StoreError as error:
-        yield str(error)
-    for number in _numbers(layer):
-        yield from _broken(layer, number)
-
-
 def _broken_index(layer: Layer) -> list[str]:
     """Compare the index in the store with its mapped local copy, and return what is wrong."""
     name = layer.folder + INDEX_NAME
@@ -125,19 +126,19 @@ def _broken_index(layer: Layer) -> list[str]:
     return [] if same else [f"{name} differs from its local copy"]
 
 
-def _numbers(layer: Layer) -> range:
-    """Return the numbers of a layer's packs, and negative numbers for its files."""
-    return range(-len(layer.index.files), len(layer.index.packs))
+def _parts(layer: Layer) -> list[_Part]:
+    """Return the files of a layer, and its packs with their numbers."""
+    index = layer.index
+    return [*((layer, file, None) for file in index.files), *((layer, pack, n) for n, pack in enumerate(index.packs))]
 
 
-def _broken(layer: Layer, number: int) -> list[str]:
-    """Return what is wrong with a pack and its objects or, for a negative number, with a file."""
-    file = layer.index.packs[number] if number >= 0 else layer.index.files[number]
+def _broken(layer: Layer, file: LayerFile, pack: int | None) -> list[str]:
+    """Return what is wrong with a file, or with a pack and its objects."""
     try:
         data = layer.store.get(layer.folder + file.name)
     except StoreError as error:
         return [str(error)]
-    return [*_problems(layer, file, data), *(_broken_objects(layer, number, data) if number >= 0 else ())]
+    return [*_problems(layer, file, data), *(() if pack is None else _broken_objects(layer, pack, data))]
 
 
 def _broken_list_pages(build: Build) -> list[str]:

@@ -15,13 +15,9 @@ from itertools import chain
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
-import numpy as np
-
 from edge_auth.builds import layer_names, layout
 from edge_auth.builds.builds import Build
 from edge_auth.builds.bulk import LIVE_CATALOGUE, BulkFile, catalogue_of
-from edge_auth.builds.index import INDEX_NAME, map_table, only_chunk
-from edge_auth.builds.layers import Layer
 from edge_auth.errors import StoreError
 from edge_auth.store.codec import compress, decompress
 from generator.tree.lists import TreeList, lists_of
@@ -109,8 +105,8 @@ class Documents:
     def _bulk_files(self) -> dict[str, BulkFile]:
         """The bulk files by key. The newest catalogue has two."""
         files = self._build.bulk_files
-        live = {LIVE_CATALOGUE: catalogue} if (catalogue := catalogue_of(files)) else {}
-        return {f"{layer_names.BULK}/{name}": file for name, file in (files | live).items()}
+        files = files | {LIVE_CATALOGUE: catalogue_of(files)}
+        return {f"{layer_names.BULK}/{name}": file for name, file in files.items()}
 
     def __iter__(self) -> Iterator[TreeDocument]:
         """Yield the documents: the bulk files, the pages of lists, the card details, then all others."""
@@ -222,28 +218,8 @@ def _market_tags(build: Build) -> Iterator[tuple[str, str]]:
 
 
 def _card_tags(build: Build) -> Iterator[tuple[str, str]]:
-    """Yield the card details. Their tags are sums over the hashes of the parts that they are joined from."""
-    catalogue = build.catalogue
-    lines = np.frombuffer(catalogue.digests.buffers()[1] or b"", np.uint64, 2 * len(catalogue.ids)).reshape(-1, 2)
-    ids, tags = catalogue.ids[catalogue.by_id], lines[catalogue.by_id]
-    for period, layer in build.periods.items():
-        period_ids, hashes = _hashes(layer)
-        places = np.searchsorted(ids, period_ids)
-        known = places < len(ids)
-        known[known] = ids[places[known]] == period_ids[known]
-        tags[places[known]] += hashes[known] * _factor(period)
-    for id_, tag in zip(ids.tolist(), tags.tobytes().hex(sep=" ", bytes_per_sep=-16).split(), strict=True):
-        yield f"cards/{id_}.json", tag
-
-
-def _hashes(layer: Layer) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ids of a layer's objects, sorted, and 16 bytes of the hash of each as two unsigned integers."""
-    _ = layer.index  # raises StoreError if it is missing or broken
-    table = map_table(layer.local(INDEX_NAME))
-    stored = np.frombuffer(only_chunk(table, "stored_sha256").buffers()[1] or b"", np.uint64, 4 * len(table))
-    return only_chunk(table, "key").to_numpy(), stored.reshape(-1, 4)[:, :2].copy()
-
-
-def _factor(period: str) -> np.uint64:
-    """Return an odd number, so that the same object in another period gives another tag."""
-    return np.uint64(int.from_bytes(hashlib.sha256(period.encode()).digest()[:8], "big") | 1)
+    """Yield the card details. Each changes when its line does, or a layer of the history."""
+    folders = "".join(layer.folder for layer in build.periods.values())
+    of_history = hashlib.sha256(folders.encode()).hexdigest()[: _TAG_DIGITS // 2]
+    for id_, digest in zip(build.catalogue.ids.tolist(), build.catalogue.digests, strict=True):
+        yield f"cards/{id_}.json", of_history + digest.as_py().hex()

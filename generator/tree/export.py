@@ -12,10 +12,10 @@ What cannot be read raises StoreError, what cannot be written ExportError. An ex
 """
 
 import time
-from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import PurePosixPath
 from threading import Lock
 from typing import Any
@@ -54,8 +54,6 @@ def export(build: Build, location: str, *, gzip: bool, progress: Progress, plain
 
 
 class _Export:
-    """One run of an export."""
-
     def __init__(self, build: Build, target: Target, gzip: bool, plain: bool | None, progress: Progress):
         self._build, self._target, self._progress = build, target, progress
         self._documents = Documents(build)
@@ -122,11 +120,7 @@ class _Export:
         return file if file is not None and self._present.get(name) == file.size else None
 
     def _write(self, documents: list[TreeDocument]) -> int:
-        """Write documents, several at a time; those that name the build when all others are there.
-
-        Returns:
-            The number of files.
-        """
+        """Write documents, several at once; those that name the build when all others are there. Count the files."""
         phases = [[one for one in documents if one.names_build is last] for last in (False, True)]
         with ThreadPoolExecutor(self._target.threads) as pool, self._progress.bar("export", len(documents)) as bar:
             return sum(self._write_phase(pool, bar, phase) for phase in phases)
@@ -166,32 +160,21 @@ class ReadAhead:
 
     def __init__(self, store: Store):
         self._store = store
-        self._blocks: OrderedDict[tuple[str, int], bytes] = OrderedDict()
-        self._sizes: dict[str, int] = {}
+        self._size = lru_cache(store.stat)
+        self._block = lru_cache(_MAX_BLOCKS)(self._read_block)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
     def get(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
         """Return an object, or `length` bytes of it from `offset`; raises what the store raises."""
-        if not length or offset + length > self._size(name):
+        if not length or offset + length > (self._size(name) or 0):
             return self._store.get(name, offset, length)
-        first = offset // BLOCK_BYTES
-        blocks = [self._block(name, number) for number in range(first, (offset + length - 1) // BLOCK_BYTES + 1)]
+        first, last = offset // BLOCK_BYTES, (offset + length - 1) // BLOCK_BYTES
+        data = b"".join(self._block(name, number) for number in range(first, last + 1))
         start = offset - first * BLOCK_BYTES
-        return b"".join(blocks)[start : start + length] if len(blocks) > 1 else blocks[0][start : start + length]
+        return data[start : start + length]
 
-    def _size(self, name: str) -> int:
-        if name not in self._sizes:
-            self._sizes[name] = self._store.stat(name) or 0
-        return self._sizes[name]
-
-    def _block(self, name: str, number: int) -> bytes:
-        block = self._blocks.pop((name, number), None)
-        if block is None:
-            start = number * BLOCK_BYTES
-            block = self._store.get(name, start, min(BLOCK_BYTES, self._size(name) - start))
-        self._blocks[name, number] = block
-        if len(self._blocks) > _MAX_BLOCKS:
-            self._blocks.popitem(last=False)
-        return block
+    def _read_block(self, name: str, number: int) -> bytes:
+        start = number * BLOCK_BYTES
+        return self._store.get(name, start, min(BLOCK_BYTES, (self._size(name) or 0) - start))

@@ -105,13 +105,12 @@ class Target:
             with _translated_errors():
                 self._folder.mkdir(parents=True, exist_ok=True)
                 self._lock = os.open(self._folder, os.O_RDONLY)
-                try:
-                    fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError as error:
-                    raise ExportError(_BUSY.format(self.location)) from error
-                except OSError as error:
-                    message = f"{self.location} cannot be locked: {error.strerror}"
-                    raise ExportError(with_remedy(message, error)) from error
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise ExportError(_BUSY.format(self.location)) from error
+            except OSError as error:
+                raise ExportError(with_remedy(f"{self.location} cannot be locked: {error.strerror}", error)) from error
         self._store.delete(file.name for file in self._store.leftovers())
         return self
 
@@ -156,11 +155,10 @@ class Target:
         data = record.to_bytes()
         if data == self._record:
             return
-        with _translated_errors():
-            if self._folder:
-                self._store.put(RECORD, data)
-            else:
-                self._swap_record(data)
+        if self._folder:
+            self._store.put(RECORD, data)
+        else:
+            self._swap_record(data)
         self._record = data
 
     def write(self, name: str, body: TreeBody, suffix: str, plain: bool) -> int:
@@ -179,14 +177,12 @@ class Target:
             data, headers["ContentEncoding"] = body.member, "gzip"
         else:
             data = body.plain
-        with _translated_errors():
-            self._store.put(name, data, headers)
+        self._store.put(name, data, headers)
         return len(data)
 
     def delete(self, names: list[str]) -> None:
         """Delete files, and folders that are then empty."""
-        with _translated_errors():
-            self._store.delete(names)
+        self._store.delete(names)
 
     def _swap_record(self, data: bytes) -> None:
         try:
