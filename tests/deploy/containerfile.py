@@ -13,13 +13,14 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from tests.support.ports import free_port
-from tests.support.service import API, ROOT, Client, run, until
+from tests.support.service import API, ROOT, Client, answers, run, running
 
 FILE = ROOT / "generator" / "deploy" / "examples" / "container" / "Containerfile"
 OF_CHECKOUT = ROOT / "Dockerfile"
@@ -116,26 +117,21 @@ def _copy(found: Path, target: Path) -> None:
         shutil.copy(found, target)
 
 
-def started(root: Path, port: int, file: Path = OF_CHECKOUT) -> subprocess.Popen[str]:
-    """Start what the image runs without a command. It prints to a file `printed` beside the volume."""
-    env = _environment(root, file) | {"CARDPRESS_PORT": str(port), "CARDPRESS_HOST": "127.0.0.1"}
-    with (root / "printed").open("w") as out:
-        return subprocess.Popen(listed("CMD", file), cwd=root / "var/lib/cardpress", env=env, stdout=out, stderr=out)
+def started(root: Path, port: int, is_up: Callable[[], object]) -> AbstractContextManager[subprocess.Popen[str]]:
+    """Run what the image of the checkout runs without a command. It prints to a file `printed` beside the volume."""
+    env = _environment(root, OF_CHECKOUT) | {"CARDPRESS_PORT": str(port), "CARDPRESS_HOST": "127.0.0.1"}
+    command, work = listed("CMD", OF_CHECKOUT), root / "var/lib/cardpress"
+    return running(command, root / "printed", is_up, cwd=work, env=env)
 
 
 def serve_demo(root: Path, port: int) -> None:
     """Let the image of the checkout serve its demo, open the link that it prints, and stop it."""
     before = _files(root)
-    shim = started(root, port)
-    try:
-        until(lambda: _answers(port), 120, lambda: (root / "printed").read_text())
-        [key] = re.findall(r"http://127.0.0.1:8000/explore#key=(\w+)\n", (root / "printed").read_text())
+    with started(root, port, lambda: answers(port)):
+        key = re.findall(r"http://127.0.0.1:8000/explore#key=(\w+)\n", (root / "printed").read_text())[-1]
         assert Client(port, key).get(f"{API}/cards").json["data"] and Client(port).get("/explore").status == 200
         _check_health(root, port, OF_CHECKOUT)
         stopped = time.monotonic()
-    finally:
-        shim.terminate()
-        shim.wait(60)
     seconds = 5 * max(1, os.getloadavg()[0] / (os.cpu_count() or 1))  # of a machine that does nothing else
     assert time.monotonic() < stopped + seconds, f"it ends within {seconds:.0f} seconds"
     written = {path for path, of in _files(root).items() if before.get(path) != of}
@@ -163,26 +159,14 @@ def _use(root: Path, work: Path) -> None:
     env = _environment(root, FILE) | {"CARDPRESS_PORT": str(port), "CARDPRESS_STORE": "store"}
     for words in (["demo", "lake", "--products", "50", "--days", "3"], ["nightly", "--lake", "lake"]):
         subprocess.run([*_entry(root), *words], cwd=work, env=env, check=True)
-    shim = subprocess.Popen([*_entry(root), *listed("CMD")], cwd=work, env=env)
-    try:
-        until(lambda: _answers(port), 60, "the shim answers")
+    with running([*_entry(root), *listed("CMD")], root / "printed", lambda: answers(port), cwd=work, env=env):
         _check_health(root, port, FILE)
-    finally:
-        shim.terminate()
-        shim.wait(60)
     print(f"all steps done; the health check passed; {sum(1 for _ in root.rglob('*')):,} files")
 
 
 def _entry(root: Path) -> list[str]:
     [command] = listed("ENTRYPOINT")
     return [str(root / "opt/cardpress/bin" / command)]
-
-
-def _answers(port: int) -> bool:
-    try:
-        return Client(port).get("/healthz").status == 200
-    except OSError:
-        return False
 
 
 def _placed(text: str, root: Path) -> str:

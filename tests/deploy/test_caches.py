@@ -2,8 +2,6 @@
 
 import json
 import re
-import shutil
-import subprocess
 import tempfile
 import time
 from collections import Counter
@@ -18,7 +16,7 @@ from tests.support import small_store
 from tests.support.commands import issue, run
 from tests.support.ports import free_port
 from tests.support.programs import needs
-from tests.support.service import API, ROOT, Client, Service, until
+from tests.support.service import API, ROOT, Client, Service, answers, running, until
 
 pytestmark = [pytest.mark.shim_only("starts its own services"), pytest.mark.xdist_group("caches")]
 TARGET = f"{API}/cards?limit=50"
@@ -70,24 +68,12 @@ def cache(request: pytest.FixtureRequest) -> str:
 @contextmanager
 def in_front(cache: str, shim: int) -> Iterator[int]:
     """Start a cache in front of a shim. Yield its port."""
-    folder, port = Path(tempfile.mkdtemp(prefix="cardpress-")), free_port()
-    folder.chmod(0o777)  # Squid has a user of its own
-    with (folder / "out").open("w") as out:
-        process = subprocess.Popen(CACHES[cache](folder, shim, port), stdout=out, stderr=out)
-    try:
-        until(lambda: _answers(port), 30, lambda: f"{cache} answers: {(folder / 'out').read_text()[-2000:]}")
-        yield port
-    finally:
-        process.terminate()
-        process.wait(30)
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _answers(port: int) -> bool:
-    try:
-        return Client(port).get("/healthz").status == 200
-    except OSError:
-        return False
+    port = free_port()
+    with tempfile.TemporaryDirectory(prefix="cardpress-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        folder.chmod(0o777)  # Squid has a user of its own
+        with running(CACHES[cache](folder, shim, port), folder / "out", lambda: answers(port)):
+            yield port
 
 
 @pytest.fixture

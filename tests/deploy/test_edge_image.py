@@ -15,7 +15,7 @@ from tests.deploy.containerfile import EDGE, ContainerStep, stages
 from tests.support.commands import run
 from tests.support.ports import free_port
 from tests.support.programs import needs
-from tests.support.service import PLENTY, Client, environment, until
+from tests.support.service import PLENTY, Client, answers, environment, until
 
 HOME = "/var/lib/cardpress"
 STEPS = stages()[EDGE]
@@ -76,20 +76,11 @@ def containers(fixed_store: Path, fixed_key: str, tmp_path: Path) -> Iterator[Co
         process.wait(60)
 
 
-def answers(client: Client, path: str) -> bool:
-    try:
-        return client.get(path).status == 200
-    except OSError:
-        client.close()
-        return False
-
-
 @pytest.mark.thorough
 @needs("nginx with Lua")
 def test_the_containers_serve_lists_and_bulk_files(containers: Containers, fixed_key: str) -> None:
     client = Client(containers.port, fixed_key)
-    until(lambda: answers(client, "/healthz"), 60, "the edge answers")
-
+    until(lambda: answers(containers.port), 60, "the edge answers")
     until(lambda: client.get("/api/v1/bulk")["X-Cache"] == "HIT", 60, "nginx has the list of files")
     left = int(client.get("/api/v1/bulk")["X-RateLimit-Remaining"])
     file = max(client.get("/api/v1/bulk").json["files"], key=lambda file: file["bytes"])

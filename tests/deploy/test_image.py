@@ -11,7 +11,7 @@ import pytest
 from tests.deploy import containerfile
 from tests.deploy.containerfile import FILE, OF_CHECKOUT, make_image, serve_demo, started, steps
 from tests.support.ports import free_port
-from tests.support.service import ROOT, until
+from tests.support.service import ROOT
 
 TEXT = OF_CHECKOUT.read_text()
 
@@ -54,7 +54,6 @@ def test_it_serves_the_demo_and_stops(tmp_path: Path) -> None:
 
 def stopped_at_once(root: Path) -> None:
     """The kernel drops a signal to process 1 that has no handler: the shell ends by itself, also while it builds."""
-    process = started(root, free_port())
-    until((root / "var/lib/cardpress/lake").exists, 60, "the lake is being written")
-    process.terminate()
-    assert process.wait(5 * max(1, os.getloadavg()[0])) == 143
+    with started(root, free_port(), (root / "var/lib/cardpress/lake").exists) as process:
+        process.terminate()
+        assert process.wait(5 * max(1, os.getloadavg()[0])) == 143

@@ -1,7 +1,6 @@
 """A real Prometheus scrapes a shim and a night: each metric that is documented has data, and each rule works."""
 
 import json
-import subprocess
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +19,7 @@ from tests.support.nights import demo_lake
 from tests.support.ports import free_port
 from tests.support.programs import PROGRAMS, needs, require
 from tests.support.raw_requests import get
-from tests.support.service import API, Client, Service, until
+from tests.support.service import API, Service, answers, running, until
 from tests.support.serving import RunningShim
 
 pytestmark = [
@@ -47,23 +46,9 @@ def prometheus(folder: Path, targets: dict[int, str]) -> Iterator[Query]:
     (folder / "prometheus.yaml").write_text(yaml.safe_dump(config))
     port = free_port()
     words = [f"--config.file={folder}/prometheus.yaml", f"--storage.tsdb.path={folder}/data"]
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(
-            ["prometheus", *words, f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log
-        )
-    try:
-        until(lambda: _is_ready(port), 60, "Prometheus is ready")
+    command = ["prometheus", *words, f"--web.listen-address=127.0.0.1:{port}"]
+    with running(command, folder / "log", lambda: answers(port, "/-/ready")):
         yield partial(_ask, port)
-    finally:
-        process.terminate()
-        process.wait(60)
-
-
-def _is_ready(port: int) -> bool:
-    try:
-        return Client(port).get("/-/ready").status == 200
-    except OSError:
-        return False
 
 
 def _ask(port: int, path: str) -> Any:

@@ -1,7 +1,6 @@
 """`make release`: the same bytes twice, and what a stranger installs from them answers a request."""
 
 import hashlib
-import json
 import os
 import subprocess
 import sys
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.ports import free_port
-from tests.support.service import API, ROOT, Client, until
+from tests.support.service import API, ROOT, Client, answers, running
 
 pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("release")]
 
@@ -49,18 +48,7 @@ def test_what_is_installed_from_it_makes_a_demo_and_serves_it(release: Path, tmp
     cardpress("demo", "lake", "--products", "50", "--days", "3")
     build = cardpress("build", "--lake", "lake", "--publish").splitlines()[-1]
     key, port = cardpress("keys", "issue", "--name", "me"), free_port()
-    shim = subprocess.Popen([program, "serve", "--port", str(port)], cwd=tmp_path, env=env, stderr=subprocess.DEVNULL)
-    try:
-        until(lambda: _answers(port), 60, "the shim answers")
+    shim = [program, "serve", "--port", port]
+    with running(shim, tmp_path / "log", lambda: answers(port), cwd=tmp_path, env=env):
         answer = Client(port, key).get(f"{API}/cards?limit=1")
-        assert answer["X-Build"] == build and json.loads(answer.text)["pagination"]["returned"] == 1
-    finally:
-        shim.terminate()
-        shim.wait(60)
-
-
-def _answers(port: int) -> bool:
-    try:
-        return Client(port).get("/healthz").status == 200
-    except OSError:
-        return False
+        assert answer["X-Build"] == build and answer.json["pagination"]["returned"] == 1

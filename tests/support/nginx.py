@@ -3,12 +3,11 @@
 import os
 import ssl
 import subprocess
-import time
 from pathlib import Path
 
 from tests.support.ports import free_port
 from tests.support.programs import path_of
-from tests.support.service import ROOT, patient
+from tests.support.service import ROOT, patient, running
 
 _MIME = Path("/etc/nginx/mime.types")
 # What stands around a file in conf.d, as Debian ships it; its own gzip must not get through to us.
@@ -97,16 +96,12 @@ class Nginx:
     def __enter__(self) -> "Nginx":
         tested = subprocess.run([*self._command, "-t"], capture_output=True, text=True)
         assert tested.returncode == 0 and "[warn]" not in tested.stderr, tested.stderr
-        self._process = subprocess.Popen(self._command)
-        deadline = time.monotonic() + 60
-        while not self._listens():
-            assert self._process.poll() is None and time.monotonic() < deadline, self.log
-            time.sleep(0.02)
+        self._running = running(self._command, self.folder / "printed", self._listens)
+        self._running.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.terminate()
-        self._process.wait(60)
+        self._running.__exit__(None, None, None)
 
     @property
     def log(self) -> str:

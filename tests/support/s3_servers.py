@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -21,6 +20,7 @@ from botocore.config import Config
 
 from tests.support.ports import free_port
 from tests.support.programs import PROGRAMS
+from tests.support.service import running, until
 
 SECRET = "testsecret"
 OWNER, READER = "owner", "reader"
@@ -61,6 +61,13 @@ class S3Server:
         """Return a client with which tests read the server without the product."""
         return self._client
 
+    def is_up(self) -> bool:
+        try:
+            self.client().list_buckets()
+        except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError):
+            return False
+        return True
+
     def bucket(self) -> str:
         """Create a bucket. Return its name."""
         name = f"cardpress-{uuid.uuid4().hex[:12]}"
@@ -82,12 +89,12 @@ class S3Server:
 def moto() -> Iterator[S3Server]:
     """Start moto, an emulation of AWS in memory."""
     port = free_port()
-    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cardpress-moto-")))
-        process = _start(stack, command, folder / "log")
-        server = S3Server("moto", f"http://127.0.0.1:{port}")
-        _until_up(server, process, folder / "log")
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", port]
+    server = S3Server("moto", f"http://127.0.0.1:{port}")
+    with (
+        tempfile.TemporaryDirectory(prefix="cardpress-moto-") as folder,
+        running(command, Path(folder, "log"), server.is_up),
+    ):
         yield server
 
 
@@ -102,18 +109,18 @@ def ceph() -> Iterator[S3Server]:
         fsid = conf.read_text().split()[3]
         _run("monmaptool", "--create", "--fsid", fsid, "--addv", "a", monitors, str(folder / "monmap"))
         _run("ceph-mon", "--mkfs", "-i", "a", "--monmap", str(folder / "monmap"), "--conf", str(conf))
-        _start(stack, ["ceph-mon", "-i", "a", "--conf", str(conf), "-f"], log)
+        _start(stack, ["ceph-mon", "-i", "a", "--conf", conf, "-f"], log)
         osd = str(uuid.uuid4())
         _run("ceph", "--conf", str(conf), "osd", "new", osd)
         _run("ceph-osd", "--mkfs", "-i", "0", "--osd-uuid", osd, "--conf", str(conf))
-        _start(stack, ["ceph-osd", "-i", "0", "--conf", str(conf), "-f"], log)
-        gateway = _start(stack, ["radosgw", "-n", "client.rgw", "--conf", str(conf), "-f"], log)
+        _start(stack, ["ceph-osd", "-i", "0", "--conf", conf, "-f"], log)
+        gateway = _start(stack, ["radosgw", "-n", "client.rgw", "--conf", conf, "-f"], log)
         for user in (OWNER, READER):
             admin = ("radosgw-admin", "-n", "client.rgw", "--conf", str(conf))
             named = ("--uid", user, "--display-name", user, "--access-key", user, "--secret-key", SECRET)
             _run(*admin, "user", "create", *named)
         server = S3Server("ceph", f"http://127.0.0.1:{port}")
-        _until_up(server, gateway, log)
+        until(lambda: server.is_up() or gateway.poll() is not None, _SECONDS, "Ceph answers")
         yield server
 
 
@@ -182,25 +189,6 @@ def _run(*command: str) -> None:
     assert result.returncode == 0, f"{' '.join(command)}: {result.stderr[-2000:]}"
 
 
-def _start(stack: ExitStack, command: list[str], log: Path) -> subprocess.Popen:
-    with log.open("ab") as out:
-        process = subprocess.Popen(command, stdout=out, stderr=out)
-    stack.callback(_stop, process)
-    return process
-
-
-def _stop(process: subprocess.Popen) -> None:
-    process.send_signal(signal.SIGKILL)  # no server may outlive the tests
-    process.wait()
-
-
-def _until_up(server: S3Server, process: subprocess.Popen, log: Path) -> None:
-    deadline = time.monotonic() + _SECONDS
-    while True:
-        try:
-            server.client().list_buckets()
-            return
-        except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError) as error:
-            gone = process.poll() is not None or time.monotonic() > deadline
-            assert not gone, f"{server.name} did not come up: {error}\n{log.read_text(errors='replace')[-3000:]}"
-            time.sleep(0.05)
+def _start(stack: ExitStack, command: list[object], log: Path) -> subprocess.Popen:
+    """Start a part of Ceph. It is killed at the end: no server may outlive the tests."""
+    return stack.enter_context(running(command, log, lambda: True, signal.SIGKILL))

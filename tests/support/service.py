@@ -9,11 +9,13 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -75,6 +77,30 @@ def until(check: Callable[[], Any], seconds: float, what: str) -> Any:
         assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
         time.sleep(0.05)
     return value
+
+
+def answers(port: int, target: str = "/healthz") -> bool:
+    """Return whether a server of this machine answers 200."""
+    try:
+        return Client(port).get(target).status == 200
+    except OSError:
+        return False
+
+
+@contextmanager
+def running(
+    command: Sequence[object], log: Path, is_up: Callable[[], object], stop: int = signal.SIGTERM, **more: Any
+) -> Iterator[subprocess.Popen[str]]:
+    """Run a server, from when it is up until the end of the block. Its output goes to a file."""
+    with log.open("ab") as out:
+        process = subprocess.Popen([*map(str, command)], stdout=out, stderr=out, **more)
+    try:
+        until(lambda: is_up() or process.poll() is not None, 120, f"{command[0]} is up")
+        assert process.poll() is None, f"{command[0]} ended: {log.read_text(errors='replace')[-3000:]}"
+        yield process
+    finally:
+        process.send_signal(stop)
+        process.wait(60)
 
 
 @dataclass
@@ -271,10 +297,7 @@ class Service:
 
     def _ready(self) -> bool:
         assert self.process.poll() is None, f"the shim ended: {self.log.read_text()[-3000:]}"
-        try:
-            return Client(self.port).get("/healthz").status == 200
-        except OSError:
-            return False
+        return answers(self.port)
 
 
 def window_left(answer: HttpAnswer) -> tuple[int, int]:
