@@ -24,8 +24,7 @@ from generator.lake.lake import open_lake
 from generator.lake.quarantine import skipped_by_builds
 from generator.lake.writer import LakeWriter
 from generator.making.make import make_build
-from generator.reading.diff.report import make_report
-from generator.reading.diff.terminal_text import as_text
+from generator.reading.diff.report import as_text, make_report
 from generator.releases.publish import publish
 from generator.terminal import Progress, say, say_lines
 from generator.threads import Resources

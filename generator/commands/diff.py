@@ -10,8 +10,7 @@ from generator.commands.options import BuildName, named_build, resources_options
 from generator.compare.comparison import compare
 from generator.compare.diff import Diff
 from generator.reading.diff.json_document import as_json
-from generator.reading.diff.report import as_html, make_report
-from generator.reading.diff.terminal_text import as_text
+from generator.reading.diff.report import as_html, as_text, make_report
 from generator.terminal import Progress, clean, clean_json
 from generator.threads import Resources
 

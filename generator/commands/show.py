@@ -1,6 +1,6 @@
 """`cardpress show`: the builds of a store, one build, and how fresh the data is."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -23,16 +23,25 @@ from generator.compare.judgements import late_sources, read_judgement
 from generator.compare.run_reports import newest_report
 from generator.errors import BuildError
 from generator.lake.quarantine import QuarantinedFile, read_quarantine, waiting_in_short
-from generator.making.game_coverage import GameCoverage, cover_games, table_of
+from generator.making.game_coverage import GameCoverage, cover_games
+from generator.reading.build_tables import (
+    games_table,
+    gates_table,
+    inputs_table,
+    layers_table,
+    left_out_table,
+    some,
+    sources_table,
+)
 from generator.reading.overview import (
     BuildRow,
     Overview,
-    SourceAge,
     last_failed_night,
     overview,
     source_ages,
     undone_decisions,
 )
+from generator.reading.sheet import Table, age, as_lines
 from generator.terminal import say, say_json, say_lines
 
 _Json = dict[str, Any]
@@ -106,8 +115,6 @@ def _store_lines(details: _Json, found: Overview, store: str) -> Iterator[str]:
         yield no_builds_message(store)
     if details["late"]:
         yield f"WARNING: {details['late']}"
-    yield from _source_lines(details["sources"])
-    yield from _game_lines(details["games"])
     if waiting := [QuarantinedFile(**file) for file in details["quarantine"]]:
         yield waiting_in_short(waiting, store)
     if details["undone"]:
@@ -119,77 +126,40 @@ def _store_lines(details: _Json, found: Overview, store: str) -> Iterator[str]:
         yield from (f"  {sentence}" for sentence in night["meaning"])
         if night["pages"]:
             yield f"pages of the last night: {layout.page_name(night['run'], '')} ({len(night['pages'])} pages)"
+    yield from _tables(*_fresh_tables(details))
 
 
 def _build_row(row: BuildRow) -> Sequence[str]:
     counts = (f"{row.products:,}", f"{row.objects:,}", f"{row.bytes / 1e6:,.1f}")
-    return (row.id, _age(row.age_hours), *counts, row.gates, row.state)
+    return (row.id, age(row.age_hours), *counts, row.gates, row.state)
 
 
 def _build_lines(details: _Json) -> Iterator[str]:
-    record = details["record"]
+    record, gates = details["record"], details["gates"]
     yield f"{record['id']}, as of {record['as_of']}"
-    layers = [
-        (name, layer["digest"], f"{record['objects'][name]:,}", f"{record['bytes'][name] / 1e6:,.1f}")
-        for name, layer in record["layers"].items()
-    ]
-    yield from _table([("LAYER", "DIGEST", "OBJECTS", "MB"), *layers])
     yield "versions: " + ", ".join(f"{name} {version}" for name, version in record["versions"].items())
-    yield from _provenance_lines(record["provenance"])
-    for left_out in record["left_out"]:
-        yield "left out: {table}: {rows:,} {reason}, such as {example}".format(**left_out)
-    for file in record["quarantine"]:
-        yield "left out: {table} of {day}, in quarantine (SHA-256 {sha256})".format(**file)
-    yield from _gate_lines(details["gates"])
-    yield from _source_lines(details["sources"])
-    yield from _game_lines(details["games"])
-
-
-def _provenance_lines(provenance: _Json) -> Iterator[str]:
-    code = provenance["code"]
+    code = record["provenance"]["code"]
     yield f"code: cardpress {code['version']}, SHA-256 {code['sha256']}"
-    yield from _table([("INPUT", "FILES", "MB", "DAYS", "SHA-256"), *map(_input_row, provenance["inputs"].items())])
-
-
-def _input_row(named: tuple[str, _Json]) -> Sequence[str]:
-    name, table = named
-    days = f"{table['first_day']} to {table['last_day']}" if "last_day" in table else ""
-    megabytes = f"{table['bytes'] / 1e6:,.1f}" if "bytes" in table else ""
-    return (name, f"{table.get('files', 1):,}", megabytes, days, table["sha256"])
-
-
-def _gate_lines(judgement: _Json | None) -> Iterator[str]:
-    if judgement is None:
+    if gates is None:
         yield "gates: no night has judged this build"
-        return
-    yield f"gates, by run {judgement['run']} against {judgement['against'] or 'no live build'}:"
-    yield from _table([_gate_row(verdict) for verdict in judgement["verdicts"]])
-    yield from (f"strange: {remark['message']}" for remark in judgement.get("remarks", []))
+    else:
+        yield from (f"strange: {remark['message']}" for remark in gates["remarks"])
+    tables = [
+        layers_table(record, {}),
+        inputs_table(record["provenance"]["inputs"]),
+        left_out_table(record),
+        *([gates_table(gates)] if gates else []),
+    ]
+    yield from _tables(*tables, *_fresh_tables(details))
 
 
-def _gate_row(verdict: _Json) -> Sequence[str]:
-    return (
-        "FORCED" if verdict["forced"] else "BREACHED" if verdict["breached"] else "passed",
-        verdict["gate"],
-        f"{verdict['value']:.4g} of {verdict['threshold']:.4g}",
-        verdict["message"] if verdict["breached"] else "",
-    )
+def _fresh_tables(details: _Json) -> tuple[Table, Table]:
+    return sources_table(details["sources"]), games_table(details["games"])
 
 
-def _source_lines(sources: Iterable[_Json]) -> Iterator[str]:
-    for source in (SourceAge(**fields) for fields in sources):
-        if source.newest is None:
-            yield f"{source.table}: none"
-        else:
-            line = f"{source.table}: {source.newest}, {_age(source.age_hours or 0)} old"
-            warning = f"  WARNING: older than {_age(source.allowed_hours)}" if source.late else ""
-            yield line + warning
-
-
-def _game_lines(games: Sequence[GameCoverage]) -> Iterator[str]:
-    if games:
-        yield "price guide, and the share of the products that have each price; *: none in the newest guide"
-        yield from _table(list(table_of(games)))
+def _tables(*tables: Table) -> Iterator[str]:
+    for shown in some(tables):
+        yield from as_lines(shown)
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -200,7 +170,3 @@ def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
             for place, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         yield "  ".join(cells).rstrip()
-
-
-def _age(hours: float) -> str:
-    return f"{hours:.0f} h" if hours < 72 else f"{hours / 24:.0f} d"

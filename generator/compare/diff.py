@@ -6,34 +6,27 @@ that hold values are read into text tables. The views of `build/diff/` answer ev
 
 import itertools
 import json
-from collections.abc import Iterator
+import operator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
 import pyarrow as pa
-from isal import igzip, isal_zlib
 
 from edge_auth.builds import layer_names, layout
 from edge_auth.builds.builds import Build
 from edge_auth.builds.bulk import FILES
-from edge_auth.builds.index import INDEX_NAME, Entry, map_table
+from edge_auth.builds.index import INDEX_NAME, map_table
 from edge_auth.builds.layers import Layer
-from edge_auth.errors import DamagedObject
+from edge_auth.store.codec import decompress
 from generator.compare.comparison import Comparison, named_faults, read_cards
 from generator.database import Database
 from generator.site.schemas import REFERENCE, Json, schemas
 from generator.terminal import Progress
 from generator.tree.lists import card_lists
 
-BLOCK_BYTES = 4 * 1024 * 1024
+OBJECTS_PER_BATCH = 3000
 _CARD_KEYS = "rows/{}.json"
-_ISAL_ERROR: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # isal's stubs declare an instance
-_GZIP_ERRORS = (OSError, EOFError, _ISAL_ERROR)
-_GZIP_WBITS = 31  # zlib's window size for a gzip member
-
 HashedKeys = tuple[str, pa.Table]  # the pattern of keys, and a table with at least `key` and `json_sha256`
-_Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def index_table(layer: Layer) -> tuple[str, pa.Table]:
@@ -83,70 +76,23 @@ def page_hashes(build: Build) -> HashedKeys:
     return "", pa.table({"key": pa.array(keys, pa.string()), "json_sha256": hashes})
 
 
-def read_objects(layer: Layer, members: pa.Table) -> Iterator[pa.Table]:
-    """Yield the wanted objects of a layer, as tables of `key` and `json` of some megabytes each.
-
-    Args:
-        members: All objects of the layer in the order of its packs: pack, offset, length, json_size, key, wanted.
+def read_objects(layer: Layer, keys: Iterable[str]) -> Iterator[pa.Table]:
+    """Yield objects of a layer as tables of `key` and `json`.
 
     Raises:
         StoreError: A pack cannot be read, or does not match the index.
     """
-    wanted = members["wanted"].to_numpy()
-    for first, end in _blocks(members):
-        hits = np.flatnonzero(wanted[first:end])
-        if len(hits):
-            last = first + int(hits[-1])
-            first += int(hits[0])
-            yield _read_block(layer, members.slice(first, last - first + 1))
-
-
-def _blocks(members: pa.Table) -> Iterator[tuple[int, int]]:
-    """Yield the first row and the end row of each block of a pack."""
-    pack, offset = members["pack"].to_numpy(), members["offset"].to_numpy()
-    changes = (np.diff(pack) != 0) | (np.diff(offset // BLOCK_BYTES) != 0)
-    return itertools.pairwise([0, *(np.flatnonzero(changes) + 1).tolist(), len(members)])
-
-
-def _read_block(layer: Layer, members: pa.Table) -> pa.Table:
-    name = layer.index.packs[members["pack"][0].as_py()].name
-    start, sizes = members["offset"][0].as_py(), members["json_size"].to_numpy()
-    end = members["offset"][-1].as_py() + members["length"][-1].as_py()
-    try:
-        data = layer.store.get(layer.folder + name, start, end - start)
-        text = igzip.decompress(data)  # type: ignore[no-untyped-call]  # isal's stubs lack the types
-    except _GZIP_ERRORS as error:
-        raise DamagedObject(f"{layer.folder}{name} at {start}: {error}") from error
-    offsets = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
-    if len(text) != offsets[-1]:
-        raise DamagedObject(f"{layer.folder}{name} at {start}: {len(text)} bytes of JSON, the index says {offsets[-1]}")
-    return pa.table({"key": members["key"], "json": _strings(text, offsets)}).filter(members["wanted"])
-
-
-def read_lines(layer: Layer, entry: Entry) -> Iterator[pa.Table]:
-    """Yield the lines of one object that may be large, as tables of `line` of some megabytes each.
-
-    Raises:
-        StoreError: The object cannot be read, or is not a gzip member of whole lines.
-    """
-    decompressor, rest = isal_zlib.decompressobj(wbits=_GZIP_WBITS), b""
-    for start in range(0, entry.length, BLOCK_BYTES):
-        length = min(BLOCK_BYTES, entry.length - start)
-        data = layer.store.get(layer.folder + entry.pack, entry.offset + start, length)
-        try:
-            text = rest + decompressor.decompress(data)
-        except _GZIP_ERRORS as error:
-            raise DamagedObject(f"{layer.folder}{entry.pack} at {entry.offset}: {error}") from error
-        cut = text.rfind(b"\n") + 1
-        text, rest = text[:cut], text[cut:]
-        ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1
-        yield pa.table({"line": _strings(text, np.concatenate(([0], ends)).astype(np.int64))})
-    if rest or not decompressor.eof:
-        raise DamagedObject(f"{layer.folder}{entry.pack} at {entry.offset}: the object ends too early")
-
-
-def _strings(text: bytes, offsets: _Array) -> pa.Array:
-    return pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(text))
+    entries = ((key, layer.index.find(key)) for key in keys)
+    found = sorted((entry.pack, entry.offset, key, entry) for key, entry in entries if entry)
+    for pack, in_pack in itertools.groupby(found, operator.itemgetter(0)):
+        data, rows = layer.local(pack).read_bytes(), list(in_pack)
+        for start in range(0, len(rows), OBJECTS_PER_BATCH):
+            batch = rows[start : start + OBJECTS_PER_BATCH]
+            texts = [
+                decompress(layer.verified(entry, data[offset : offset + entry.length])).decode()
+                for _, offset, _, entry in batch
+            ]
+            yield pa.table({"key": [key for _, _, key, _ in batch], "json": pa.array(texts, pa.string())})
 
 
 # The resources of the API.
@@ -157,11 +103,11 @@ PERCENT_FLOOR_EUROS = 1
 _IS_WATCHLIST_ITEM = r"regexp_matches(key, '^watchlist/[^/]+\.json$')"
 _IS_DOUBTFUL = "id in (select id from touched_details where doubtful)"
 # A page of a list, and the fingerprint index, hold one item per line.
-_ITEMS_QUERY = "select $1, rtrim(line, e',\n') from batch where line like '{%}\n' or line like '{%},\n'"
+_ITEMS_QUERY = "select $1, rtrim(line, ',') from batch where line like '{%}' or line like '{%},'"
 # The first line of the fingerprint index holds the index's own fields.
 _INDEX_FIELDS_QUERY = """
-select 'fingerprint index', left(line, len(line) - len(',"entries":[\n')) || '}' from batch
-where line like '%,"entries":[\n'
+select 'fingerprint index', left(line, len(line) - len(',"entries":[')) || '}' from batch
+where line like '%,"entries":['
 """
 # Per resource of the diff: its schema, and the members that are not compared (its key, and items of their own).
 _SCHEMAS = {
@@ -337,15 +283,10 @@ def _changed_objects(db: Database, build: Build, side: str, name: str, condition
     """Yield the objects (key, json) of a layer of this build that meet a condition and differ from the other build."""
     if name not in build.layers:
         return iter(())
-    pattern, index = index_table(build.layers[name])
-    db.connection.register("side_index", index)
-    db.set(pattern=pattern)
-    db.connection.execute(
-        "create or replace table wanted as "
+    keys = db.rows(
         f"select key from object_changes where layer = '{name}' and change <> '{_absent_in(side)}' and {condition}"
     )
-    db.run("diff/members")
-    return read_objects(build.layers[name], db.table("from members"))
+    return read_objects(build.layers[name], (key for (key,) in keys))
 
 
 def _absent_in(side: str) -> str:
@@ -354,11 +295,13 @@ def _absent_in(side: str) -> str:
 
 
 def _insert_lines(db: Database, layer: Layer, side: str) -> None:
+    """Insert the items of pages, and of the index of fingerprints, which have one on each line."""
     for position in range(len(layer.index)):
-        for batch in read_lines(layer, layer.index.entry(position)):
-            db.insert(f"{side}_texts", _ITEMS_QUERY, batch, layer.name)
-            if layer.name == layer_names.FINGERPRINTS:
-                db.insert(f"{side}_texts", _INDEX_FIELDS_QUERY, batch)
+        lines = layer.read(layer.index.entry(position)).decode().split("\n")
+        batch = pa.table({"line": pa.array(lines, pa.large_string())})
+        db.insert(f"{side}_texts", _ITEMS_QUERY, batch, layer.name)
+        if layer.name == layer_names.FINGERPRINTS:
+            db.insert(f"{side}_texts", _INDEX_FIELDS_QUERY, batch)
 
 
 def compared_fields() -> dict[str, list[str]]:

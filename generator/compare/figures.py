@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import NamedTuple
 
 import numpy as np
 
@@ -79,8 +80,7 @@ def _bulk_files(build: Build) -> set[str]:
     return {entry["name"] for entry in json.loads(build.manifest())[FILES]}
 
 
-@dataclass(frozen=True)
-class FigureRow:
+class FigureRow(NamedTuple):
     """A figure of a night beside the same of earlier ones; None where there was no such night."""
 
     name: str

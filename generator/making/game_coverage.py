@@ -1,6 +1,6 @@
 """How fresh and how complete the price guide of each game is in a build, column by column."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -41,10 +41,6 @@ class GameCoverage:
     def title(self) -> str:
         """The name of the game, for people."""
         return self.game or NO_GAME
-
-    def share(self, column: str) -> float:
-        """Return the share of the products that have a price."""
-        return self.prices[column] / self.products
 
     def is_late(self, column: str) -> bool:
         """Return whether the game's newest guide has no such price at all, although an older one has."""
@@ -89,17 +85,6 @@ def coverage(rows: Iterable[dict[str, Any]]) -> Iterator[GameCoverage]:
             {column: found["prices"] for column, found in columns.items()},
             {column: _text(found["newest"]) for column, found in columns.items()},
         )
-
-
-def table_of(games: Sequence[GameCoverage]) -> Iterator[tuple[str, ...]]:
-    """Yield the rows of a table for people: days, and the percentage of the products that have each price."""
-    yield ("GAME", "PRODUCTS", "GUIDE", "HALF SINCE", *GUIDE_PRICES)
-    for game in games:
-        shares = (
-            f"{100 * game.share(column):.0f}%{'*' if game.is_late(column) else ''}" if game.prices[column] else "-"
-            for column in GUIDE_PRICES
-        )
-        yield (game.title, f"{game.products:,}", game.newest or "none", game.usual or "none", *shares)
 
 
 def _text(day: Any) -> str | None:

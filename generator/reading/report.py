@@ -1,14 +1,13 @@
-"""The report of a build: collects what it shows, and renders it as an HTML page, alone or with the pages of a night.
+"""The report of a build as an HTML page, alone or with the pages of a night.
 
-The summary has the record, the prices, and what nights left in the store. Ages count up to a moment of the clock that
-the caller gives. All else is the same for the same build in the same store. The pages of a night are the report of its
-build and the diff to the live build, which link to each other.
+Ages count up to a moment of the clock that the caller gives. All else is the same for the same build in the same store.
+The pages of a night are the report of its build and the diff to the live build, which link to each other.
 """
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -21,14 +20,37 @@ from generator.compare.comparison import Comparison, compare, named_faults, pric
 from generator.compare.diff import Diff
 from generator.compare.judgements import read_judgement
 from generator.compare.run_reports import DIFF_PAGE, REPORT_PAGE, UNCHANGED, Figures, RunReport, read_reports
-from generator.lake.files import GUIDE_PRICES
 from generator.lake.quarantine import QuarantinedFile, describe_waiting, held_games
-from generator.making.game_coverage import coverage
+from generator.making.game_coverage import NO_GAME, coverage
+from generator.reading.build_tables import (
+    SOURCE_TITLES,
+    games_table,
+    gates_in_short,
+    gates_table,
+    layers_table,
+    left_out_table,
+    some,
+    sources_table,
+)
+from generator.reading.diff.report import PRICES, make_report
 from generator.reading.diff.report import as_html as diff_as_html
-from generator.reading.diff.report import make_report
-from generator.reading.overview import LastNight, SourceAge, last_failed_night, source_ages
+from generator.reading.overview import last_failed_night, source_ages
 from generator.reading.plot import Bar, Plot, plot
 from generator.reading.render import render
+from generator.reading.sheet import (
+    Cell,
+    Column,
+    Figure,
+    Group,
+    Record,
+    Table,
+    counts,
+    number,
+    part,
+    signed,
+    table,
+    what,
+)
 from generator.terminal import Progress
 from generator.threads import Resources
 
@@ -36,17 +58,7 @@ DIFF_ROWS = 50  # of each list of the diff
 MAX_HISTORY_BUILDS = 30
 # How many run reports are searched for the builds of the history.
 MAX_RUN_REPORTS = 100
-# A row of a view of `build/report/`.
-Row = dict[str, Any]
-
 _VIEWS = ("coverage", "distribution", "ages", "game_columns")
-_PRICE_TITLES = {"trend": "Trend", "low": "Low", "filtered": "Lowest under the seller filter"}
-_SOURCE_TITLES = {
-    "price_guide": "Price guide",
-    "listings": "List pages",
-    "filtered_checks": "Filtered checks",
-    "watch_checks": "Watch checks",
-}
 _FRESH_DAYS = 2  # bars of older rows have the warning color
 _MAX_DAY_LABELS = 7
 # The report of a night or the gate results of a build, as JSON.
@@ -54,67 +66,22 @@ _Stored = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class PriceCounts:
-    """The rows of the views of `build/report/`."""
-
-    coverage: list[Row]
-    distribution: list[Row]
-    ages: list[Row]
-    games: list[Row]
-
-
-@dataclass(frozen=True)
-class LayerSummary:
-    """A layer of the build. `seconds`: how long it took to build; None if no night recorded it."""
-
-    name: str
-    digest: str
-    objects: int
-    bytes: int
-    seconds: float | None
-
-
-@dataclass(frozen=True)
-class HistoryRow:
-    """A build of the history. `run`, `outcome` and `seconds` are of the last night that made it; None if unknown."""
-
-    build: str
-    as_of: str
-    products: int
-    sets: int
-    objects: int
-    bytes: int
-    run: str | None = None
-    outcome: str | None = None
-    seconds: float | None = None
-
-
-@dataclass(frozen=True)
-class BuildSummary:
+class BuildReport:
     """The content of the report of a build.
 
     Attributes:
-        moment: The time that the ages of the sources count up to.
-        sources: How old the newest row of each source is.
-        night: The report of the last night that made the build, or None.
-        judgement: The gate results of the last night that judged the build, or None.
-        layers: The slowest first, those without a time last.
-        failed_since: The newest night of the store, if it did not publish and made another build.
-        history: Builds up to the as-of day, oldest first, this build among them.
+        night: The run and the outcome of the last night that made the build, or ''.
+        warnings: What is wrong: a title and sentences for each.
+        tiles: The figures at the head of the page.
     """
 
     build: str
     as_of: str
-    record: BuildRecord
-    counts: PriceCounts
-    moment: datetime
-    sources: list[SourceAge]
-    night: _Stored | None
-    judgement: _Stored | None
-    layers: list[LayerSummary] = field(default_factory=list)
-    history: list[HistoryRow] = field(default_factory=list)
-    failed_since: LastNight | None = None
-    held: str = ""
+    night: str
+    warnings: list[tuple[str, list[str]]]
+    tiles: dict[str, str]
+    groups: list[Group]
+    versions: dict[str, str]
 
 
 def write_pages(
@@ -158,80 +125,40 @@ def diff_page(
         return _encode(diff_as_html(make_report(Diff(comparison, progress), top, figures), build_report))
 
 
-def summarize_build(store: Store, build: Build, clock: Clock, resources: Resources) -> BuildSummary:
-    """Collect what the report of a build shows.
-
-    Raises:
-        BuildError, StoreError: The build cannot be read.
-    """
-    nights, records = _nights(store, build), _records(store, build)
-    night = next((report for report in nights if report["build"] == build.id), None)
-    moment = clock()
-    return BuildSummary(
-        build.id,
-        build.as_of.isoformat(),
-        build.record,
-        count_prices(build, resources),
-        moment,
-        source_ages(build.record, lambda: moment),
-        night,
-        read_judgement(store, build.id),
-        _layer_summaries(build, nights, records),
-        _history(nights, records),
-        failed if (failed := last_failed_night(store)) and failed.build != build.id else None,
-        held_games(store, build.record),
-    )
-
-
-def count_prices(build: Build, resources: Resources) -> PriceCounts:
-    """Count the prices of a build.
-
-    Args:
-        resources: What DuckDB may use.
-
-    Raises:
-        BuildError: DuckDB cannot read the prices.
-        StoreError: The prices cannot be fetched.
-    """
-    with prices_database(build, resources) as db:
-        db.run(*(f"report/{view}" for view in _VIEWS))
-        return PriceCounts(*(db.table(f"from {view}").to_pylist() for view in _VIEWS))
-
-
-def as_html(summary: BuildSummary, diff_url: str | None = None) -> Iterator[str]:
+def as_html(report: BuildReport, diff_url: str | None = None) -> Iterator[str]:
     """Yield the page in pieces.
 
     Args:
         diff_url: Relative URL of the page that shows what the build changed, to link to.
     """
-    sources = dict.fromkeys(row["source"] for row in summary.counts.ages)
-    yield from render(
-        "report",
-        {"source_title": _source_title, "age": format_age},
-        summary=summary,
-        moment=f"{summary.moment:%Y-%m-%d %H:%M} UTC",
-        tiles=_tiles(summary),
-        prices=_PRICE_TITLES,
-        distributions={price: _distribution_plots(summary, price) for price in _PRICE_TITLES},
-        ages={source: _ages_plot(summary, source) for source in sources},
-        products=_products_plot(summary.history),
-        seconds=_seconds_plot(summary.history),
-        gates=_gates(summary),
-        games=list(coverage(summary.counts.games)),
-        guide_columns=GUIDE_PRICES,
-        diff_page=diff_url,
-        held=summary.held,
-        quarantine=_quarantine(summary),
-    )
-
-
-def format_age(hours: float) -> str:
-    """Format an age, in hours up to three days and in days beyond."""
-    return f"{hours:.0f} h" if hours < 72 else f"{hours / 24:.0f} d"
+    yield from render("report", report=report, diff_page=diff_url)
 
 
 def _encode(pieces: Iterable[str]) -> bytes:
     return "".join(pieces).encode()
+
+
+def summarize_build(store: Store, build: Build, clock: Clock, resources: Resources) -> BuildReport:
+    """Collect what the report of a build shows.
+
+    Raises:
+        BuildError, StoreError: The build cannot be read.
+    """
+    with prices_database(build, resources) as db:
+        db.run(*(f"report/{view}" for view in _VIEWS))
+        prices: dict[str, list[Record]] = {view: db.table(f"from {view}").to_pylist() for view in _VIEWS}
+    nights, records = _nights(store, build), _records(store, build)
+    night = next((report for report in nights if report["build"] == build.id), None)
+    judgement = read_judgement(store, build.id)
+    return BuildReport(
+        build.id,
+        build.as_of.isoformat(),
+        f"night {night['run']}: {night['outcome']}" if night else "",
+        list(_warnings(store, build, night, judgement)),
+        _tiles(build.record, judgement),
+        list(_groups(build, clock(), prices, judgement, nights, records)),
+        build.record["versions"],
+    )
 
 
 def _nights(store: Store, build: Build) -> list[_Stored]:
@@ -251,154 +178,209 @@ def _records(store: Store, build: Build) -> dict[str, BuildRecord]:
     return records
 
 
-def _layer_summaries(build: Build, nights: list[_Stored], records: dict[str, BuildRecord]) -> list[LayerSummary]:
+def _warnings(
+    store: Store, build: Build, night: _Stored | None, judgement: _Stored | None
+) -> Iterator[tuple[str, list[str]]]:
+    if held := held_games(store, build.record):
+        yield held, []
+    if (failed := last_failed_night(store)) and failed.build != build.id:
+        seen = "This page is about what clients see."
+        yield f"The last night was {failed.outcome}", [*failed.sentences[1:], seen]
+    if night and (files := [QuarantinedFile(**file) for file in night.get("quarantine", [])]):
+        yield "In quarantine", [describe_waiting(files, night["store"])]
+    if night and night["error"]:
+        yield "Why the night failed", [night["error"]]
+    if judgement and judgement["remarks"]:
+        yield "What is strange", [remark["message"] for remark in judgement["remarks"]]
+
+
+def _tiles(record: BuildRecord, judgement: _Stored | None) -> dict[str, str]:
+    fresh = record["freshness"]
+    counted = {name: fresh["catalogue"][name] for name in ("products", "singles", "sealed", "sets")}
+    counted |= {"tracked": fresh["watchlist"]["products"], "objects": sum(record["objects"].values())}
+    tiles = {name: f"{count:,}" for name, count in counted.items()}
+    return tiles | {"megabytes": f"{sum(record['bytes'].values()) / 1e6:,.1f}", "gates": gates_in_short(judgement)}
+
+
+def _groups(
+    build: Build,
+    moment: datetime,
+    prices: Mapping[str, list[Record]],
+    judgement: _Stored | None,
+    nights: list[_Stored],
+    records: dict[str, BuildRecord],
+) -> Iterator[Group]:
     record = build.record
-    layers = [
-        LayerSummary(
-            name, layer["digest"], record["objects"][name], record["bytes"][name],
-            _layer_seconds(name, layer["digest"], nights, records | {build.id: record}),
-        )
-        for name, layer in record["layers"].items()
-    ]  # fmt: skip
-    return sorted(layers, key=lambda layer: (layer.seconds is None, -(layer.seconds or 0), layer.name))
+    sources = sources_table(map(vars, source_ages(record, lambda: moment)))
+    ages = [_ages_figure(source, prices["ages"]) for source in dict.fromkeys(row["source"] for row in prices["ages"])]
+    yield Group(f"Freshness at {moment:%Y-%m-%d %H:%M} UTC", some([sources, left_out_table(record)]), ages)
+    of_games = [_coverage_table(prices["coverage"]), games_table(coverage(prices["game_columns"]))]
+    indexes = [_indexes_table(judgement)] if judgement else []
+    yield Group("Products and coverage of prices", some([*of_games, *indexes]))
+    yield Group("Prices", figures=[_prices_figure(price, prices["distribution"]) for price in PRICES])
+    night = next((report for report in nights if report["build"] == build.id), None)
+    gates = [gates_table(judgement)] if judgement else []
+    steps = [_steps_table(night)] if night else []
+    seconds = _layer_seconds(record, nights, records | {build.id: record})
+    yield Group("Gates and time", some([*gates, *steps, layers_table(record, seconds)]))
+    history = _history(nights, records)
+    yield Group("History", [_history_table(history)], [_products_figure(history), _seconds_figure(history)])
 
 
-def _layer_seconds(name: str, digest: str, nights: list[_Stored], records: dict[str, BuildRecord]) -> float | None:
-    """Return how long the night that built a layer took over it, for this build or for one that shares the layer."""
+def _coverage_table(rows: list[Record]) -> Table:
+    def covered(head: str, name: str) -> Column:
+        return head, lambda row: part(row[name], row["products"])
+
+    def kind(row: Record) -> str:
+        return "" if row["kind"] == "all" else str(row["kind"])
+
+    columns: list[Column] = [
+        ("Game", lambda row: what("all games" if row["all_games"] else row["game"] or NO_GAME)),
+        ("Kind", lambda row: Cell(row["kind"])),
+        *counts("products"),
+        *(covered(name.capitalize(), name) for name in ("trend", "low", "avg", "checked", "filtered")),
+        covered("List page", "from_price"),
+    ]
+    note = (
+        "The share of the products of a game and kind that have each price. Checked: products with a check under the "
+        "seller filter, with or without offers."
+    )
+    made = table("Coverage of prices", columns, rows, note, "wide")
+    shown = [line._replace(kind=kind(row)) for line, row in zip(made.rows, rows, strict=True)]
+    return Table(made.title, made.heads, shown, note, "wide")
+
+
+def _indexes_table(judgement: _Stored) -> Table:
+    def change(row: Record) -> Record:
+        before = row["index_before"]
+        return {**row, "change": 100 * row["index"] / before - 100 if before else None}
+
+    columns: list[Column] = [
+        ("Game", lambda row: what(row["game"])),
+        ("Day", lambda row: Cell(str(row["day"]))),
+        ("Singles with a price", lambda row: number(row["priced"])),
+        ("Index", lambda row: number(row["index"], ".2f")),
+        ("Day before", lambda row: Cell(str(row["day_before"] or "none"))),
+        ("Index then", lambda row: number(row["index_before"], ".2f")),
+        signed("Change in percent", "change"),
+    ]
+    against = judgement["against"] or "no live build"
+    note = f"The prices of the singles, 100 on the first day: now, and on the newest day of {against}."
+    return table("The index of each game", columns, map(change, judgement["indexes"]), note, "wide")
+
+
+def _steps_table(night: _Stored) -> Table:
+    rows = [{"step": step, "seconds": seconds} for step, seconds in night["seconds"].items()]
+    columns = [("Step", lambda row: what(row["step"])), ("Seconds", lambda row: number(row["seconds"], ".1f"))]
+    return table("Steps of the night", columns, rows)
+
+
+def _layer_seconds(record: BuildRecord, nights: list[_Stored], records: dict[str, BuildRecord]) -> dict[str, float]:
+    """Return how long the night that built each layer took over it, for this build or for one that shares the layer."""
+    found: dict[str, float] = {}
     for night in nights:
-        seconds: float | None = night.get("layer_seconds", {}).get(name)
-        record = records.get(night["build"])
-        layer = record["layers"].get(name) if record else None
-        if seconds is not None and layer and layer["digest"] == digest:
-            return seconds
-    return None
+        layers = records[night["build"]]["layers"] if night["build"] in records else {}
+        for name, seconds in night.get("layer_seconds", {}).items():
+            mine, theirs = record["layers"].get(name), layers.get(name)
+            if mine and theirs and mine["digest"] == theirs["digest"]:
+                found.setdefault(name, seconds)
+    return found
 
 
-def _history(nights: list[_Stored], records: dict[str, BuildRecord]) -> list[HistoryRow]:
-    rows = {id_: _history_row(id_, record) for id_, record in records.items()}
-    for night in reversed(nights):  # the last night that made a build replaces the earlier ones
+def _history(nights: list[_Stored], records: dict[str, BuildRecord]) -> list[Record]:
+    """Return the builds up to the as-of day, the oldest first, each with the last night that made it."""
+    rows = {id_: _history_row(id_, record, {}) for id_, record in records.items()}
+    for night in reversed(nights):
         if night["outcome"] != UNCHANGED or night["build"] not in rows:
             rows[night["build"]] = _history_row(night["build"], night["record"], night)
-    return sorted(rows.values(), key=lambda row: (row.as_of, row.run or "", row.build))[-MAX_HISTORY_BUILDS:]
+    return sorted(rows.values(), key=lambda row: (row["as_of"], row["run"], row["build"]))[-MAX_HISTORY_BUILDS:]
 
 
-def _history_row(id_: str, record: BuildRecord, night: _Stored | None = None) -> HistoryRow:
+def _history_row(id_: str, record: BuildRecord, night: _Stored) -> Record:
     catalogue = record["freshness"]["catalogue"]
-    return HistoryRow(
-        id_,
-        record["as_of"],
-        catalogue["products"],
-        catalogue["sets"],
-        sum(record["objects"].values()),
-        sum(record["bytes"].values()),
-        run=night["run"] if night else None,
-        outcome=night["outcome"] if night else None,
-        seconds=sum(night["seconds"].values()) if night else None,
-    )
-
-
-def _source_title(table: str) -> str:
-    return _SOURCE_TITLES.get(table, table)
-
-
-def _tiles(summary: BuildSummary) -> dict[str, str]:
-    """Return the figures at the head of the page."""
-    record = summary.record
-    fresh = record["freshness"]
-    counts = {
-        "products": fresh["catalogue"]["products"],
-        "singles": fresh["catalogue"]["singles"],
-        "sealed": fresh["catalogue"]["sealed"],
-        "sets": fresh["catalogue"]["sets"],
-        "tracked": fresh["watchlist"]["products"],
+    return {
+        "build": id_,
+        "as_of": record["as_of"],
+        "products": catalogue["products"],
+        "sets": catalogue["sets"],
         "objects": sum(record["objects"].values()),
+        "bytes": sum(record["bytes"].values()) / 1e6,
+        "run": night.get("run", ""),
+        "outcome": night.get("outcome", "–"),
+        "seconds": sum(night["seconds"].values()) if night else None,
     }
-    tiles = {name: f"{count:,}" for name, count in counts.items()}
-    return tiles | {"megabytes": f"{sum(record['bytes'].values()) / 1e6:,.1f}", "gates": _gates(summary)}
 
 
-def _gates(summary: BuildSummary) -> str:
-    """Return the gate results in one or two words."""
-    if summary.judgement is None:
-        return "not judged"
-    breached = [verdict["forced"] for verdict in summary.judgement["verdicts"] if verdict["breached"]]
-    counts = (
-        f"{breached.count(forced)} {word}"
-        for forced, word in ((False, "breached"), (True, "forced"))
-        if forced in breached
-    )
-    return ", ".join(counts) or "passed"
+def _history_table(history: list[Record]) -> Table:
+    columns: list[Column] = [
+        ("Build", lambda row: Cell(row["build"])),
+        *counts("products", "sets", "objects"),
+        ("MB", lambda row: number(row["bytes"], ".1f")),
+        ("Night", lambda row: Cell(row["outcome"])),
+        ("Seconds", lambda row: number(row["seconds"], ".1f")),
+    ]
+    return table("Builds", columns, history[::-1], "The newest first.", "wide")
 
 
-def _quarantine(summary: BuildSummary) -> str:
-    """Return the files that waited in quarantine after the night, and the command that ends it; '' for none."""
-    night = summary.night or {}
-    files = [QuarantinedFile(**file) for file in night.get("quarantine", [])]
-    return describe_waiting(files, night["store"]) if files else ""
-
-
-def _distribution_plots(summary: BuildSummary, price: str) -> list[Plot]:
-    rows = [row for row in summary.counts.distribution if row["price"] == price]
+def _prices_figure(price: str, distribution: list[Record]) -> Figure:
+    rows = [row for row in distribution if row["price"] == price]
     kinds = dict.fromkeys(row["kind"] for row in rows)
-    return [_distribution_plot(price, kind, [row for row in rows if row["kind"] == kind]) for kind in kinds]
+    return Figure(
+        PRICES[price], [_prices_plot(price, kind, [row for row in rows if row["kind"] == kind]) for kind in kinds]
+    )
 
 
-def _distribution_plot(price: str, kind: str, rows: list[Row]) -> Plot:
+def _prices_plot(price: str, kind: str, rows: list[Record]) -> Plot:
     products = sum(row["products"] for row in rows)
     bars = [Bar(row["products"], f"{_band(row)}: {row['products']:,}", edge_label=f"{row['low']:g}") for row in rows]
     label = f"{products:,} prices {price} ({kind}), by euros"
     return plot(label, bars, x_axis="euros", y_axis="products", view=kind, placeholder="No product has this price.")
 
 
-def _band(row: Row) -> str:
+def _band(row: Record) -> str:
     return f"{row['low']:g} euros and above" if row["high"] is None else f"{row['low']:g} to {row['high']:g} euros"
 
 
-def _ages_plot(summary: BuildSummary, source: str) -> Plot:
-    rows = [row for row in summary.counts.ages if row["source"] == source]
-    bars = [
-        Bar(row["products"], f"{_days_title(row)}: {row['products']:,}", label=_days_label(row), color=_age_color(row))
-        for row in rows
-    ]
+def _ages_figure(source: str, rows: list[Record]) -> Figure:
+    bars = [_age_bar(row) for row in rows if row["source"] == source]
     label = f"Products by the days between the newest row of {source} and the as-of day"
-    return plot(
+    shown = plot(
         label, bars, x_axis="days before the as-of day", y_axis="products", placeholder="There are no products."
     )
+    return Figure(f"{SOURCE_TITLES[source]}: products by the days from their newest row to the as-of day", [shown])
 
 
-def _age_color(row: Row) -> str:
-    return "down" if row["low"] is None or row["low"] > _FRESH_DAYS else "up"
+def _age_bar(row: Record) -> Bar:
+    low, high = row["low"], row["high"]
+    if low is None:
+        return Bar(row["products"], f"no row: {row['products']:,}", label="none", color="down")
+    days = f"{low}+" if high is None else f"{low}" if high == low + 1 else f"{low}–{high - 1}"
+    color = "down" if low > _FRESH_DAYS else "up"
+    return Bar(row["products"], f"{days} days: {row['products']:,}", label=days, color=color)
 
 
-def _days_label(row: Row) -> str:
-    if row["low"] is None:
-        return "none"
-    if row["high"] is None:
-        return f"{row['low']}+"
-    return f"{row['low']}" if row["high"] == row["low"] + 1 else f"{row['low']}–{row['high'] - 1}"
-
-
-def _days_title(row: Row) -> str:
-    return "no row" if row["low"] is None else f"{_days_label(row)} days"
-
-
-def _products_plot(history: list[HistoryRow]) -> Plot:
+def _products_figure(history: list[Record]) -> Figure:
     bars = [
-        Bar(row.products, f"{row.build}: {row.products:,} products", label=_day_label(place, len(history), row.as_of))
+        Bar(
+            row["products"], f"{row['build']}: {row['products']:,} products", label=_day_label(place, len(history), row)
+        )
         for place, row in enumerate(history)
     ]
-    return plot("Products of each build of the history", bars, y_axis="products", placeholder="No build has products.")
+    label, none = "Products of each build of the history", "No build has products."
+    return Figure("Products, build by build", [plot(label, bars, y_axis="products", placeholder=none)])
 
 
-def _seconds_plot(history: list[HistoryRow]) -> Plot:
-    nights = [(row, row.seconds) for row in history if row.seconds is not None]
+def _seconds_figure(history: list[Record]) -> Figure:
+    nights = [row for row in history if row["seconds"] is not None]
     bars = [
-        Bar(round(seconds), f"{row.run}: {seconds:,.1f} s", label=_day_label(place, len(nights), row.as_of))
-        for place, (row, seconds) in enumerate(nights)
+        Bar(round(row["seconds"]), f"{row['run']}: {row['seconds']:,.1f} s", label=_day_label(place, len(nights), row))
+        for place, row in enumerate(nights)
     ]
-    return plot("Seconds of each night", bars, y_axis="seconds", placeholder="No night took a second or more.")
+    none = "No night took a second or more."
+    shown = plot("Seconds of each night", bars, y_axis="seconds", placeholder=none)
+    return Figure("Seconds, night by night", [shown])
 
 
-def _day_label(place: int, bars: int, day: str) -> str:
+def _day_label(place: int, bars: int, row: Record) -> str:
     """Return month and day for some of the bars, so that the labels do not touch."""
-    return day[5:] if (bars - 1 - place) % max(1, -(-bars // _MAX_DAY_LABELS)) == 0 else ""
+    return row["as_of"][5:] if (bars - 1 - place) % max(1, -(-bars // _MAX_DAY_LABELS)) == 0 else ""

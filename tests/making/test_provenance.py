@@ -82,5 +82,5 @@ def test_show_prints_where_a_build_comes_from(tmp_path: Path) -> None:
     text = run("show", "live", "--store", store.root).stdout
     assert all(table["sha256"] in text for table in record["provenance"]["inputs"].values())
     assert f"code: cardpress {version('cardpress')}, SHA-256 {record['provenance']['code']['sha256']}" in text
-    assert any(line.startswith("FORCED  tables-emptied") for line in text.splitlines())
+    assert any(line.startswith("  tables-emptied  forced: ") for line in text.splitlines())
     assert record["provenance"]["gates"] == f"gates/{record['id']}.json"

@@ -218,7 +218,7 @@ def test_show_begins_with_a_hold_and_warns_of_old_sources(tmp_path: Path) -> Non
     assert first[0].split() == ["BUILD", "AGE", "PRODUCTS", "OBJECTS", "MB", "GATES"]
     assert [line.split()[0] for line in first[1:3]] == ids[::-1]
     assert first[1].endswith("live") and first[2].endswith("previous")
-    assert any(line.startswith("price_guide: 2025-11-22, ") and "WARNING: older than" in line for line in first)
+    assert any(line.startswith("  Price guide  WARNING: older than") and "2025-11-22" in line for line in first)
     rollback(store)
     held = run("show", ids[1], "--store", store.root).stdout.splitlines()
     assert held[0].startswith(f"HOLD: a rollback to {ids[0]} holds")

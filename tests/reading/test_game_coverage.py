@@ -91,7 +91,9 @@ def test_show_counts_each_game_and_column(place: Path) -> None:
 def test_a_late_game_and_a_missing_column_are_seen(place: Path) -> None:
     late, incomplete = json.loads((place / "names.json").read_text())
     text = run("show", "--store", place / "store").stdout
-    lines = {game: next(line for line in text.splitlines() if line.startswith(game)) for game in (late, incomplete)}
+    lines = {
+        game: next(line for line in text.splitlines() if line.startswith(f"  {game}  ")) for game in (late, incomplete)
+    }
     assert YESTERDAY in lines[late] and TODAY not in lines[late]
     assert TODAY in lines[incomplete]
     metrics = (place / "prom").read_text()

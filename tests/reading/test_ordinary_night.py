@@ -109,7 +109,7 @@ def test_a_guide_that_only_has_a_new_day_changes_no_product(tmp_path: Path) -> N
     document = json.loads(run("diff", old, new, "--store", store.root, "--json").stdout)
     assert document["item_counts"][0]["changed"] > 40
     text = run("diff", old, new, "--store", store.root).stdout
-    assert re.search("^  none, as usual: .*products changed", text, re.MULTILINE)
+    assert re.search("^Figures. None, as usual: .*products changed", text, re.MULTILINE)
 
 
 @pytest.mark.thorough

@@ -123,7 +123,7 @@ def test_a_night_leaves_two_pages_that_link_to_each_other(night: tuple[FolderSto
 
 def without_ages(page: str) -> str:
     """A page without the table of ages, which depends on the clock."""
-    return re.sub(r"(?s)<section><h3>Sources</h3>.*?</section>", "", page, count=1)
+    return re.sub(r"(?s)<h2>Freshness at .*?</section>", "", page, count=1)
 
 
 def test_the_same_build_gives_the_same_page(night: tuple[FolderStore, Path, dict], tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_ages_count_up_to_the_clock_and_bands_up_to_the_as_of_day(night: tuple[F
     once = "".join(as_html(summary))
     [guide] = [row for row in Tables(once).rows if row and row[0] == "Price guide"]
     assert guide[1:] == ["2025-11-23", "30 d"]  # and 6.5 hours since the end of that day
-    assert "newest row at 2025-12-24 06:30 UTC" in once and "days from their newest row to the as-of day" in once
+    assert "Freshness at 2025-12-24 06:30 UTC" in once and "days from their newest row to the as-of day" in once
 
 
 @pytest.fixture

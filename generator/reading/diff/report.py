@@ -1,118 +1,76 @@
-"""The report of a comparison: its summary, which text and HTML show, and the HTML page.
+"""The report of a comparison: sentences, counts and the first rows of each list, as an HTML page or as text.
 
-The summary has all counts, and the first rows of each list. The size of a report is bounded by the number of rows per
-list, not by the size of the builds.
+Its size is bounded by the number of rows of a list, not by the size of the builds.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from edge_auth.builds.builds import Build
-from generator.compare.diff import PERCENT_FLOOR_EUROS, Diff, LayerCounts, ObjectCounts
-from generator.compare.figures import NightComparison, compare_night, count_differences, strange_by_gates, title
+from generator.compare.diff import PERCENT_FLOOR_EUROS, Diff
+from generator.compare.figures import (
+    FigureRow,
+    NightComparison,
+    compare_night,
+    count_differences,
+    strange_by_gates,
+    title,
+)
 from generator.compare.run_reports import Figures
 from generator.lake.quarantine import held_games
+from generator.reading.build_tables import some
 from generator.reading.plot import Bar, Plot, plot
-from generator.reading.render import render, set_name
+from generator.reading.render import render
+from generator.reading.sheet import (
+    Cell,
+    Column,
+    Figure,
+    Group,
+    Record,
+    Table,
+    as_lines,
+    counts,
+    euros,
+    number,
+    product,
+    set_name,
+    signed,
+    table,
+    what,
+)
 
-PRICES = ("trend", "low", "filtered")
-# A row of a view of `build/diff/`.
-Row = dict[str, Any]
-
-_WAYS = ("up", "down")
-_MEASURES = ("euros", "percent")
-_RANKINGS = {"euros": "ranked_moves", "percent": "percent_moves"}
-# A row of the view `distribution`.
-_Band = dict[str, Any]
+PRICES = {"trend": "Trend", "low": "Low", "filtered": "Lowest under the seller filter"}
 # What nearly every night changes: the members of a Card with prices, and the watchlist.
 _DAILY = re.compile(r"products (price_guide|listing|filtered_price)\b|watchlist ")
-
-
-@dataclass(frozen=True)
-class RowList:
-    """The first rows of a list, and the number of rows in the whole list."""
-
-    total: int
-    rows: list[Row]
-
-
-@dataclass(frozen=True)
-class PriceMoves:
-    """The largest moves of one price, and its values that appeared or went.
-
-    Attributes:
-        largest: By (way, measure), such as ("up", "percent"). `total` counts the moves that have this measure.
-        nulls: By "appeared" and "went", the highest price first.
-    """
-
-    price: str
-    largest: dict[tuple[str, str], RowList]
-    nulls: dict[str, RowList]
-
-    def has_rows(self) -> bool:
-        """Return whether there is any row to show."""
-        return any(list_.rows for list_ in (*self.largest.values(), *self.nulls.values()))
-
-    def rows(self) -> list[Row]:
-        """Return each of the largest moves once, the largest in euros first."""
-        by_id = {row["id"]: row for list_ in self.largest.values() for row in list_.rows}
-        return sorted(by_id.values(), key=lambda row: (-abs(row["change"]), row["id"]))
+_PRODUCT: Column = ("Product", product)
+_OLD, _NEW, _CHANGE = euros("Old", "old"), euros("New", "new"), signed("Change", "change")
+_MOVE = (_OLD, _NEW, _CHANGE, signed("Percent", "change_pct"))
 
 
 @dataclass(frozen=True)
 class DiffReport:
-    """The summary of the differences between two builds. Each list holds up to `top` rows.
+    """The differences between two builds. Each list holds up to `top` rows.
 
     Attributes:
-        old, new: `id` and `as_of` of the builds.
+        names: What tells the builds apart: their days, or the ids of two builds of one day.
+        same: Whether the builds have the same objects, and so the same values.
         night: The figures beside those of earlier nights.
-        items, fields, prices, bands, identifiers: Rows of the views item_counts, field_counts, price_counts,
-            distribution, identifiers.
+        head: The tables at the head of the page.
+        groups: The rest, in the order of the page.
     """
 
-    old: dict[str, str]
-    new: dict[str, str]
+    ids: list[str]
+    names: list[str]
     top: int
-    layers: list[LayerCounts]
-    resources: list[ObjectCounts]
-    items: list[Row]
-    fields: list[Row]
-    prices: list[Row]
-    bands: list[Row]
-    identifiers: list[Row]
+    same: bool
     night: NightComparison
-    added: RowList
-    removed: RowList
-    renamed: RowList
-    moved: RowList
-    rarities: RowList
-    moves: list[PriceMoves]
-    sets: RowList
-    watchlist: RowList
-    fingerprints: RowList
-    index_fields: list[Row]
+    head: list[Table]
+    groups: list[Group]
 
     @property
-    def same(self) -> bool:
-        """Whether the builds have the same objects, and so the same values."""
-        return all(count.added == count.removed == count.changed == 0 for count in (*self.layers, *self.resources))
-
-    @property
-    def has_other_changes(self) -> bool:
-        """Whether there is any row to show beside those of prices."""
-        lists = (
-            self.added,
-            self.removed,
-            self.renamed,
-            self.moved,
-            self.rarities,
-            self.sets,
-            self.watchlist,
-            self.fingerprints,
-        )
-        return bool(self.index_fields) or any(list_.rows for list_ in lists)
+    def sets(self) -> list[str]:
+        """The names of the sets that the rows belong to, for the filter of the page."""
+        return sorted({row.set for group in self.groups for one in group.tables for row in one.rows if row.set})
 
 
 def make_report(diff: Diff, top: int, figures: Figures | None = None) -> DiffReport:
@@ -121,29 +79,26 @@ def make_report(diff: Diff, top: int, figures: Figures | None = None) -> DiffRep
     Args:
         figures: The figures of the night, if its gates have counted them.
     """
-    views = _Views(diff, top)
+    builds, views = [diff.old, diff.new], _Views(diff, top)
+    layers, resources, night = diff.layers(), diff.resources(), _night_comparison(diff, figures)
+    fields = views.all("field_counts")
+    daily = [row for row in fields if _DAILY.match(f"{row['resource']} {row['field']}")]
+    large = sorted((row for row in fields if row not in daily), key=_differing_items, reverse=True)
+    days = [build.as_of.isoformat() for build in builds]
+    groups = [
+        Group("Prices", figures=_figures(views)),
+        *(Group(name, some(_price_tables(views, price))) for price, name in PRICES.items()),
+        Group("Products, sets, watchlist, fingerprints", some(_other_tables(views))),
+        Group("Counts", some(_count_tables(views, layers, resources, daily))),
+    ]
     return DiffReport(
-        old=_id_and_day(diff.old),
-        new=_id_and_day(diff.new),
+        ids=[build.id for build in builds],
+        names=days if days[0] != days[1] else [build.id for build in builds],
         top=top,
-        layers=diff.layers(),
-        resources=diff.resources(),
-        items=views.all("item_counts"),
-        fields=views.all("field_counts"),
-        prices=views.all("price_counts"),
-        bands=views.all("distribution"),
-        identifiers=views.all("identifiers"),
-        night=_night_comparison(diff, figures),
-        added=views.first("products where event = 'added'", "id"),
-        removed=views.first("products where event = 'removed'", "id"),
-        renamed=views.first("renamed_products", "id"),
-        moved=views.first("moved_products", "id"),
-        rarities=views.first("rarity_changes", "id"),
-        moves=[_price_moves(views, price) for price in PRICES],
-        sets=views.first("set_changes", "id"),
-        watchlist=views.first("watchlist_changes", "abs(change_pct) desc nulls last, slug"),
-        fingerprints=views.first("items where resource = 'fingerprints'", "key", "key, change as event"),
-        index_fields=views.all("field_changes where resource = 'fingerprint index' order by place"),
+        same=not any(count.added or count.removed or count.changed for count in (*layers, *resources)),
+        night=night,
+        head=[_figures_table(night), *some([_fields_table("What else is large", _LARGE, large)])],
+        groups=[group for group in groups if group.tables or group.figures],
     )
 
 
@@ -153,30 +108,24 @@ def as_html(report: DiffReport, build_report: str | None = None) -> Iterator[str
     Args:
         build_report: Relative URL of the newer build's report, to link to.
     """
-    daily = [row for row in report.fields if _DAILY.match(f"{row['resource']} {row['field']}")]
-    yield from render(
-        "diff",
-        {"figure_title": title},
-        report=report,
-        names=_build_names(report),
-        large=sorted((row for row in report.fields if row not in daily), key=_differing_items, reverse=True),
-        daily=daily,
-        sets=_set_names(report),
-        plots=price_plots(report.bands),
-        build_report=build_report,
-        floor=PERCENT_FLOOR_EUROS,
-    )
+    yield from render("diff", report=report, build_report=build_report)
 
 
-def price_plots(bands: list[_Band]) -> dict[str, list[Plot]]:
-    """Return the plots of each price, one per kind of product, in the order of the view `distribution`."""
-    groups: dict[tuple[str, str], list[_Band]] = {}
-    for band in bands:
-        groups.setdefault((band["price"], band["kind"]), []).append(band)
-    plots: dict[str, list[Plot]] = {}
-    for (price, kind), group in groups.items():
-        plots.setdefault(price, []).append(_moves_plot(price, kind, group))
-    return plots
+def as_text(report: DiffReport) -> Iterator[str]:
+    """Yield the lines of the same for a terminal."""
+    yield " → ".join(report.ids)
+    if report.same:
+        yield "Nothing differs"
+        return
+    yield report.night.sentence
+    yield from (f"  {message}" for message in report.night.more)
+    for shown in report.head:
+        yield from as_lines(shown)
+    for group in report.groups:
+        yield from ("", group.title)
+        yield from (f"  {figure.title}: {figure.sentences[0][1]}" for figure in group.figures)
+        for shown in group.tables:
+            yield from as_lines(shown)
 
 
 class _Views:
@@ -185,18 +134,27 @@ class _Views:
     def __init__(self, diff: Diff, top: int):
         self.db, self.top = diff.db, top
 
-    def all(self, query: str) -> list[Row]:
-        rows: list[Row] = self.db.table(f"from {query}").to_pylist()
+    def all(self, query: str) -> list[Record]:
+        """Return all rows."""
+        rows: list[Record] = self.db.table(f"from {query}").to_pylist()
         return rows
 
-    def first(self, query: str, order: str, columns: str = "*") -> RowList:
+    def list(
+        self,
+        name: str,
+        query: str,
+        order: str,
+        columns: Sequence[Column],
+        *,
+        said: str,
+        by: str = "first",
+        css: str = "",
+    ) -> Table:
+        """Return the table of the first rows of a list."""
         [(total,)] = self.db.rows(f"select count(*) from {query}")
-        rows = self.db.table(f"select {columns} from {query} order by {order} limit {self.top}").to_pylist()
-        return RowList(total, rows)
-
-
-def _id_and_day(build: Build) -> dict[str, str]:
-    return {"id": build.id, "as_of": build.as_of.isoformat()}
+        rows = self.db.table(f"from {query} order by {order} limit {self.top}").to_pylist()
+        more = f"; the {by} {len(rows):,} are shown" if len(rows) < total else ""
+        return table(name, columns, rows, f"{total:,} {said}{more}.", f"sortable {css}".strip())
 
 
 def _night_comparison(diff: Diff, figures: Figures | None) -> NightComparison:
@@ -208,42 +166,129 @@ def _night_comparison(diff: Diff, figures: Figures | None) -> NightComparison:
     return compare_night(new.store, new.as_of, counted, strange)
 
 
-def _price_moves(views: "_Views", price: str) -> PriceMoves:
-    largest = {
-        (way, measure): views.first(
-            f"{_RANKINGS[measure]} where price = '{price}' and way = '{way}'", f"place_{measure}"
-        )
-        for way in _WAYS
-        for measure in _MEASURES
-    }
-    nulls = {
-        way: views.first(f"ranked_nulls where price = '{price}' and way = '{way}'", "place")
-        for way in ("appeared", "went")
-    }
-    return PriceMoves(price, largest, nulls)
+def _figures_table(night: NightComparison) -> Table:
+    def figure(row: Record) -> Cell:
+        return what(title(row["name"]), "" if row["ordinary"] else "unusual", bad=not row["ordinary"])
+
+    earlier = [(day, lambda row, name=name: number(row[name])) for name, day in night.earlier]
+    columns = [("Figure", figure), ("Now", lambda row: number(row["tonight"])), *earlier]
+    note = f"None, as usual: {night.zeros}." if night.zeros else ""
+    return table("Figures", columns, map(FigureRow._asdict, night.facts), note, "facts")
 
 
-def _build_names(report: DiffReport) -> list[str]:
-    """Return what tells the older build from the newer one: their days, or the ids of two builds of one day."""
-    name = "id" if report.old["as_of"] == report.new["as_of"] else "as_of"
-    return [report.old[name], report.new[name]]
+_LARGE = (
+    "The fields beside prices and the watchlist: in how many items of both builds the value changed, "
+    "appeared (was null) or went (is null)."
+)
 
 
-def _differing_items(field: Row) -> int:
+def _fields_table(name: str, note: str, fields: list[Record]) -> Table:
+    field = ("Field", lambda row: what(row["field"], row["resource"]))
+    return table(name, [field, *counts("changed", "appeared", "went")], fields, note, "sortable")
+
+
+def _differing_items(field: Record) -> int:
     """Return in how many items a field differs."""
-    count: int = field["changed"] + field["appeared"] + field["went"]
-    return count
+    return int(field["changed"] + field["appeared"] + field["went"])
 
 
-def _set_names(report: DiffReport) -> list[str]:
-    """Return the names of the sets that the page's products belong to, for its filter."""
-    lists = [report.added, report.removed, report.renamed, report.moved, report.rarities]
-    for moves in report.moves:
-        lists += [*moves.largest.values(), *moves.nulls.values()]
-    return sorted({set_name(row) for list_ in lists for row in list_.rows})
+def _price_tables(views: _Views, price: str) -> Iterator[Table]:
+    ranked = f"ranked_moves where price = '{price}'"
+    largest = views.all(
+        f"{ranked} and (place_euros <= {views.top} or (id, way) in "
+        f"(select id, way from percent_moves where price = '{price}' and place_percent <= {views.top})) "
+        "order by abs(change) desc, id"
+    )
+    note = (
+        f"In euros; up to {views.top} up and down each, by euros, and by percent of prices from "
+        f"{PERCENT_FLOOR_EUROS} euro on."
+    )
+    yield table("Largest moves", [_PRODUCT, *_MOVE], largest, note, "sortable stack")
+    for way, column, said in (
+        ("appeared", _NEW, "products had no price before"),
+        ("went", _OLD, "products no longer have a price"),
+    ):
+        query = f"ranked_nulls where price = '{price}' and way = '{way}'"
+        yield views.list(way.capitalize(), query, "place", [_PRODUCT, column], said=said, by="highest")
 
 
-def _moves_plot(price: str, kind: str, bands: list[_Band]) -> Plot:
+def _other_tables(views: _Views) -> Iterator[Table]:
+    was, is_ = ("Was", lambda row: what(row["old"] or "none")), ("Is", lambda row: what(row["new"] or "none"))
+    old_name, old_set = ("Was", lambda row: what(row["old_name"])), ("Was in", lambda row: what(set_name(row, "old_")))
+    for event in ("added", "removed"):
+        yield views.list(f"Products {event}", f"products where event = '{event}'", "id", [_PRODUCT], said="products")
+    yield views.list("Products renamed", "renamed_products", "id", [_PRODUCT, old_name], said="products")
+    yield views.list("Products moved to another set", "moved_products", "id", [_PRODUCT, old_set], said="products")
+    yield views.list("Products with another rarity", "rarity_changes", "id", [_PRODUCT, was, is_], said="products")
+    yield views.list(
+        "Watchlist", "watchlist_changes", "abs(change_pct) desc nulls last, slug", [("Product", _watched), *_MOVE],
+        said="tracked products added, removed or changed", by="largest", css="stack",
+    )  # fmt: skip
+    products = [
+        ("Products before", lambda row: number(row["old_products"])), ("after", lambda row: number(row["products"]))
+    ]  # fmt: skip
+    said = "added, removed or changed"
+    yield views.list("Sets", "set_changes", "id", [("Set", _set), *products], said=said)
+    index = "field_changes where resource = 'fingerprint index'"
+    field = ("Field", lambda row: what(row["field"]))
+    yield views.list("The index of fingerprints", index, "place", [field, was, is_], said="fields changed")
+    key, event = ("Key", lambda row: what(row["key"])), ("What", lambda row: what(row["change"]))
+    query = "items where resource = 'fingerprints'"
+    yield views.list("Fingerprints", query, "key", [key, event], said=said)
+
+
+def _watched(row: Record) -> Cell:
+    return what(row["name"], row["slug"] if row["event"] == "changed" else f"{row['slug']} · {row['event']}")
+
+
+def _set(row: Record) -> Cell:
+    was = f", was {row['old_name']}" if row["old_name"] not in (None, row["name"]) else ""
+    return what(row["name"], f"{row['id']} · {row['event']}{was}")
+
+
+def _count_tables(
+    views: _Views, layers: Sequence[object], resources: Sequence[object], daily: list[Record]
+) -> Iterator[Table]:
+    def name(column: str) -> Column:
+        return column.capitalize(), lambda row: what(row[column])
+
+    four = [*counts("added", "removed", "changed"), ("The same", lambda row: number(row["unchanged"]))]
+    objects = "The objects of the API, as `cardpress export` writes them."
+    yield table("Objects", [name("name"), *four], map(vars, resources), objects)
+    stored = "By layer. A layer with the same digest in both builds was not built again."
+    yield table("Stored objects", [name("name"), *four], map(vars, layers), stored)
+    yield table(
+        "Items", [name("resource"), *counts("added", "removed", "changed")], views.all("item_counts"),
+        "Products and all other items that have fields.",
+    )  # fmt: skip
+    identifiers = views.all("identifiers")
+    yield table("Ids of other catalogues", [name("scheme"), *counts("added", "lost")], identifiers)
+    note = "In how many items of both builds the value changed, appeared or went."
+    yield _fields_table("Fields of prices and of the watchlist", note, daily)
+
+
+def _figures(views: _Views) -> list[Figure]:
+    """Return the figures of the prices, and for each their kinds, in the order of the view `distribution`."""
+    moves, bands = views.all("price_counts"), views.all("distribution")
+    said = {
+        (row["price"], row["kind"]): "{up:,} up, {down:,} down, {appeared:,} appeared, {went:,} went".format(**row)
+        for row in moves
+    }
+    kinds = list(dict.fromkeys(band["kind"] for band in bands))
+    return [
+        Figure(
+            name,
+            [
+                _moves_plot(price, kind, [band for band in bands if (band["price"], band["kind"]) == (price, kind)])
+                for kind in kinds
+            ],
+            [(kind, said[price, kind]) for kind in kinds],
+        )
+        for price, name in PRICES.items()
+    ]
+
+
+def _moves_plot(price: str, kind: str, bands: list[Record]) -> Plot:
     moves = sum(band["moves"] for band in bands)
     return plot(
         f"{moves:,} moves of the price {price} ({kind}), by percent",
@@ -255,19 +300,14 @@ def _moves_plot(price: str, kind: str, bands: list[_Band]) -> Plot:
     )
 
 
-def _bar(band: _Band) -> Bar:
+def _bar(band: Record) -> Bar:
     color = "down" if band["low"] is None or band["low"] < 0 else "up"
     edge_label = "" if band["low"] is None else str(band["low"]).replace("-", "−")
     return Bar(band["moves"], f"{_range(band)}: {band['moves']:,}", edge_label=edge_label, color=color)
 
 
-def _range(band: _Band) -> str:
+def _range(band: Record) -> str:
+    low, high = (f"{end:+}".replace("-", "−") if end else "0" for end in (band["low"], band["high"]))
     if band["low"] is None:
-        return f"{_signed(band['high'])} % and below"
-    if band["high"] is None:
-        return f"{_signed(band['low'])} % and above"
-    return f"{_signed(band['low'])} to {_signed(band['high'])} %"
-
-
-def _signed(percent: int) -> str:
-    return f"{percent:+}".replace("-", "−") if percent else "0"
+        return f"{high} % and below"
+    return f"{low} % and above" if band["high"] is None else f"{low} to {high} %"
