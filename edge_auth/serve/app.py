@@ -22,7 +22,7 @@ from edge_auth.live.key_file import KeyFile, open_key_file
 from edge_auth.live.keyring import KeyCopies, Keyring
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics, PrometheusMetrics
-from edge_auth.serve.state_files import copies_folder, live_file
+from edge_auth.serve.nginx_config import copies_folder, live_file
 from edge_auth.store.file_cache import FileCache, default_state_folder
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.interface import Store
@@ -97,13 +97,11 @@ def make_app(settings: Settings, log: Log | None = None) -> Flask:
     store = metrics.watch(open_store(settings.store, settings.store_seconds))
     keyring = _keyring(settings, log, metrics)
     jobs = Jobs(settings.store_seconds, _MAX_WAITING)
-    behind_nginx = settings.socket is not None
     builds = _builds(settings, store, jobs, log, metrics)
     counter = _counter(settings, store.location, log, metrics)
     files = StoredBulkFiles(builds, store, jobs)
-    parts = (builds, keyring, counter, files, log, metrics)
-    answering = (settings.trusted_proxies, settings.guest_limit, behind_nginx, settings.behind_cdn)
-    app = create_api(Cardpress(*parts, *answering))
+    answering = (settings.trusted_proxies, settings.guest_limit, settings.socket is not None, settings.behind_cdn)
+    app = create_api(Cardpress(builds, keyring, counter, files, log, metrics, *answering))
     _add_health_check(app, builds, keyring, log, settings.guest_limit)
     builds.warm = partial(warm, app)
     with suppress(Exception):  # if a build cannot be read, answers are 500 until it can: no reason to crash
@@ -146,16 +144,11 @@ def _add_health_check(app: Flask, builds: BuildRegistry, keyring: Keyring, log: 
             log.line(f"not ready: {error}")
             return {"status": "unavailable"}, 503, _NO_STORE
         failing = builds.last_error or keyring.last_error
-        found = {"status": "ok", "build": build_id, "store": "failing" if failing else "ok"}
-        return found | guests, 200, _NO_STORE
+        return {"status": "ok", "build": build_id, "store": "failing" if failing else "ok"} | guests, 200, _NO_STORE
 
 
 def _check_ready(builds: BuildRegistry, keyring: Keyring) -> str:
-    """Return the id of the live build.
-
-    Raises:
-        EdgeError: The build or the key records cannot be read.
-    """
+    """Return the id of the live build, if it and the key records can be read."""
     keyring.check()
     build = builds.select()
     build.catalogue.card_lines  # noqa: B018  (opened here, so that the first search need not open it)
@@ -164,12 +157,11 @@ def _check_ready(builds: BuildRegistry, keyring: Keyring) -> str:
 
 def _counter(settings: Settings, store_location: str, log: Log, metrics: Metrics) -> Counter:
     """Return the counter of a store, shared by its shims that have the same state folder or the same counter URL."""
-    name = store_name(store_location)
-    file_counter = FileCounter(
-        counter_file(settings.state, store_location), log.once, settings.memory, settings.guest_limit
-    )
+    file = counter_file(settings.state, store_location)
+    file_counter = FileCounter(file, log.once, settings.memory, settings.guest_limit)
     if settings.rate_limit_url is None:
         return file_counter
     from edge_auth.live.redis_counter import RedisCounter  # most shims do not need the client library
 
-    return RedisCounter(settings.rate_limit_url, f"cardpress:{name}", file_counter, log.line, metrics.fallback)
+    name = f"cardpress:{store_name(store_location)}"
+    return RedisCounter(settings.rate_limit_url, name, file_counter, log.line, metrics.fallback)

@@ -10,18 +10,13 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from multiprocessing.sharedctypes import RawValue
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from granian import Granian
 from granian.constants import HTTPModes
 from granian.http import HTTP1Settings
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 # Connections that one worker holds at most. granian would allow backlog / workers, and wait with all others.
 MAX_CONNECTIONS_PER_WORKER = 16_384
@@ -33,30 +28,16 @@ STALLED_SECONDS = 60
 _LOOK_SECONDS, _PAUSE_SECONDS = 30.0, 0.2
 
 
-class Draining:
-    """A flag in memory that all workers share: whether they are about to end, so that answers close connections."""
-
-    def __init__(self) -> None:
-        self._value = RawValue("b", 0)
-
-    def begin(self) -> None:
-        """Set the flag."""
-        self._value.value = 1
-
-    def __bool__(self) -> bool:
-        return bool(self._value.value)
-
-
 class Server(Granian):  # type: ignore[misc,valid-type]  # granian chooses its class when it is imported
     """The server.
 
     Args:
-        draining: Set on SIGTERM.
+        draining: A flag in memory that all workers share. It is set on SIGTERM.
         idle_seconds: How long a client may take to send the head of a request, and stay idle between two of them.
         drain_seconds: How long clients then get answers that close their connections, before the workers end.
     """
 
-    def __init__(self, *arguments: Any, draining: Draining, idle_seconds: float, drain_seconds: float, **more: Any):
+    def __init__(self, *arguments: Any, draining: Any, idle_seconds: float, drain_seconds: float, **more: Any):
         super().__init__(
             *arguments,
             http=HTTPModes.http1,  # with HTTP/2 on, granian does not close connections that send nothing
@@ -72,10 +53,10 @@ class Server(Granian):  # type: ignore[misc,valid-type]  # granian chooses its c
 
     def signal_handler_interrupt(self, *arguments: Any) -> None:
         """End at once on Ctrl-C or on a second signal. On SIGTERM, drain first."""
-        if self._draining or arguments[:1] == (signal.SIGINT,) or not self._drain_seconds:
+        if self._draining.value or arguments[:1] == (signal.SIGINT,) or not self._drain_seconds:
             super().signal_handler_interrupt()
             return
-        self._draining.begin()
+        self._draining.value = True
         timer = threading.Timer(self._drain_seconds, super().signal_handler_interrupt)
         timer.daemon = True
         timer.start()
@@ -98,12 +79,17 @@ def end_stalled_connections() -> None:
 
 
 def limit_listening_sockets() -> int:
-    """Set the limit on every socket of this process that listens. Return their number."""
+    """Set the limit on every TCP socket of this process that listens. Return their number."""
     count = 0
-    for opened in _listening():
-        with opened:
-            opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STALLED_SECONDS * 1000)
-            count += 1
+    for handle in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):  # it was closed meanwhile
+            if not handle.is_socket():
+                continue  # to close a duplicate would end the locks of this process on a file
+            with socket.socket(fileno=os.dup(int(handle.name))) as opened:
+                is_tcp = opened.family in (socket.AF_INET, socket.AF_INET6) and opened.type == socket.SOCK_STREAM
+                if is_tcp and opened.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STALLED_SECONDS * 1000)
+                    count += 1
     return count
 
 
@@ -111,40 +97,3 @@ def _wait_and_limit() -> None:
     deadline = time.monotonic() + _LOOK_SECONDS
     while not limit_listening_sockets() and time.monotonic() < deadline:
         time.sleep(_PAUSE_SECONDS)
-
-
-def _listening() -> Iterator[socket.socket]:
-    """Yield a duplicate of each TCP socket of this process that listens."""
-    for handle in Path("/proc/self/fd").iterdir():
-        with suppress(OSError):  # it was closed meanwhile
-            if not handle.is_socket():
-                continue  # to close a duplicate would end the locks of this process on a file
-            copy = os.dup(int(handle.name))
-            try:
-                opened = socket.socket(fileno=copy)
-            except OSError:
-                os.close(copy)
-                raise
-            is_tcp = opened.family in (socket.AF_INET, socket.AF_INET6) and opened.type == socket.SOCK_STREAM
-            if is_tcp and opened.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-                yield opened
-            else:
-                opened.close()
-
-
-class ClosingWhenDraining:
-    """Adds `Connection: close` to every answer while the server is about to end, so that clients connect elsewhere."""
-
-    def __init__(self, application: "WSGIApplication", draining: object):
-        self._application = application
-        self._draining = draining
-
-    def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
-        """Answer a WSGI request."""
-        if not self._draining:
-            return self._application(environ, start_response)
-
-        def start(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
-            return start_response(status, [*headers, ("Connection", "close")], *more)
-
-        return self._application(environ, start)

@@ -12,15 +12,13 @@ import socket
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler
 from importlib.metadata import version
 from pathlib import Path
 from socketserver import ThreadingTCPServer
 from threading import Thread
 
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, MetricsHandler
 from prometheus_client.core import GaugeMetricFamily, Metric
-from prometheus_client.exposition import choose_encoder
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
@@ -80,30 +78,20 @@ class _Server(ThreadingTCPServer):
     def __init__(self, family: socket.AddressFamily, address: tuple[str, int]):
         self.address_family = family
         self.registry = CollectorRegistry()
-        super().__init__(address, _Handler)
+        super().__init__(address, type("Handler", (_Handler,), {"registry": self.registry}))
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Ignore a scraper that closes its connection early."""
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(MetricsHandler):
     timeout = 10
-    server: _Server
 
     def do_GET(self) -> None:
-        if self.path.partition("?")[0] != "/metrics":
+        if self.path.partition("?")[0] == "/metrics":
+            super().do_GET()
+        else:
             self.send_error(404)
-            return
-        encode, content_type = choose_encoder(self.headers.get("Accept", ""))
-        body = encode(self.server.registry)
-        self.send_response(200)
-        self.send_header("Content-Type", content_type)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *arguments: object) -> None:
-        """Do not log scrapes."""
 
 
 class _WorkerCollector(Collector):

@@ -5,13 +5,13 @@ import pwd
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import jinja2
 
 from edge_auth.builds.layout import KEYS
-from edge_auth.live.counter import counter_file
-from edge_auth.live.key_file import open_key_file
-from edge_auth.serve.state_files import copies_folder, live_file
+from edge_auth.live.counter import counter_file, store_name
+from edge_auth.live.key_file import KeyFile, open_key_file
 from edge_auth.store.open import is_folder, open_store
 
 _TEMPLATE = Path(__file__).parents[1] / "nginx" / "nginx.conf.j2"
@@ -25,9 +25,10 @@ _WRITTEN = {
     "folder": re.compile(r'pid "(.+)/nginx\.pid";'),
     "cache_size": re.compile(rf"lua_shared_dict answers ({MEMORY_SIZE});"),
     "workers": re.compile(rf"(?m)^worker_processes ({PROCESSES});"),
+    "log": re.compile(r'access_log "(.+)" edge buffer='),
+    "metrics_listen": re.compile(rf"(?m)^ *listen ({LISTEN});"),
 }
-_WRITTEN_LOG = re.compile(r'access_log "(.+)" edge buffer=')
-_WRITTEN_METRICS = re.compile(rf"(?m)^ *listen ({LISTEN});")
+_OPTIONAL = ("log", "metrics_listen")
 _USER = re.compile(r"(?m)^user (.+);")
 _ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
@@ -80,6 +81,16 @@ class NginxOptions:
     metrics_listen: str | None
 
 
+def copies_folder(state: str, keys: KeyFile) -> Path:
+    """Return the folder of the copies of the records at a location. It has the names that they have in a store."""
+    return Path(state) / f"edge-{store_name(f'{keys.store.location}/{keys.name}')}"
+
+
+def live_file(state: str, store_location: str) -> Path:
+    """Return the file that names the build from which the shim answers."""
+    return Path(state) / f"live-{store_name(store_location)}"
+
+
 def configuration(shim: ShimPlaces, options: NginxOptions, user: str | None) -> str:
     """Return the text of the configuration. `user` is None if nginx will not start as root."""
     files = ReadFiles.of(shim)
@@ -125,16 +136,8 @@ def written_user(text: str) -> str | None:
 def written_options(text: str) -> NginxOptions | None:
     """Return the options that a configuration was written with, or None if it is none of this module."""
     found = {name: pattern.search(text) for name, pattern in _WRITTEN.items()}
-    values = {name: match[1] for name, match in found.items() if match}
-    if values.keys() != _WRITTEN.keys():
+    values: dict[str, Any] = {name: match[1] if match else None for name, match in found.items()}
+    if any(value is None for name, value in values.items() if name not in _OPTIONAL):
         return None
-    log, metrics = _WRITTEN_LOG.search(text), _WRITTEN_METRICS.search(text)
-    return NginxOptions(
-        _unquoted(values["socket"]),
-        values["listen"],
-        _unquoted(values["folder"]),
-        values["cache_size"],
-        values["workers"],
-        _unquoted(log[1]) if log else None,
-        metrics[1] if metrics else None,
-    )
+    values |= {name: _unquoted(values[name]) for name in ("socket", "folder", "log") if values[name]}
+    return NginxOptions(**values)

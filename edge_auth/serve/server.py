@@ -10,24 +10,23 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing, suppress
+from ctypes import c_bool
 from dataclasses import replace
 from functools import partial
+from multiprocessing.sharedctypes import RawValue
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from flask import Flask
+from flask import Flask, Response
 from granian.constants import Interfaces
 from granian.log import LogLevels
 
 from edge_auth.errors import ServeError
 from edge_auth.live.counter import memory_file
 from edge_auth.serve.app import IDLE_SECONDS, THREADS, Settings, make_app
-from edge_auth.serve.granian_server import ClosingWhenDraining, Draining, Server, end_stalled_connections
-
-if TYPE_CHECKING:
-    from edge_auth.serve.metrics_server import MetricsServer
+from edge_auth.serve.granian_server import Server, end_stalled_connections
 
 _STOP_TIMEOUT_SECONDS = 30
 _STOP_AGAIN_SECONDS = 4
@@ -58,52 +57,36 @@ def serve(
     Raises:
         ServeError: An address or the socket cannot be used.
     """
-    if settings.socket is not None:
-        _free_socket(settings.socket)
     settings = replace(settings, memory=memory_file())
-    if metrics is None:
-        _serve(settings, *_address(settings, host, port), workers, notes)
-        return
-    from edge_auth.serve.metrics_server import MetricsServer  # its client library is slow to import
+    with ExitStack() as ends:
+        started: list[Callable[[], None]] = []
+        if settings.socket is not None:
+            _free_socket(settings.socket)
+        if metrics is not None:
+            from edge_auth.serve.metrics_server import MetricsServer  # its client library is slow to import
 
-    metrics_server = MetricsServer(*metrics, Path(settings.state))
-    try:
-        _serve(
-            replace(settings, metrics=metrics_server.folder),
-            *_address(settings, host, port),
-            workers,
-            [f"metrics at {metrics_server.url}", *notes],
-            metrics_server,
-        )
-    finally:
-        metrics_server.close()
-
-
-def _serve(
-    settings: Settings,
-    address: str,
-    port: int,
-    workers: int,
-    notes: Sequence[str],
-    metrics_server: "MetricsServer | None" = None,
-) -> None:
-    draining = Draining()
-    server = _server(settings, address, port, workers, draining)
-    if metrics_server is not None:
-        server.on_startup(metrics_server.start)
-    place = settings.socket or (address, port)
-    server.on_startup(threading.Thread(target=_announce, args=(place, notes), daemon=True).start)
-    server.on_startup(threading.Thread(target=_stop_again, args=(server,), daemon=True).start)
-    os.register_at_fork(after_in_child=_set_signals_of_worker)
-    _raise_file_limit()
-    _use_one_heap()
-    gc.freeze()  # garbage collection in the workers would copy the memory pages that they share
-    try:
-        server.serve(target_loader=partial(_worker, settings, os.getpid(), draining), wrap_loader=False)
-    except SystemExit:
-        # A signal to all processes also reaches the workers. It is no failure if they end first.
-        if not server.interrupt_signal:
-            raise
+            metrics_server = ends.enter_context(closing(MetricsServer(*metrics, Path(settings.state))))
+            settings = replace(settings, metrics=metrics_server.folder)
+            notes = [f"metrics at {metrics_server.url}", *notes]
+            started.append(metrics_server.start)
+        if settings.socket is None:
+            host, port = _free_address(host, port)
+        draining = RawValue(c_bool, False)
+        server = _server(settings, host, port, workers, draining)
+        for work, *arguments in ((_announce, settings.socket or (host, port), notes), (_stop_again, server)):
+            started.append(threading.Thread(target=work, args=arguments, daemon=True).start)
+        for start in started:
+            server.on_startup(start)
+        os.register_at_fork(after_in_child=_set_signals_of_worker)
+        _raise_file_limit()
+        _use_one_heap()
+        gc.freeze()  # garbage collection in the workers would copy the memory pages that they share
+        try:
+            server.serve(target_loader=partial(_worker, settings, os.getpid(), draining), wrap_loader=False)
+        except SystemExit:
+            # A signal to all processes also reaches the workers. It is no failure if they end first.
+            if not server.interrupt_signal:
+                raise
 
 
 def _set_signals_of_worker() -> None:
@@ -116,7 +99,7 @@ def _set_signals_of_worker() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
-def _server(settings: Settings, address: str, port: int, workers: int, draining: Draining) -> Server:
+def _server(settings: Settings, address: str, port: int, workers: int, draining: Any) -> Server:
     return Server(
         "edge_auth",
         draining=draining,
@@ -133,15 +116,6 @@ def _server(settings: Settings, address: str, port: int, workers: int, draining:
         log_level=LogLevels.error,
         log_dictconfig=_LOGGING,
     )
-
-
-def _address(settings: Settings, host: str, port: int) -> tuple[str, int]:
-    """Return the address to listen on. A shim that listens on a socket needs none.
-
-    Raises:
-        ServeError: The address cannot be used.
-    """
-    return _free_address(host, port) if settings.socket is None else (host, port)
 
 
 def _free_address(host: str, port: int) -> tuple[str, int]:
@@ -188,12 +162,18 @@ def _free_socket(path: Path) -> None:
     raise ServeError(f"cannot listen on {path}: {reason}")
 
 
-def _worker(settings: Settings, parent: int, draining: Draining) -> Flask:
-    """Return the application of one worker process."""
+def _worker(settings: Settings, parent: int, draining: Any) -> Flask:
+    """Return the application of one worker process. While it drains, clients are to connect elsewhere."""
+
+    def close_when_draining(response: Response) -> Response:
+        if draining.value:
+            response.headers["Connection"] = "close"
+        return response
+
     threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
     end_stalled_connections()
     app = make_app(settings)
-    app.wsgi_app = ClosingWhenDraining(app.wsgi_app, draining)  # type: ignore[method-assign]  # documented by Flask
+    app.after_request(close_when_draining)
     return app
 
 

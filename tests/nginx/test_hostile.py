@@ -13,7 +13,7 @@ import pytest
 
 from edge_auth.builds.pointer import live_build_id
 from edge_auth.live.counter import FileCounter, counter_file
-from edge_auth.serve.state_files import live_file
+from edge_auth.serve.nginx_config import live_file
 from edge_auth.store.open import open_store
 from tests.releases.test_full_disk import fill, small_disk
 from tests.support.commands import issue

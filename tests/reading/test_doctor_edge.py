@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from edge_auth.serve.state_files import live_file
+from edge_auth.serve.nginx_config import live_file
 from generator.cli import cli
 from tests.support.programs import needs
 
