@@ -76,7 +76,7 @@ class Commands(click.Group):
         """Ignore the empty dict that click assigns."""
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(package_name="cardpress", prog_name="cardpress")
 def cli() -> None:
     """Turn a lake of card marketplace data into a precomputed, read-only JSON API.

@@ -42,7 +42,7 @@ _DAY = click.DateTime(["%Y-%m-%d"])
 @click.option("--game", help="The game of the expansions in these files.")
 @accept_option(*REFUSED)
 @max_file_option(settings.MAX_DOWNLOAD_BYTES)
-@click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Rows of each list of the diff.")
+@click.option("--top", type=click.IntRange(1), default=20, help="Rows of each list of the diff.")
 @resources_options
 def backfill(
     first: datetime,

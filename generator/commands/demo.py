@@ -18,21 +18,9 @@ _PROGRESS_LINES = 10
 
 @click.command("demo")
 @click.argument("lake", type=click.Path(path_type=Path))
-@click.option("--products", type=click.IntRange(min=1), default=2000, show_default=True, help="How many products.")
-@click.option(
-    "--days",
-    type=click.IntRange(1, 36_500),
-    default=90,
-    show_default=True,
-    help="Days of history.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(0, MAX_SEED),
-    default=1,
-    show_default=True,
-    help="Another seed gives another lake.",
-)
+@click.option("--products", type=click.IntRange(min=1), default=2000, help="How many products.")
+@click.option("--days", type=click.IntRange(1, 36_500), default=90, help="Days of history.")
+@click.option("--seed", type=click.IntRange(0, MAX_SEED), default=1, help="Another seed gives another lake.")
 @click.option(
     "--end",
     type=click.DateTime(["%Y-%m-%d"]),

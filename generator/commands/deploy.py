@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from edge_auth.serve.nginx_config import LISTEN
-from generator.commands.options import PlainText
+from generator.commands.options import Parsed, plain_text
 from generator.deploy import kinds
 from generator.deploy.kinds import write_files
 from generator.terminal import say, say_lines
@@ -19,16 +19,16 @@ _FILE = r"/[A-Za-z0-9_.@+-]+(?:/[A-Za-z0-9_.@+-]+)*"
 _BUCKET = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
 # The units hide these folders from the programs that they start.
 _SEEN = rf"(?!/(?:home|root|tmp|var/tmp|run/user)(?:/|$)){_FILE}"
-_path = PlainText(_FILE, "an absolute path of letters, digits and . _ @ + -")
-_seen_path = PlainText(_SEEN, "an absolute path outside /home, /root and /tmp, which the units do not see")
-_location = PlainText(
+_path = plain_text(_FILE, "an absolute path of letters, digits and . _ @ + -")
+_seen_path = plain_text(_SEEN, "an absolute path outside /home, /root and /tmp, which the units do not see")
+_location = plain_text(
     rf"{_SEEN}|s3://{_BUCKET}(?:{_FILE})?", "s3://… or an absolute path outside /home, /root and /tmp"
 )
-_user = PlainText(r"[a-z_][a-z0-9_-]{0,31}", "the name of a user")
-_address = PlainText(LISTEN, "an address and a port, such as 127.0.0.1:8080")
-_name = PlainText(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?", "the name of a host")
-_image = PlainText(r"[A-Za-z0-9][A-Za-z0-9._:/@-]*", "the name of an image")
-_bucket = PlainText(_BUCKET, "the name of a bucket")
+_user = plain_text(r"[a-z_][a-z0-9_-]{0,31}", "the name of a user")
+_address = plain_text(LISTEN, "an address and a port, such as 127.0.0.1:8080")
+_name = plain_text(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?", "the name of a host")
+_image = plain_text(r"[A-Za-z0-9][A-Za-z0-9._:/@-]*", "the name of an image")
+_bucket = plain_text(_BUCKET, "the name of a bucket")
 
 
 def _writes(function: _Function) -> _Function:
@@ -38,8 +38,8 @@ def _writes(function: _Function) -> _Function:
     return folder(force(function))
 
 
-def _setting(option: str, type_: PlainText, default: Any, help: str, **more: Any) -> Callable[[_Function], _Function]:
-    return click.option(option, type=type_, default=default, show_default=True, help=help, **more)
+def _setting(option: str, type_: Parsed, default: Any, help: str, **more: Any) -> Callable[[_Function], _Function]:
+    return click.option(option, type=type_, default=default, help=help, **more)
 
 
 def _write(folder: Path, files: kinds.Files, force: bool) -> None:

@@ -30,13 +30,10 @@ _FORMATS: dict[str, Callable[[Diff, int], Iterator[str]]] = {
     "format_",
     type=click.Choice(list(_FORMATS)),
     default="text",
-    show_default=True,
     help="text for a terminal, json with all changes, html for one page.",
 )
 @click.option("--json", "format_", flag_value="json", help="The same as --format json.")
-@click.option(
-    "--top", type=click.IntRange(1), default=20, show_default=True, help="Rows of each list; json has all rows."
-)
+@click.option("--top", type=click.IntRange(1), default=20, help="Rows of each list; json has all rows.")
 @resources_options
 def diff(old: str, new: str, store: str, format_: str, top: int, resources: Resources) -> None:
     """Show what differs between two builds, in objects and values.

@@ -12,7 +12,7 @@ from edge_auth.serve.nginx_config import ShimPlaces
 from edge_auth.store.open import open_store
 from generator.clock import utc_now
 from generator.commands.options import (
-    CounterUrl,
+    COUNTER_URL,
     json_option,
     keys_option,
     state_option,
@@ -37,7 +37,7 @@ _STORE_ADVICE = "check that --store is right, and that you may read it"
 @click.option("--lake", help="Folder or s3://bucket/prefix of the source tables, to check as well.")
 @keys_option
 @state_option
-@click.option("--rate-limit-url", metavar="URL", type=CounterUrl(), help="Redis or Valkey server to check as well.")
+@click.option("--rate-limit-url", metavar="URL", type=COUNTER_URL, help="Redis or Valkey server to check as well.")
 @click.option(
     "--edge", type=click.Path(dir_okay=False, path_type=Path), help="Configuration of nginx to check as well."
 )

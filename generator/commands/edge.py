@@ -15,8 +15,8 @@ from edge_auth.serve.nginx_config import (
     own_user,
 )
 from generator.commands.options import (
-    PlainText,
     keys_option,
+    plain_text,
     state_option,
     store_option,
 )
@@ -37,23 +37,23 @@ def edge() -> None:
     "--socket", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The unix socket of the shim."
 )
 @click.option(
-    "--listen", type=PlainText(LISTEN, "an address and a port, such as 127.0.0.1:8080"), default="127.0.0.1:8080",
-    show_default=True, help="The address or port to listen on.",
+    "--listen", type=plain_text(LISTEN, "an address and a port, such as 127.0.0.1:8080"), default="127.0.0.1:8080",
+    help="The address or port to listen on.",
 )  # fmt: skip
 @click.option(
     "--folder", required=True, type=click.Path(file_okay=False, path_type=Path), help="A folder for nginx's own files."
 )
 @click.option(
-    "--cache-size", type=PlainText(MEMORY_SIZE, "a number of bytes, such as 256m"), default="256m",
-    show_default=True, help="Memory for answers.",
+    "--cache-size", type=plain_text(MEMORY_SIZE, "a number of bytes, such as 256m"), default="256m",
+    help="Memory for answers.",
 )  # fmt: skip
 @click.option(
-    "--workers", type=PlainText(PROCESSES, "auto or a number of processes"), default="auto",
-    show_default=True, help="Number of nginx's processes.",
+    "--workers", type=plain_text(PROCESSES, "auto or a number of processes"), default="auto",
+    help="Number of nginx's processes.",
 )  # fmt: skip
 @click.option("--log", metavar="FILE", help="The file of the log, or `off`.  [default: access.log in --folder]")
 @click.option(
-    "--metrics-listen", type=PlainText(LISTEN, "an address and a port, such as 127.0.0.1:9101"),
+    "--metrics-listen", type=plain_text(LISTEN, "an address and a port, such as 127.0.0.1:9101"),
     help="Serve metrics to Prometheus at this address or port.",
 )  # fmt: skip
 def config(

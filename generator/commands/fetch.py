@@ -8,7 +8,7 @@ import click
 from edge_auth.text import fold
 from generator.clock import utc_now
 from generator.commands.ingest_cardmarket import cardmarket as import_files
-from generator.commands.options import HttpUrl
+from generator.commands.options import HTTP_URL, Parsed
 from generator.ingest.catalogue import GAMES
 from generator.ingest.downloads import BASE_URL, fetch_files
 from generator.terminal import say
@@ -23,24 +23,17 @@ def fetch() -> None:
     """
 
 
-class Game(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
-    """The marketplace's number of a game, or its name."""
-
-    name = "game"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number."""
-        text = str(value)
-        numbers = {fold(name): number for number, name in GAMES.items()}
-        number = int(text) if re.fullmatch("[1-9][0-9]{0,2}", text) else numbers.get(fold(text))
-        if number is None:
-            known = ", ".join(f"{number} {name}" for number, name in GAMES.items())
-            self.fail(f"{text!r} is no game of the marketplace: name one by its number or name: {known}", param, ctx)
-        return number
+def _game_number(text: str) -> int:
+    numbers = {fold(name): number for number, name in GAMES.items()}
+    number = int(text) if re.fullmatch("[1-9][0-9]{0,2}", text) else numbers.get(fold(text))
+    if number is None:
+        known = ", ".join(f"{number} {name}" for number, name in GAMES.items())
+        raise ValueError(f"{text!r} is no game of the marketplace: name one by its number or name: {known}")
+    return number
 
 
 @fetch.command()
-@click.argument("game", type=Game())
+@click.argument("game", type=Parsed("game", _game_number))
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--lake", help="Also import the files into this lake, a folder or s3:// prefix.")
 @click.option(
@@ -48,9 +41,9 @@ class Game(click.ParamType):  # type: ignore[type-arg]  # generic only in new ve
     default=None,
     help="As in `ingest cardmarket`.  [default: as the lake remembers]",
 )
-@click.option("--url", "base", type=HttpUrl(), default=BASE_URL, show_default=True, help="Where the files are.")
+@click.option("--url", "base", type=HTTP_URL, default=BASE_URL, help="Where the files are.")
 @click.option(
-    "--timeout", "seconds", metavar="SECONDS", type=click.FloatRange(0.1), default=60, show_default=True,
+    "--timeout", "seconds", metavar="SECONDS", type=click.FloatRange(0.1), default=60,
     help="How long to wait for each part of an answer.",
 )  # fmt: skip
 @click.pass_context

@@ -21,7 +21,7 @@ from edge_auth.live.log import timestamp
 from edge_auth.store.disk import replace_file
 from edge_auth.store.open import open_store
 from generator.clock import utc_now
-from generator.commands.options import json_option, keys_option, store_exists, store_option
+from generator.commands.options import Parsed, json_option, keys_option, store_exists, store_option
 from generator.errors import BuildError
 from generator.releases.reserve import with_reserve
 from generator.terminal import Progress, say, say_json, say_lines
@@ -59,17 +59,7 @@ NEVER = "never"
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-class Expiry(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
-    """A day, a timestamp or `never`; the value is a timestamp or `never`."""
-
-    name = "day"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the expiry as a timestamp, or `never`."""
-        try:
-            return NEVER if value == NEVER else parse_expiry(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
+_expiry = Parsed("day", lambda text: NEVER if text == NEVER else parse_expiry(text))
 
 
 def _check_name(ctx: click.Context, param: click.Parameter, value: str) -> str:
@@ -102,14 +92,8 @@ def keys() -> None:
 @_location_options
 @click.option("--name", required=True, callback=_check_name, help="Name of the key's owner.")
 @_scope
-@click.option("--rate-limit", type=_rate, default=DEFAULT_RATE_LIMIT, show_default=True, help="Requests a minute.")
-@click.option(
-    "--expires",
-    type=Expiry(),
-    default=NEVER,
-    show_default=True,
-    help="Last day or second on which the key is valid (UTC).",
-)
+@click.option("--rate-limit", type=_rate, default=DEFAULT_RATE_LIMIT, help="Requests a minute.")
+@click.option("--expires", type=_expiry, default=NEVER, help="Last day or second on which the key is valid (UTC).")
 @click.option("--create", is_flag=True, help="Issue the key although the store does not exist yet.")
 @click.option(
     "--reuse",
@@ -192,7 +176,7 @@ def revoke(id_: str, store: str, keys: str | None) -> None:
 @_location_options
 @_scope
 @click.option("--rate-limit", type=_rate, help="Requests a minute.")
-@click.option("--expires", type=Expiry(), help="Last day or second on which the key is valid (UTC), or `never`.")
+@click.option("--expires", type=_expiry, help="Last day or second on which the key is valid (UTC), or `never`.")
 def update(
     id_: str, store: str, keys: str | None, scopes: tuple[str, ...], rate_limit: int | None, expires: str | None
 ) -> None:

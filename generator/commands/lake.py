@@ -36,7 +36,6 @@ def lake() -> None:
     multiple=True,
     type=click.Choice(DAILY_TABLES),
     default=DAILY_TABLES,
-    show_default=True,
     help="The table; may repeat.",
 )
 @json_option
@@ -98,9 +97,7 @@ def show(lake: str, as_json: bool) -> None:
 @click.argument("number", type=click.IntRange(1, 999), metavar="GAME")
 @lake_option
 @click.option("--numbers-from-names/--no-numbers-from-names", default=None, help="Whether numbers come from names.")
-@click.option(
-    "--number-pattern", default=DEFAULT_PATTERN, show_default=True, metavar="REGEX", help="How they stand there."
-)
+@click.option("--number-pattern", default=DEFAULT_PATTERN, metavar="REGEX", help="How they stand there.")
 @click.option("--accept", multiple=True, type=click.Choice(list(REFUSED)), help="Accept this finding; may repeat.")
 @click.option("--game", help="The name of the game.")
 @click.option("--forget", is_flag=True, help="Forget what was remembered before.")

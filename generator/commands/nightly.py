@@ -1,6 +1,7 @@
 """`cardpress nightly`: the command that a scheduler runs every night."""
 
-from datetime import timedelta
+from contextlib import suppress
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ from edge_auth.store.open import open_store
 from generator import settings
 from generator.clock import utc_now
 from generator.commands.options import (
-    HttpUrl,
+    HTTP_URL,
+    Parsed,
     grace_option,
     json_option,
     keep_option,
@@ -23,58 +25,38 @@ from generator.commands.options import (
 from generator.errors import BusyError
 from generator.lake.lake import DAILY_TABLES, absolute
 from generator.nightly.metrics import write_textfile
-from generator.nightly.night import expected_day, new_run_id, run_night
+from generator.nightly.night import new_run_id, run_night
 from generator.nightly.notices import Notices
 from generator.nightly.steps import Night
 from generator.releases.prune import RetentionRules
 from generator.terminal import Progress, say, say_json
 
 
-class GateThreshold(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
-    """NAME=VALUE: the threshold of a gate."""
-
-    name = "NAME=VALUE"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, float]:
-        """Return the gate and its threshold."""
-        name, _, number = str(value).partition("=")
-        try:
-            threshold = float(number)
-        except ValueError:
-            threshold = float("nan")
-        if name not in settings.GATES:
-            self.fail(f"{name!r} is not a gate; the gates are {', '.join(settings.GATES)}", param, ctx)
-        if not threshold >= 0:
-            self.fail(f"{value!r} has no valid threshold: write {name}={settings.GATES[name]:g}", param, ctx)
-        return name, threshold
+def _gate_threshold(text: str) -> tuple[str, float]:
+    name, _, number = text.partition("=")
+    if name not in settings.GATES:
+        raise ValueError(f"{name!r} is not a gate; the gates are {', '.join(settings.GATES)}")
+    with suppress(ValueError):
+        if float(number) >= 0:
+            return name, float(number)
+    raise ValueError(f"{text!r} has no valid threshold: write {name}={settings.GATES[name]:g}")
 
 
-class MaxAge(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
-    """A table of days and how many days old its newest row may be."""
-
-    name = "TABLE=DAYS"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
-        """Return the table and the days."""
-        if isinstance(value, tuple):
-            return value
-        table, _, days = str(value).partition("=")
-        if table not in DAILY_TABLES or not days.isascii() or not days.isdecimal() or len(days) > 5:
-            self.fail(f"{value!r} is not TABLE=DAYS; the tables are {', '.join(DAILY_TABLES)}", param, ctx)
-        return table, int(days)
+def _max_age(text: str) -> tuple[str, int]:
+    table, _, days = text.partition("=")
+    if table not in DAILY_TABLES or not days.isascii() or not days.isdecimal() or len(days) > 5:
+        raise ValueError(f"{text!r} is not TABLE=DAYS; the tables are {', '.join(DAILY_TABLES)}")
+    return table, int(days)
 
 
-class ExpectedDay(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
-    """today, yesterday or YYYY-MM-DD."""
-
-    name = "DAY"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the day as YYYY-MM-DD."""
-        try:
-            return expected_day(str(value), utc_now)
-        except ValueError:
-            self.fail(f"{value!r} is not today, yesterday or a day such as 2026-08-22", param, ctx)
+def _expected_day(text: str) -> str:
+    """Return the day in UTC that `today`, `yesterday` or YYYY-MM-DD means."""
+    today = utc_now().date()
+    days = {"today": today, "yesterday": today - timedelta(days=1)}
+    try:
+        return (days.get(text) or date.fromisoformat(text)).isoformat()
+    except ValueError:
+        raise ValueError(f"{text!r} is not today, yesterday or a day such as 2026-08-22") from None
 
 
 @click.command()
@@ -84,7 +66,7 @@ class ExpectedDay(click.ParamType):  # type: ignore[type-arg]  # generic only in
     "--gate",
     "gates",
     multiple=True,
-    type=GateThreshold(),
+    type=Parsed("NAME=VALUE", _gate_threshold),
     help="Let values up to VALUE pass this gate, instead of its default.",
 )
 @click.option(
@@ -99,7 +81,7 @@ class ExpectedDay(click.ParamType):  # type: ignore[type-arg]  # generic only in
     "--max-age",
     "max_ages",
     multiple=True,
-    type=MaxAge(),
+    type=Parsed("TABLE=DAYS", _max_age),
     help="Refuse the night if the newest row of this table is older, for any game. Else a late source is only said.",
 )
 @keep_option
@@ -107,29 +89,21 @@ class ExpectedDay(click.ParamType):  # type: ignore[type-arg]  # generic only in
 @click.option(
     "--textfile", type=click.Path(dir_okay=False, path_type=Path), help="Write Prometheus metrics to this file."
 )
+@click.option("--pages/--no-pages", default=True, help="Write the report and the changes as pages into the store.")
 @click.option(
-    "--pages/--no-pages",
-    default=True,
-    show_default=True,
-    help="Write the report and the changes as pages into the store.",
+    "--ping", type=HTTP_URL, help="Request URL/start when the run begins, then URL, or URL/fail after a failure."
 )
-@click.option(
-    "--ping",
-    type=HttpUrl(),
-    help="Request URL/start when the run begins, then URL, or URL/fail after a failure.",
-)
-@click.option("--notify", type=HttpUrl(), help="Post the result as JSON to this URL, of Slack, Discord or your own.")
-@click.option("--pages-url", type=HttpUrl(), help="Where you serve private/nights/ of the store, for links in notices.")
+@click.option("--notify", type=HTTP_URL, help="Post the result as JSON to this URL, of Slack, Discord or your own.")
+@click.option("--pages-url", type=HTTP_URL, help="Where you serve private/nights/ of the store, for links in notices.")
 @click.option(
     "--expect-day",
-    type=ExpectedDay(),
+    type=Parsed("DAY", _expected_day),
     help="Exit with 1 if the live build's prices are older after the run. DAY: today, yesterday or YYYY-MM-DD (UTC).",
 )
 @click.option(
     "--reread-days",
     type=click.IntRange(0),
     default=settings.REREAD_DAYS,
-    show_default=True,
     metavar="DAYS",
     help="Read the layers of earlier nights again, all of them within DAYS, and repair damaged ones. 0: never.",
 )

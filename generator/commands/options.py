@@ -26,7 +26,6 @@ from generator.reading.overview import LIVE, PREVIOUS
 from generator.terminal import say
 from generator.threads import Resources
 
-IpNetwork = IPv4Network | IPv6Network
 _Result = TypeVar("_Result")
 
 _COMPLETION_TIMEOUT_SECONDS = 1.0
@@ -88,11 +87,7 @@ def named_build(store: Store, name: str | None) -> Build:
 
 
 store_option = click.option(
-    "--store",
-    default="site_out",
-    show_default=True,
-    metavar="STORE",
-    help=f"{LOCATION.capitalize()} of the builds.",
+    "--store", default="site_out", metavar="STORE", help=f"{LOCATION.capitalize()} of the builds."
 )
 build_option = click.option(
     "--build", "build_id", metavar="BUILD", type=BuildName(), help="Which build.  [default: the live one]"
@@ -106,6 +101,7 @@ keys_option = click.option("--keys", metavar="LOCATION", help="Location of the k
 state_option = click.option(
     "--state",
     default=default_state_folder,
+    show_default=False,
     metavar="DIR",
     help="Folder of the shim's own files: the rate limit counter, and copies of files that it reads often.",
 )
@@ -143,7 +139,6 @@ lease_option = click.option(
     "--lease",
     type=click.FloatRange(3),
     default=settings.LEASE_SECONDS,
-    show_default=True,
     metavar="SECONDS",
     help="How long the lock of a killed run blocks other runs.",
 )
@@ -151,7 +146,6 @@ keep_option = click.option(
     "--keep",
     type=click.IntRange(1),
     default=settings.KEPT_BUILDS,
-    show_default=True,
     metavar="N",
     help="How many builds to keep: the live one, then those that a rollback reaches, then the newest others.",
 )
@@ -159,82 +153,69 @@ grace_option = click.option(
     "--grace",
     type=click.FloatRange(0),
     default=settings.GRACE_HOURS,
-    show_default=True,
     metavar="HOURS",
     help="Keep everything younger, and builds that were live within this time: clients may be pinned to them.",
 )
 
 
-class HttpUrl(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
-    """A URL with http or https."""
+class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
+    """A text that a function reads. The message of its ValueError is that of the refusal."""
 
-    name = "URL"
+    def __init__(self, name: str, read: Callable[[str], Any]):
+        self.name, self._read = name, read
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the URL."""
-        parts = urlsplit(str(value))
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            self.fail(f"{value!r} is not a URL that begins with http:// or https://", param, ctx)
-        return str(value)
-
-
-class Network(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
-    """A network in CIDR notation, or a single address."""
-
-    name = "cidr"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> IpNetwork:
-        """Return the network."""
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value of a text."""
         try:
-            return ip_network(value, strict=False)
-        except ValueError:
-            self.fail(f"{value!r} is not a network such as 10.0.0.0/8", param, ctx)
-
-
-class CounterUrl(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
-    """The URL of a Redis or Valkey server."""
-
-    name = "url"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the URL in its plain form."""
-        from edge_auth.live.redis_counter import plain_url  # its client library is a third of the start of a shim
-
-        try:
-            url = plain_url(value)
+            return self._read(value) if isinstance(value, str) else value
         except ValueError as error:
             self.fail(str(error), param, ctx)
-        if urlsplit(url).password and _is_option(param, ctx):
-            say(
-                "warning: the list of processes shows the password in --rate-limit-url; "
-                "set the variable CARDPRESS_RATE_LIMIT_URL instead",
-                err=True,
-            )
-        return url
 
 
-def _is_option(param: click.Parameter | None, ctx: click.Context | None) -> bool:
-    """Return whether a value comes from the command line, and not from a variable of the environment."""
-    source = ctx.get_parameter_source(param.name) if ctx and param and param.name else None
-    return source is ParameterSource.COMMANDLINE
-
-
-class PlainText(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
-    """A text that goes into the configuration of another program as it is.
+def plain_text(allowed: str, what: str) -> Parsed:
+    """Return the type of a text that goes into the configuration of another program as it is.
 
     Args:
         allowed: The regular expression that it must match.
         what: What it is, for the message of a refusal.
     """
 
-    name = "text"
+    def read(text: str) -> str:
+        if not re.fullmatch(allowed, text):
+            raise ValueError(f"{text!r} is not {what}")
+        return text
 
-    def __init__(self, allowed: str, what: str):
-        self._allowed = re.compile(allowed)
-        self._what = what
+    return Parsed("text", read)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the text."""
-        if not self._allowed.fullmatch(value):
-            self.fail(f"{value!r} is not {self._what}", param, ctx)
-        return str(value)
+
+def _http_url(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"{text!r} is not a URL that begins with http:// or https://")
+    return text
+
+
+def _network(text: str) -> IPv4Network | IPv6Network:
+    try:
+        return ip_network(text, strict=False)
+    except ValueError:
+        raise ValueError(f"{text!r} is not a network such as 10.0.0.0/8") from None
+
+
+def _counter_url(text: str) -> str:
+    from edge_auth.live.redis_counter import plain_url  # its client library is a third of the start of a shim
+
+    url = plain_url(text)
+    source = click.get_current_context().get_parameter_source("rate_limit_url")
+    if urlsplit(url).password and source is ParameterSource.COMMANDLINE:
+        say(
+            "warning: the list of processes shows the password in --rate-limit-url; "
+            "set the variable CARDPRESS_RATE_LIMIT_URL instead",
+            err=True,
+        )
+    return url
+
+
+HTTP_URL = Parsed("URL", _http_url)
+NETWORK = Parsed("cidr", _network)  # or a single address
+COUNTER_URL = Parsed("url", _counter_url)  # of a Redis or Valkey server

@@ -13,8 +13,8 @@ from edge_auth.live.key_file import open_key_file
 from edge_auth.serve import app, server
 from edge_auth.store.open import is_folder, open_store
 from generator.commands.options import (
-    CounterUrl,
-    Network,
+    COUNTER_URL,
+    NETWORK,
     keys_option,
     state_option,
     store_option,
@@ -23,25 +23,25 @@ from generator.commands.options import (
 
 @click.command()
 @store_option
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any free port.")
-@click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, help="Number of processes.")
+@click.option("--host", default="127.0.0.1", help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, help="0: any free port.")
+@click.option("--workers", type=click.IntRange(1, 64), default=2, help="Number of processes.")
 @keys_option
 @click.option(
-    "--rate-limit-url", metavar="URL", type=CounterUrl(),
+    "--rate-limit-url", metavar="URL", type=COUNTER_URL,
     help="Redis or Valkey server that counts requests, for shims on several machines.",
 )  # fmt: skip
 @click.option(
-    "--trusted-proxy", "trusted_proxies", multiple=True, type=Network(),
+    "--trusted-proxy", "trusted_proxies", multiple=True, type=NETWORK,
     help="Network whose X-Forwarded-For is trusted; may repeat.",
 )  # fmt: skip
 @state_option
 @click.option(
-    "--store-timeout", "store_seconds", metavar="SECONDS", type=click.FloatRange(0.1), default=5, show_default=True,
+    "--store-timeout", "store_seconds", metavar="SECONDS", type=click.FloatRange(0.1), default=5,
     help="How long a request waits for a store on S3.",
 )  # fmt: skip
 @click.option(
-    "--drain", "drain_seconds", metavar="SECONDS", type=click.FloatRange(0, 300), default=5, show_default=True,
+    "--drain", "drain_seconds", metavar="SECONDS", type=click.FloatRange(0, 300), default=5,
     help="How long SIGTERM waits for clients to move: answers then close their connections.",
 )  # fmt: skip
 @click.option(
@@ -49,7 +49,7 @@ from generator.commands.options import (
     help="Listen on this unix socket instead, behind the nginx of `cardpress edge config`.",
 )  # fmt: skip
 @click.option(
-    "--guest-limit", type=click.IntRange(0, 1_000_000), default=0, show_default=True,
+    "--guest-limit", type=click.IntRange(0, 1_000_000), default=0,
     help="Answer GET without a key too, so often a minute for each address. 0: a key is needed.",
 )  # fmt: skip
 @click.option(
@@ -58,7 +58,6 @@ from generator.commands.options import (
 )  # fmt: skip
 @click.option(
     "--idle-timeout", "idle_seconds", metavar="SECONDS", type=click.FloatRange(1, 3600), default=app.IDLE_SECONDS,
-    show_default=True,
     help="How long a connection may stay idle. Longer than at the proxy or load balancer in front.",
 )  # fmt: skip
 @click.option("--metrics-port", type=click.IntRange(0, 65535), help="Serve metrics to Prometheus. 0: any free port.")

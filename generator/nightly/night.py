@@ -9,7 +9,6 @@ import json
 import secrets
 from contextlib import suppress
 from dataclasses import asdict
-from datetime import date, timedelta
 from typing import Any
 
 from edge_auth.builds import layout
@@ -52,8 +51,6 @@ from generator.releases.publish import publish
 from generator.releases.reserve import free_reserve_if_full, with_reserve
 from generator.releases.termination import end_by_error, hold_back
 
-TODAY, YESTERDAY = "today", "yesterday"  # the words of `expected_day`
-
 _FAILURES = (GeneratorError, EdgeError, OSError)
 # The outcomes of a night that decided against its build. After any other error, the outcome stays as it was.
 _OUTCOMES: dict[type[Exception], str] = {
@@ -69,17 +66,6 @@ def new_run_id(clock: Clock) -> str:
     """Return the id of a new run. Ids sort by time, also those of runs that begin in the same second."""
     now = clock()
     return f"{now:%Y%m%dT%H%M%S}.{now.microsecond // 1000:03}Z-{secrets.token_hex(3)}"
-
-
-def expected_day(text: str, clock: Clock) -> str:
-    """Return the day that `today`, `yesterday` or `YYYY-MM-DD` means, in UTC.
-
-    Raises:
-        ValueError: The text is none of these.
-    """
-    today = clock().date()
-    days = {TODAY: today, YESTERDAY: today - timedelta(days=1)}
-    return (days[text] if text in days else date.fromisoformat(text)).isoformat()
 
 
 def run_night(night: Night, notices: Notices) -> None:
