@@ -18,33 +18,9 @@ from generator.terminal import say
 
 # The commands in the order of use. Each is the function of that name in the module of that name in `commands/`.
 COMMANDS = (
-    "demo",
-    "fetch",
-    "ingest",
-    "lake",
-    "fingerprint",
-    "build",
-    "publish",
-    "rollback",
-    "keys",
-    "serve",
-    "edge",
-    "deploy",
-    "nightly",
-    "gates",
-    "backfill",
-    "quarantine",
-    "prune",
-    "unlock",
-    "builds",
-    "show",
-    "report",
-    "diff",
-    "verify",
-    "cat",
-    "export",
-    "doctor",
-    "docs",
+    *("demo", "fetch", "ingest", "lake", "fingerprint", "build", "publish", "rollback", "keys", "serve", "edge"),
+    *("deploy", "nightly", "gates", "quarantine", "prune", "unlock", "builds", "show", "report", "diff", "verify"),
+    *("cat", "export", "doctor", "docs"),
 )
 
 _INTERRUPTED = "Query interrupted"  # the RuntimeError of DuckDB in place of KeyboardInterrupt

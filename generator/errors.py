@@ -1,29 +1,5 @@
 """The errors of the batch side.
 
-GeneratorError
-├── LakeError      the source tables are missing, unreadable or break a rule
-├── BuildError     a build cannot be made, found or verified
-│   └── DamageError a layer that others are made from is damaged
-├── SqlError       the SQL of cardpress is wrong: neither the lake nor the store is at fault
-├── SpaceError     a disk is full, or would be
-├── PublishError   the pointer to the live build was not moved
-│   ├── GateError  a gate of the night was breached
-│   ├── HoldError  a rollback holds publishing back
-│   └── SmokeError the published build cannot be read
-├── StaleError     the data of the live build is older than expected
-├── BusyError      another run holds the lock, or took it over
-├── StepError      a step of a night failed
-├── TerminatedError  a signal ended the run
-├── QuarantineError  a file is not in quarantine
-├── PruneError     builds cannot be deleted
-├── ExportError    a tree of plain files cannot be written
-├── DeployError    files to deploy with cannot be written
-├── IngestError    a file for `ingest` has an unknown shape
-├── LogError       logs that `keys usage` reads are not there, or cannot be read
-├── RecognitionError a picture or an index of fingerprints cannot be used
-├── SiteError      a text that the site is made from breaks its form
-└── DoctorError    `doctor` found a problem
-
 Each message is one line: what is wrong, where, and what to do. The command line prints it and exits with status 1.
 The errors of the store are below `edge_auth.errors.StoreError`.
 """

@@ -9,7 +9,7 @@ Progress goes to standard error: a bar on a terminal, a plain line per step else
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
@@ -44,6 +44,13 @@ def clean_json(text: str) -> str:
 def clean(text: str) -> str:
     """Return a text with an escape such as `\\x1b` in place of each character that cannot be printed."""
     return _escaped(text, lambda character: character.encode("unicode_escape").decode())
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a table with left-aligned columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
 class ProgressBar(Protocol):

@@ -120,17 +120,32 @@ class KeyFile:
         names = (name.rpartition("/")[2].removesuffix(_JSON) for name in self.store.list(folder))
         return [name for name in names if _SHA256.fullmatch(name)]
 
-    def records(self, progress: Callable[[int], Any] = lambda number: nullcontext()) -> list[KeyRecord]:
+    def records(
+        self,
+        progress: Callable[[int], Any] = lambda number: nullcontext(),
+        on_broken: Callable[[KeyFormatError], object] | None = None,
+    ) -> list[KeyRecord]:
         """Return all records, the oldest first, or an empty list if there is none yet.
 
         Args:
             progress: Returns the context of a bar of so many steps, whose `update` counts them.
+            on_broken: Takes the error of each record that cannot be read, instead of the first one being raised.
         """
         hashes, found = self.hashes(), list[KeyRecord]()
+
+        def find(sha256: str) -> KeyRecord | None:
+            try:
+                return self.find(sha256)
+            except KeyFormatError as error:
+                if on_broken is None:
+                    raise
+                on_broken(error)
+                return None
+
         with ThreadPoolExecutor(_THREADS) as pool, progress(len(hashes)) as bar:
             for start in range(0, len(hashes), _BATCH):
                 some = hashes[start : start + _BATCH]
-                found += filter(None, pool.map(self.find, some))
+                found += filter(None, pool.map(find, some))
                 if bar is not None:
                     bar.update(len(some))
         return sorted(found, key=lambda record: (record.created_at, record.sha256))

@@ -48,7 +48,7 @@ def _write(folder: Path, files: kinds.Files, force: bool) -> None:
 
 def _running_program() -> str:
     """Return the path of the command that runs, with a warning if the units do not see it."""
-    program = _path.convert(str(Path(sys.executable).with_name("cardpress")), None, None)
+    program = str(_path.convert(str(Path(sys.executable).with_name("cardpress")), None, None))
     if not re.fullmatch(_SEEN, program):
         say(
             f"warning: the units do not see /home, /root and /tmp, and this command is {program}: "

@@ -1,14 +1,14 @@
 """`cardpress keys`: issue, list, revoke and change API keys, which a shim follows in two seconds; count their use."""
 
 import time
-from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from edge_auth.live.key_file import KeyFile, open_key_file
+from edge_auth.errors import KeyFormatError
+from edge_auth.live.key_file import open_key_file
 from edge_auth.live.keys import (
     DEFAULT_RATE_LIMIT,
     SCOPES,
@@ -24,41 +24,9 @@ from generator.clock import utc_now
 from generator.commands.options import Parsed, json_option, keys_option, store_exists, store_option
 from generator.errors import BuildError
 from generator.releases.reserve import with_reserve
-from generator.terminal import Progress, say, say_json, say_lines
-
-_PRIVATE_FILE_MODE = 0o600
-
-
-def check_store_exists(location: str) -> None:
-    """Raise BuildError if there is no such folder, or nothing of a store at the prefix."""
-    if not store_exists(location):
-        raise BuildError(
-            f"there is no store {location}: correct the name, make a build first, or pass --create to begin with a key"
-        )
-
-
-def read_key(path: Path, file: KeyFile, now: float) -> tuple[str, KeyRecord] | None:
-    """Return the key in a file and its record, or None if the file is absent or the key is not valid here.
-
-    Args:
-        now: Unix time.
-    """
-    if not path.exists():
-        return None
-    key = path.read_text("ascii", "replace").strip()
-    found = file.find(digest(key))
-    return (key, found) if found and not found.revoked and not found.expired(now) else None
-
-
-def write_key(path: Path, key: str) -> None:
-    """Write a key into a file that only its owner may read."""
-    replace_file(path, [f"{key}\n".encode("ascii")], mode=_PRIVATE_FILE_MODE)
-
+from generator.terminal import Progress, aligned, say, say_json, say_lines
 
 NEVER = "never"
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
 _expiry = Parsed("day", lambda text: NEVER if text == NEVER else parse_expiry(text))
 
 
@@ -66,11 +34,6 @@ def _check_name(ctx: click.Context, param: click.Parameter, value: str) -> str:
     if not value.strip() or not value.isprintable():
         raise click.BadParameter("must be some printable text", ctx, param)
     return value
-
-
-def _location_options(command: _Function) -> _Function:
-    """Add the options for the location of the key records."""
-    return store_option(keys_option(command))
 
 
 _scope = click.option(
@@ -89,7 +52,8 @@ def keys() -> None:
 
 
 @keys.command("issue")
-@_location_options
+@store_option
+@keys_option
 @click.option("--name", required=True, callback=_check_name, help="Name of the key's owner.")
 @_scope
 @click.option("--rate-limit", type=_rate, default=DEFAULT_RATE_LIMIT, help="Requests a minute.")
@@ -122,23 +86,25 @@ def issue_(
     expires_at = None if expires == NEVER else expires
     if expires_at is not None and expires_at < timestamp(time.time()):
         raise click.BadParameter(f"{expires_at} is in the past: the key would never be valid", param_hint="--expires")
-    if not create and keys is None:
-        check_store_exists(store)
+    if not (create or keys or store_exists(store)):
+        raise BuildError(
+            f"there is no store {store}: correct the name, make a build first, or pass --create to begin with a key"
+        )
     file = open_key_file(store, keys)
-    kept = read_key(reuse, file, time.time()) if reuse else None
-    if kept is not None:
-        key, record = kept
-    else:
+    key = reuse.read_text("ascii", "replace").strip() if reuse and reuse.exists() else ""
+    record = file.find(digest(key)) if key else None
+    if record is None or record.revoked or record.expired(time.time()):
         key, record = issue(name, scopes or SCOPES, rate_limit, expires_at, time.time())
-        with_reserve(open_store(store), lambda: file.add(record))
+        with_reserve(open_store(store), partial(file.add, record))
         if reuse:
-            write_key(reuse, key)
+            replace_file(reuse, [f"{key}\n".encode("ascii")], mode=0o600)
     say(key)
     say_json(_fields(record), err=True)
 
 
 @keys.command("list")
-@_location_options
+@store_option
+@keys_option
 @json_option
 def list_(store: str, keys: str | None, as_json: bool) -> None:
     """Print the records of all keys, the oldest first.
@@ -146,22 +112,24 @@ def list_(store: str, keys: str | None, as_json: bool) -> None:
     \b
     Example: cardpress keys list
     """
-    records = open_key_file(store, keys).records(partial(Progress().bar_if_long, "keys"))
+    broken: list[KeyFormatError] = []
+    records = open_key_file(store, keys).records(partial(Progress().bar_if_long, "keys"), broken.append)
     if as_json:
         say_json([_fields(record) for record in records], indent=1)
-        return
-    if not records:
+    elif records:
+        now = time.time()
+        header = ("ID", "NAME", "PREFIX", "STATE", "RATE", "EXPIRES", "CREATED", "SCOPES")
+        say_lines(aligned([header, *(_row(record, now) for record in records)]))
+    elif not broken:
         say(f"no keys yet: `cardpress keys issue --store {store} --name NAME` makes one", err=True)
-        return
-    now = time.time()
-    header = ("ID", "NAME", "PREFIX", "STATE", "RATE", "EXPIRES", "CREATED", "SCOPES")
-    rows = [header] + [_row(record, now) for record in records]
-    say_lines(_aligned(rows))
+    if broken:
+        raise KeyFormatError("; ".join(sorted(map(str, broken))))
 
 
 @keys.command()
 @click.argument("id_", metavar="ID")
-@_location_options
+@store_option
+@keys_option
 def revoke(id_: str, store: str, keys: str | None) -> None:
     """Switch a key off permanently.
 
@@ -173,7 +141,8 @@ def revoke(id_: str, store: str, keys: str | None) -> None:
 
 @keys.command()
 @click.argument("id_", metavar="ID")
-@_location_options
+@store_option
+@keys_option
 @_scope
 @click.option("--rate-limit", type=_rate, help="Requests a minute.")
 @click.option("--expires", type=_expiry, help="Last day or second on which the key is valid (UTC), or `never`.")
@@ -218,7 +187,7 @@ def usage(logs: tuple[str, ...], days: int | None, as_json: bool) -> None:
         return
     header = ("DAY", "KEY", "REQUESTS", "REFUSED", "BYTES")
     rows = [(row["day"], row["key"] or "-", *(f"{row[name.lower()]:,}" for name in header[2:])) for row in found.keys]
-    say_lines(_aligned([header, *rows]))
+    say_lines(aligned([header, *rows]))
     if found.other_lines:
         lines = sum(row["lines"] for row in found.other_lines)
         example = found.other_lines[0]["file"]
@@ -228,13 +197,6 @@ def usage(logs: tuple[str, ...], days: int | None, as_json: bool) -> None:
 def _update(store: str, keys: str | None, id_: str, **changes: Any) -> None:
     file = open_key_file(store, keys)
     say_json(_fields(with_reserve(open_store(store), lambda: file.update(id_, **changes))))
-
-
-def _aligned(rows: list[tuple[str, ...]]) -> Iterator[str]:
-    """Yield the lines of a table with left-aligned columns."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
 def _fields(record: KeyRecord) -> dict[str, Any]:

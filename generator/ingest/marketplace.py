@@ -31,11 +31,9 @@ class MarketplaceFiles(ImportSource):
         named: Files that options name, by what they are said to be.
         places: Folders in which files are found by their content, and single files.
         on_left: Called with each file in a folder that is none of the marketplace's, and the reason.
-        wanted: Whether a list is imported.
         game: The game of the expansions in the files. None: that of the number in the name of the file.
         numbers_from_names: Whether collector numbers are taken from names. None: as the lake remembers.
         number_pattern: How they stand in names: a regular expression with one group.
-        is_remembered: Whether the lake remembers these options.
         files: What was read, products first: they are written first, so that a build in between knows the products of
             the guide.
         memory: What the lake remembers of games, by their number.
@@ -45,11 +43,9 @@ class MarketplaceFiles(ImportSource):
     places: tuple[Path, ...] = ()
     limits: FileLimits = DOWNLOAD_LIMITS
     on_left: Callable[[Path, str], None] = lambda path, reason: None
-    wanted: Callable[[ImportedFile], bool] = lambda file: True
     game: str | None = None
     numbers_from_names: bool | None = None
     number_pattern: str = DEFAULT_PATTERN
-    is_remembered: bool = True
     files: list[ImportedFile] = field(default_factory=list, init=False)
     memory: dict[int, GameImport] = field(default_factory=dict, init=False)
 
@@ -73,7 +69,7 @@ class MarketplaceFiles(ImportSource):
             except NotTheMarketplaces as reason:
                 self.on_left(path, str(reason))
                 continue
-            for file in filter(self.wanted, read):
+            for file in read:
                 on_read(f"{path}: {file.what}")
                 self.files.append(file)
         self.files.sort(key=lambda file: file.order)
@@ -96,8 +92,7 @@ class MarketplaceFiles(ImportSource):
             if file.columns:
                 guides.setdefault(file.target, []).append(file.data)
         yield from (TableUpdate(lake, target, rows).change() for target, rows in guides.items())
-        if self.is_remembered:
-            self._learn(games)
+        self._learn(games)
         yield from memory_file(lake, self.memory)
 
     def kept(self) -> dict[int, GameImport]:

@@ -36,6 +36,20 @@ def test_a_kept_key_is_used_again_until_it_is_revoked(tmp_path: Path) -> None:
     assert len(json.loads(run("keys", "list", "--store", tmp_path, "--json").stdout)) == 2
 
 
+def test_a_broken_record_is_named_and_the_other_keys_are_listed(tmp_path: Path) -> None:
+    for name in ("broken", "other"):
+        run("keys", "issue", "--store", tmp_path, "--name", name)
+    ids = {
+        record["name"]: record["id"] for record in json.loads(run("keys", "list", "--store", tmp_path, "--json").stdout)
+    }
+    [file] = tmp_path.rglob(f"{ids['broken'].removeprefix('key_')}*.json")
+    file.write_bytes(b"{")
+    for more in ((), ("--json",)):
+        listed = run("keys", "list", "--store", tmp_path, *more, status=1)
+        assert ids["other"] in listed.stdout and ids["broken"] not in listed.stdout
+        assert listed.stderr.startswith(f"cardpress: the record of {ids['broken']} cannot be read (")
+
+
 def test_a_game_is_named_by_its_number_or_its_name(tmp_path: Path) -> None:
     wrong = run("fetch", "cardmarket", "Pokmon", tmp_path, status=2).stderr
     assert "'Pokmon' is no game of the marketplace" in wrong and "6 Pokémon, 7 Force of Will" in wrong

@@ -70,13 +70,9 @@ def test_every_command_reads_a_guide_alike(tmp_path: Path, form: str) -> None:
     said = run("ingest", "cardmarket", "--lake", tmp_path / "named", "--price-guide", guide).stderr
     assert "price guide of 2026-07-26" in said
     run("ingest", "cardmarket", "--lake", tmp_path / "folder", downloads)
-    singles = tmp_path / "products_singles_6.json"
-    singles.write_text(text({"version": 1, "createdAt": CREATED, "products": [PRODUCT]}))
-    where = ("--lake", tmp_path / "filled", "--store", tmp_path / "store")
-    run("backfill", "2026-07-26", "2026-07-26", downloads, singles, *where)
     first = prices(tmp_path / "named")
     assert first and first["low"] == 2.5 and first["trend"] == 3
-    assert prices(tmp_path / "folder") == prices(tmp_path / "filled") == first
+    assert prices(tmp_path / "folder") == first
     if data.startswith(b'"idProduct"'):
         assert (first["trend_holo"], first["low_holo"], first["avg30_holo"]) == (6, 5, 9)
 
@@ -112,7 +108,6 @@ def test_every_command_refuses_a_file_alike(tmp_path: Path, data: str, says: str
     for words in (
         ("ingest", "cardmarket", "--lake", lake, "--price-guide", guide),
         ("ingest", "cardmarket", "--lake", lake, tmp_path / "downloads"),
-        ("backfill", "2026-07-26", "2026-07-26", tmp_path / "downloads", "--lake", lake, "--store", tmp_path / "s"),
     ):
         [line] = [line for line in run(*words, status=1).stderr.splitlines() if line.startswith("cardpress: ")]
         assert line.startswith(f"cardpress: {guide}: ") and says in line, words
