@@ -1,18 +1,4 @@
-"""The exceptions of `edge_auth`.
-
-EdgeError
-├── StoreError            the store failed: unreachable, access refused, incomplete or damaged data. Never "not found"
-│   ├── MissingObject     an object that an index or a record names does not exist
-│   ├── DamagedObject     the bytes of an object do not match their hash
-│   ├── AccessDenied      the store refuses access; the object may also be missing, S3 does not always tell
-│   └── Conflict          a conditional write failed: another writer changed the object first
-├── KeyFormatError        the key records cannot be read
-├── UnknownKey            no key record has this id
-├── NoLiveBuild           the store has no live build
-├── UnknownBuild          the store does not hold this build
-├── ServeError            the shim cannot start
-└── ApiError              an error that the client sees; one class for each row of the guide's table of errors
-"""
+"""The exceptions of `edge_auth`."""
 
 
 class EdgeError(Exception):
@@ -20,13 +6,7 @@ class EdgeError(Exception):
 
 
 class StoreError(EdgeError):
-    """The store failed. The client gets 500, never 404: only an index decides that an object does not exist.
-
-    Attributes:
-        seconds: How long the read took that failed, if a request waited for it.
-    """
-
-    seconds = 0.0
+    """The store failed. The client gets 500, never 404: only an index decides that an object does not exist."""
 
 
 class MissingObject(StoreError):
@@ -70,15 +50,11 @@ class ServeError(EdgeError):
 
 
 class ApiError(EdgeError):
-    """An error that the client sees. Its subclasses are the table of errors in the guide.
+    """An error that the client sees. Its subclasses are the table of errors in the guide: `when` it occurs, and what
+    the client can do.
 
     Args:
-        message: Text for the client.
         headers: Headers of the response, with `_` for `-` in their names.
-
-    Attributes:
-        when: When it occurs, for the client.
-        advice: What the client can do.
     """
 
     status = 500

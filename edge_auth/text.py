@@ -10,7 +10,6 @@ from collections.abc import Sequence
 MAX_DIGITS = 18  # of an integer, so that it fits into 64 bits
 UNICODE_VERSION = unicodedata.unidata_version
 APOSTROPHES = "'\u2019\u2018\u201b\u02bc\u00b4`\u2032"
-_LONG = 100  # characters: no run of a shorter text is slow to fold
 _DIGITS = re.compile("[0-9]+")
 _WORD = re.compile(r"[^\W_]+")  # \w is what str.isalnum takes, and the underscore
 # From bytes in UTF-8 to words between blanks. Those of other characters than ASCII stay as they are.
@@ -24,31 +23,17 @@ _SHORTER = " - "
 
 
 def fold(text: str) -> str:
-    """Return a text in Unicode NFKD, without characters of category Mn, casefolded."""
+    """Return a text in Unicode NFKD, without characters of category Mn, casefolded.
+
+    The time grows with the square of a run of combining marks, so callers bound the length of texts.
+    """
     if text.isascii():
         return text.lower()
-    folded = unicodedata.normalize("NFKD", text if len(text) < _LONG else _with_short_runs(text))
+    folded = unicodedata.normalize("NFKD", text)
     for char in set(folded):  # to look at each different character once takes a fifth of the time
         if not char.isascii() and unicodedata.category(char) == "Mn":
             folded = folded.replace(char, "")
     return folded.casefold()
-
-
-def _with_short_runs(text: str) -> str:
-    """Return a text that folds to the same, in a form that NFKD takes linear time for.
-
-    NFKD sorts each run of combining characters, in time that grows with the square of its length. Those that the fold
-    drops are dropped before. Few others combine; they are sorted here.
-    """
-    dropped: list[str] = []
-    others: list[str] = []
-    for char in set(text):
-        parts = "" if char.isascii() else unicodedata.normalize("NFKD", char)
-        if parts and all(map(unicodedata.combining, parts)):
-            (dropped if {*map(unicodedata.category, parts)} == {"Mn"} else others).append(char)
-    text = text.translate(dict.fromkeys(map(ord, dropped)))
-    run = re.compile(f"[{''.join(others)}]{{2,}}" if others else "(?!)")
-    return run.sub(lambda found: "".join(sorted(found[0], key=unicodedata.combining)), text)
 
 
 def fold_without_apostrophes(text: str) -> str:

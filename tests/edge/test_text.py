@@ -1,7 +1,6 @@
 """Names are compared by their words, which generator, shim, pages and oracle cut alike."""
 
 import sys
-import time
 import unicodedata
 
 import pytest
@@ -45,35 +44,6 @@ def test_words_have_all_letters_and_digits_and_nothing_else() -> None:
 )
 def test_signs_are_what_words_leave(name: str, signs: str) -> None:
     assert text.sign_text(name) == signs
-
-
-# Marks that the fold drops and keeps, of all orders, some of which are two or hidden in another character; and bases.
-MARKS = (
-    "\u0301\u0316\u0344\u0345\u0f71\u0f73\u0f81\u3099\uff9e\u034f\u1dce\u302e\u302f\U00016ff0\U0001d165\U0001d16d\u1b44"
-)
-BASES = "aA1\u00e9\u1e9b\u0149\u00b4\ufc5e\U0001d160\U0001d1bb\u0958\ufdfa\uac00\u1100\u1161 -\u0130\u01f0"
-
-
-@settings(max_examples=300)
-@given(st.text(st.sampled_from(MARKS) | st.sampled_from(MARKS + BASES) | st.characters(), min_size=100, max_size=160))
-def test_a_long_text_folds_as_the_definition_says(long: str) -> None:
-    assert text.fold(long) == oracle_text.fold.__wrapped__(long)
-
-
-def test_each_character_folds_within_marks_as_the_definition_says() -> None:
-    combining = [char for char in map(chr, range(sys.maxunicode + 1)) if unicodedata.normalize("NFKD", char) != char]
-    combining += [char for char in map(chr, range(sys.maxunicode + 1)) if unicodedata.combining(char)]
-    for start in range(0, len(combining), 50):
-        long = "".join(f"\U0001d16d{char}\u302e\u0301" for char in combining[start : start + 50])
-        assert text.fold(long) == oracle_text.fold.__wrapped__(long)
-
-
-@pytest.mark.parametrize("marks", ["\u0301\u0316", "\u0f73", "\u302e\U0001d165", "\u1b44\u0f81\uff9e"])
-def test_long_runs_of_marks_fold_at_once(marks: str) -> None:
-    """100,000 take minutes if they are sorted one by one."""
-    began = time.process_time()
-    assert text.fold("a" + marks * 50_000)[0] == "a"
-    assert time.process_time() - began < 5
 
 
 ONE_LINE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"))
