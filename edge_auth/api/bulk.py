@@ -33,7 +33,7 @@ def get_fingerprints(build: OpenBuild, query: Query) -> Body:
 @bulk.get("bulk", schema="BulkManifest")
 def list_bulk_files(build: OpenBuild, query: Query) -> Body:
     """Return the manifest of the bulk files."""
-    return MadeBody(build.manifest)
+    return MadeBody(build.manifest())
 
 
 @bulk.get(

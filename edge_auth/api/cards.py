@@ -109,7 +109,7 @@ def count_facets(build: OpenBuild, query: Query) -> Body:
 def list_names(build: OpenBuild, query: Query) -> Body:
     """Return the names of the products, all or those of a game."""
     key = layout.names_key(fold(query.game) if query.game else None)
-    return build.stored_body(key) if build.objects.find(key) else MadeBody(_NO_NAMES)
+    return build.stored_body(key) if build.find(key) else MadeBody(_NO_NAMES)
 
 
 @cards.get(
@@ -123,10 +123,10 @@ def get_card(build: OpenBuild, id_product: str, query: Query) -> Body:
     """Return a product with its history."""
     id_ = _product_id(id_product)
     if query.days is not None:
-        first_day = build.objects.as_of - timedelta(days=query.days - 1)
-        if (detail := build.objects.card_since(id_, first_day.isoformat())) is not None:
+        first_day = build.as_of - timedelta(days=query.days - 1)
+        if (detail := build.card_since(id_, first_day.isoformat())) is not None:
             return MadeBody(detail, keep_plain=False)
-    elif (card := build.objects.card(id_)) is not None:
+    elif (card := build.card(id_)) is not None:
         member = card.member
         return StoredBody(card.digest, card.size, len(member), lambda: member)
     raise NotFound(_NO_PRODUCT)

@@ -10,7 +10,8 @@ from edge_auth.builds.bodies import Body, dumps, list_body
 from edge_auth.builds.changes import Step, Steps
 from edge_auth.errors import InvalidParameter, NotFound
 from edge_auth.live import keys
-from edge_auth.live.build_registry import BuildRegistry, FollowedSteps
+from edge_auth.live.build_registry import BuildRegistry
+from edge_auth.live.steps import FollowedSteps
 
 changes = Routes("changes", keys.CARDS_READ, tag="catalogue")
 _URL = "/api/v1/changes/"

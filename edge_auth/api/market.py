@@ -63,5 +63,5 @@ def get_market_history(build: OpenBuild, query: Query) -> Body:
     group = by_set.get(int(query.set)) if query.set is not None else by_game.get(fold(query.game))
     if group is None:
         raise NotFound(_NO_GROUP)
-    first_day = build.objects.as_of - timedelta(days=query.days - 1) if query.days else None
-    return MadeBody(build.objects.market_history(group, str(first_day or "")), keep_plain=False)
+    first_day = build.as_of - timedelta(days=query.days - 1) if query.days else None
+    return MadeBody(build.market_history(group, str(first_day or "")), keep_plain=False)

@@ -106,12 +106,10 @@ def _answer_of_build(
             body = build.kept_body(path, query) if endpoint.kept else None
             body = body or make_body(build, endpoint, arguments, path, query)
             return success(request, service, endpoint, body)
-        except (MissingObject, AccessDenied):  # the errors for objects of a pruned build
-            if is_last or not service.builds.has_changed(build, pin):
+        except (MissingObject, AccessDenied, DamagedObject) as error:
+            if is_last:
                 raise
-        except DamagedObject:
-            service.builds.repair(build)
-            raise
+            service.builds.note_failure(build, error)
     raise AssertionError("unreachable")
 
 

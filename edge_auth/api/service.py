@@ -27,4 +27,4 @@ def _key_body(record: KeyRecord) -> Body:
 @service.get("status", schema="Status")
 def get_status(build: OpenBuild, query: Query) -> Body:
     """Return the freshness of the data."""
-    return MadeBody(build.objects.status())
+    return MadeBody(build.status())

@@ -35,7 +35,7 @@ def page(build: OpenBuild, key: str, query: Query) -> Body:
     """Return a file of the site. The path of a folder means its page."""
     folder = key.removesuffix("/")
     key = f"{folder}/index.html" if folder in layout.SITE_PAGES else key
-    if build.objects.find(key) is None:
+    if build.find(key) is None:
         raise NotFound(no_path())
     return build.stored_body(key)
 

@@ -142,6 +142,7 @@ class Build:
     def __init__(self, store: Store, record: BuildRecord, file_cache: FileCache | None = None):
         self.store = store
         self.record = record
+        self.file_cache = file_cache
         self.id: str = record["id"]
         self.as_of = date.fromisoformat(record["as_of"])
         self.layers = {

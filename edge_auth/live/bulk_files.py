@@ -20,9 +20,9 @@ from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.bulk import LIVE_CATALOGUE, BulkFile, catalogue_of
 from edge_auth.errors import MissingObject, NotFound, RateLimited, StoreError, UnknownBuild
+from edge_auth.live.background import Jobs
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.counter import address_name, guest_name
-from edge_auth.live.jobs import Jobs
 from edge_auth.store.interface import Store
 
 MAX_DOWNLOADS = 48  # that a worker sends at the same time
@@ -72,7 +72,7 @@ class StoredBulkFiles:
             NotFound: No build that the store keeps lists it.
             StoreError: The store failed.
         """
-        live = self._builds.select().objects.bulk_files
+        live = self._builds.select().bulk_files
         if name == LIVE_CATALOGUE:
             return catalogue_of(live)
         file = live.get(name)

@@ -7,20 +7,20 @@ list of changes is copied too. When it names a record, the copy is deleted.
 from array import array
 from contextlib import suppress
 from itertools import islice
-from threading import Lock
+from threading import Lock, Semaphore
 
 from edge_auth.builds.layout import KEYS
 from edge_auth.errors import KeyFormatError, StoreError
+from edge_auth.live.background import Poller
 from edge_auth.live.key_file import KeyChanges, KeyFile
 from edge_auth.live.keys import KeyRecord
 from edge_auth.live.log import Log
-from edge_auth.live.poller import Budget, Poller
 from edge_auth.store.folder import FolderStore
 
 _POLL_SECONDS = 1.0
 _FIRST_SECONDS = 1.0  # how long a request waits for the first poll
 _MAX_KEPT = 20_000  # records; to read another one from a file takes 0.05 ms
-_MISSES_PER_SECOND = 10  # reads of records that are not there; beyond them the names of all records are listed
+_MISSES_PER_SECOND = 10  # between two polls, reads of records that are not there; beyond them names are listed
 
 
 class KeyCopies(KeyFile):
@@ -93,7 +93,7 @@ class Keyring:
         self._kept: dict[str, KeyRecord] = {}
         self._keeping = Lock()
         self._changes: KeyChanges | None = None
-        self._misses = Budget(_MISSES_PER_SECOND, _MISSES_PER_SECOND)
+        self._misses = Semaphore(_MISSES_PER_SECOND)
         self._names: dict[str, tuple[KeyChanges, array[int]]] = {}  # by the first digits of the hash
         self.last_error = ""
         self._poller = Poller(self._poll, poll_seconds)
@@ -136,12 +136,13 @@ class Keyring:
             return found
         if self._is_away:
             raise StoreError(self.last_error)
-        is_counted = self._misses.take()
+        misses = self._misses
+        is_counted = misses.acquire(blocking=False)
         found = self._file.find(sha256) if is_counted or self._is_listed(sha256, before) else None
         if found is not None:
             copies.keep(found, before)
             if is_counted:
-                self._misses.give_back()
+                misses.release()
         return found
 
     def _is_listed(self, sha256: str, changes: KeyChanges) -> bool:
@@ -164,6 +165,7 @@ class Keyring:
             self._kept[record.sha256] = record
 
     def _poll(self) -> None:
+        self._misses = Semaphore(_MISSES_PER_SECOND)
         try:
             new = self._file.changes()
             self._is_away = False

@@ -10,14 +10,11 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
-from edge_auth.builds import bodies, builds, layer_names, layout
+from edge_auth.builds import bodies, layer_names, layout
 from edge_auth.builds.bodies import LARGE_BYTES, Body, StoredBody
-from edge_auth.builds.catalogue import Catalogue
-from edge_auth.builds.identifiers import Identifiers
+from edge_auth.builds.builds import Build
 from edge_auth.builds.index import Entry
 from edge_auth.builds.layers import Layer, read_members
-from edge_auth.builds.market import Market, Movers
-from edge_auth.builds.series import Series
 from edge_auth.errors import StoreError
 from edge_auth.search.facets import Facets
 from edge_auth.search.named import Narrowing, Slugs, find_named
@@ -27,6 +24,7 @@ from edge_auth.store.codec import decompress
 from edge_auth.text import fold_without_apostrophes
 
 T = TypeVar("T")
+_CACHE_BYTES = 16 << 20
 _NARROWING_BYTES = 8 << 20  # for the filters of /cards/named
 _KEPT_OF_NAMES_BYTES = 16 << 20  # what /cards/named says of names is kept: lists name the same cards again and again
 _OVERHEAD_OF_A_NAME = 300
@@ -40,7 +38,7 @@ class LruCache:
         max_bytes: The cost of all values together.
     """
 
-    def __init__(self, max_bytes: int):
+    def __init__(self, max_bytes: int = _CACHE_BYTES):
         self._max_bytes = max_bytes
         self._free_bytes = max_bytes
         self._values: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
@@ -89,28 +87,27 @@ class ListedSet(NamedTuple):
     game: str | None
 
 
-class OpenBuild:
+class OpenBuild(Build):
     """A build with the indexes and lists that answers need. Each is read at its first use.
 
     Args:
         on_lookup: Called with whether a look-up in the cache found a value.
 
     Attributes:
-        id: The build's id.
-        objects: The stored build.
         last_used: When a request used it last, on the monotonic clock.
         prepared: Whether everything that every answer needs was read.
         fingerprints_file: A local file with the index of fingerprints, for clients that do not accept gzip. None
             before `prepare`, for a small index, and if the file cannot be written.
     """
 
-    def __init__(self, build: builds.Build, cache: LruCache, on_lookup: Callable[[bool], None]):
-        self.id = build.id
-        self.objects = build
+    def __init__(
+        self, build: Build, cache: LruCache | None = None, on_lookup: Callable[[bool], object] = lambda hit: None
+    ):
+        super().__init__(build.store, build.record, build.file_cache)
         self.last_used = 0.0
         self.prepared = False
         self.fingerprints_file: Path | None = None
-        self._cache = cache
+        self._cache = cache or LruCache()
         self._on_lookup = on_lookup
         self._rows: dict[str, list[bytes]] = {}  # by layer
         self._narrowings = LruCache(_NARROWING_BYTES)
@@ -123,23 +120,16 @@ class OpenBuild:
         Raises:
             StoreError: Something cannot be read. The rest stays usable.
         """
-        layers, catalogue = self.objects.layers, self.catalogue
-        for layer in layers.values():
+        catalogue = self.catalogue
+        for layer in self.layers.values():
             if not layer_names.holds_bulk_files(layer.name):  # nothing reads their indexes, and there are many
                 _read(layer, "index")
                 layer.require_whole_files()
-        _read(catalogue, "vocabulary", "card_lines", "by_id")
-        _read(self, "sets", "slugs")
-        _read(self.objects, "bulk_files")
-        _read(catalogue, "names")
-        _read(self, "best_of_letters", "facets", "movers", "series", "identifiers", "market")
+        _read(catalogue, "vocabulary", "card_lines", "by_id", "names")
+        _read(self, "sets", "slugs", "bulk_files", "best_of_letters", "facets")
+        _read(self, "movers", "series", "identifiers", "market")
         self.fingerprints_file = self._inflated_if_large(layout.FINGERPRINTS_KEY)
         self.prepared = True
-
-    @cached_property
-    def catalogue(self) -> Catalogue:
-        """The search index."""
-        return self.objects.catalogue
 
     @cached_property
     def sets(self) -> list[ListedSet]:
@@ -204,31 +194,6 @@ class OpenBuild:
         return Facets(self.catalogue, {one.id: one.name for one in self.sets})
 
     @cached_property
-    def movers(self) -> Movers:
-        """The lists of price moves."""
-        return self.objects.movers
-
-    @cached_property
-    def series(self) -> Series:
-        """The weekly prices of the products."""
-        return self.objects.series
-
-    @cached_property
-    def identifiers(self) -> Identifiers:
-        """The ids of other catalogues."""
-        return self.objects.identifiers
-
-    @cached_property
-    def market(self) -> Market:
-        """The groups of the market."""
-        return self.objects.market
-
-    @cached_property
-    def manifest(self) -> bytes:
-        """The manifest of the bulk files."""
-        return self.objects.manifest()
-
-    @cached_property
     def watchlist(self) -> list[bytes]:
         """Every WatchlistItem as JSON, in the order of the list."""
         return self._lines(layout.watchlist_page)
@@ -287,21 +252,21 @@ class OpenBuild:
 
     def _inflated_if_large(self, key: str) -> Path | None:
         """Return a local file with the JSON of a large object. Without one, each request inflates the object."""
-        located = self.objects.find(key)
+        located = self.find(key)
         if located is not None and located[1].json_size >= LARGE_BYTES:
             with suppress(StoreError):  # a full disk, or a damaged object, which requests report
                 return located[0].inflated(located[1])
         return None
 
     def _locate(self, key: str) -> tuple[Layer, Entry]:
-        located = self.objects.find(key)
+        located = self.find(key)
         if located is None:
             raise StoreError(f"build {self.id} has no {key}")
         return located
 
     def _lines(self, page_key: Callable[[int], str]) -> list[bytes]:
         """Return the items of all pages of a list."""
-        keys = takewhile(self.objects.find, map(page_key, count()))
+        keys = takewhile(self.find, map(page_key, count()))
         return [line for page in self._read_all(list(keys)) for line in bodies.split_page(page)]
 
     def _read_all(self, keys: Sequence[str]) -> list[bytes]:

@@ -14,10 +14,10 @@ from edge_auth.api.blueprints import create_api
 from edge_auth.api.flask_app import Cardpress, Network
 from edge_auth.api.warming import warm
 from edge_auth.builds.copies import BuildCopies, FilesInPlace
+from edge_auth.live.background import WAIT_SECONDS, Jobs
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.bulk_files import MAX_DOWNLOADS, StoredBulkFiles
 from edge_auth.live.counter import Counter, FileCounter, counter_file, store_name
-from edge_auth.live.jobs import WAIT_SECONDS, Jobs
 from edge_auth.live.key_file import KeyFile, open_key_file
 from edge_auth.live.keyring import KeyCopies, Keyring
 from edge_auth.live.log import Log

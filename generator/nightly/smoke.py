@@ -15,15 +15,13 @@ from edge_auth.api.parameters import MAX_TEXT_CHARACTERS, ProductId
 from edge_auth.builds import card_lists, layer_names, market
 from edge_auth.builds.builds import open_build
 from edge_auth.errors import EdgeError, InvalidParameter
-from edge_auth.live.open_build import LruCache, OpenBuild
+from edge_auth.live.open_build import OpenBuild
 from edge_auth.store.codec import decompress
 from edge_auth.store.file_cache import FileCache
 from edge_auth.store.interface import Store
 from generator.errors import SmokeError
 from generator.site.api_reference import reference
 from generator.site.live_examples import live_examples
-
-_CACHE_BYTES = 16 << 20
 
 
 class RefusedExample(Exception):
@@ -38,9 +36,7 @@ def smoke_test(store: Store, build_id: str) -> None:
         StoreError: The build cannot be opened.
     """
     with TemporaryDirectory(prefix="cardpress-") as folder:
-        opened = OpenBuild(
-            open_build(store, build_id, FileCache(Path(folder))), LruCache(_CACHE_BYTES), lambda hit: None
-        )
+        opened = OpenBuild(open_build(store, build_id, FileCache(Path(folder))))
         request, client = "its lists", client_of(opened)
         try:
             for request in _requests(opened):

@@ -99,7 +99,7 @@ def live_examples(build: OpenBuild) -> LiveExamples:
     return LiveExamples(
         values=dict(_values(build, answer)),
         answer=answer,
-        status=json.loads(build.objects.status()),
+        status=json.loads(build.status()),
         games=game_indexes(answer),
         moves=[move for direction in ("up", "down") for move in _moves(direction, answer)],
         sections=frozenset(name for name, paths in _SECTIONS.items() if any(map(_has_rows, map(answer, paths)))),

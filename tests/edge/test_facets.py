@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from edge_auth.api.blueprints import client_of
 from edge_auth.api.endpoint import API
 from edge_auth.builds.builds import open_build
-from edge_auth.live.open_build import LruCache, OpenBuild
+from edge_auth.live.open_build import OpenBuild
 from edge_auth.store.folder import FolderStore
 from tests.support.lakes import Rows, write
 from tests.support.nights import make
@@ -47,7 +47,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def opened(lake: Path, tmp_path_factory: pytest.TempPathFactory) -> OpenBuild:
     store = FolderStore(str(tmp_path_factory.mktemp("facets-store")))
-    return OpenBuild(open_build(store, make(lake, store)), LruCache(1 << 20), lambda hit: None)
+    return OpenBuild(open_build(store, make(lake, store)))
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,6 @@ from edge_auth.live.key_file import MAX_CHANGES, KeyChanges, KeyFile, open_key_f
 from edge_auth.live.keyring import KeyCopies, Keyring
 from edge_auth.live.keys import KeyRecord, digest, issue
 from edge_auth.live.log import Log
-from edge_auth.live.poller import Budget
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.interface import Versioned
 from generator.reading.doctor.modes import check_modes
@@ -241,8 +240,8 @@ class Machine:
     def __init__(self, file: KeyFile, folder: Path):
         self.away, self.folder = Away(file.store.location), FolderStore(str(folder), private=True)
 
-    def shim(self) -> Keyring:
-        ring = Keyring(KeyFile(self.away, KEYS), Log(), KeyCopies(self.folder), SOON)
+    def shim(self, poll_seconds: float = SOON) -> Keyring:
+        ring = Keyring(KeyFile(self.away, KEYS), Log(), KeyCopies(self.folder), poll_seconds)
         ring.check()
         return ring
 
@@ -317,7 +316,7 @@ def test_an_outage_changes_nothing_for_keys_that_were_used(file: KeyFile, machin
 
 def test_a_flood_of_wrong_keys_costs_little_and_refuses_no_right_one(file: KeyFile, machine: Machine) -> None:
     old = added(file, 20)
-    shim = machine.shim()
+    shim = machine.shim(1.0)
     begun = time.monotonic()
     for number in range(3000):
         assert shim.find(digest(str(number))) is None
@@ -329,9 +328,9 @@ def test_a_flood_of_wrong_keys_costs_little_and_refuses_no_right_one(file: KeyFi
 
 
 def test_wrong_keys_at_once_are_few_reads(file: KeyFile, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "Budget", lambda *_: Budget(0, 3))
+    monkeypatch.setattr(module, "_MISSES_PER_SECOND", 3)
     [one] = added(file)
-    shim = machine.shim()
+    shim = machine.shim(LIMIT)
     machine.away.going_on.clear()
     with ThreadPoolExecutor(8) as pool:
         wrong = [pool.submit(shim.find, f"{number}" * 64) for number in range(8)]

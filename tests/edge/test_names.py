@@ -158,9 +158,7 @@ def test_a_list_finds_names_in_each_way(named: AnyClient) -> None:
 def test_what_is_kept_of_names_is_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(open_build, "_KEPT_OF_NAMES_BYTES", 2_000)
     store = FolderStore(folder / "store")
-    opened = open_build.OpenBuild(
-        builds.open_build(store, live_build_id(store)), open_build.LruCache(0), lambda hit: None
-    )
+    opened = open_build.OpenBuild(builds.open_build(store, live_build_id(store)))
     singles = (("kind", "single"),)
     one_by_one = {filters: [opened.named([name], filters)[0] for name in NAMES] for filters in ((), singles)}
     assert sum(map(len, opened._named.values())) < 6

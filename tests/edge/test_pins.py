@@ -9,11 +9,8 @@ from pathlib import Path
 import pytest
 
 from edge_auth.builds import layout
-from edge_auth.live.jobs import WAIT_SECONDS
 from edge_auth.live.open_build import OpenBuild
-from edge_auth.live.poller import POLL_SECONDS
 from edge_auth.store.folder import FolderStore
-from generator.releases.publish import publish
 from tests.support import small_store
 from tests.support.selection import mostly_thorough
 from tests.support.service import Service, issue, until
@@ -84,34 +81,6 @@ def test_a_build_that_is_being_opened_delays_no_one(store, tmp_path):
         with os.fdopen(writer, "wb") as pipe:
             pipe.write(content)
         assert {answer.result(60)["X-Build"] for answer in answers} == {other}
-
-
-@pytest.mark.shim_only("counts openings in this process")
-@pytest.mark.thorough
-def test_a_build_is_opened_once_for_requests_and_for_the_pointer(store, tmp_path, monkeypatch):
-    client, opened, going_on = WsgiClient(store, str(tmp_path / "state"), 1_000_000), [], threading.Event()
-    other = small_store.add_build(FolderStore(store), 20, live=False)
-    prepare = OpenBuild.prepare
-
-    def slow(build):
-        opened.append(build.id)
-        assert going_on.wait(60)
-        prepare(build)
-
-    monkeypatch.setattr(OpenBuild, "prepare", slow)
-    with ThreadPoolExecutor(2) as pool:
-        began = time.monotonic()
-        pinned = pool.submit(client.get, STATUS, x_build=other)
-        until(lambda: opened, 60, "the request opens the build")
-        publish(FolderStore(store), other, by_hand=True)
-        refused = pool.submit(client.get, "/api/v1/changes/nothing")  # waits for the poller, and delays no one
-        assert client.get(STATUS).status == 200
-        time.sleep(2 * POLL_SECONDS)
-        going_on.set()
-        assert pinned.result(60).status == 200 or time.monotonic() - began > WAIT_SECONDS
-        assert refused.result(60).status == 404
-    until(lambda: client.get(STATUS).headers["X-Build"] == other, 60, "it is live")
-    assert opened == [other]
 
 
 @pytest.mark.shim_only("changes a bound of the shim in this process")

@@ -14,9 +14,9 @@ from edge_auth.builds.pointer import Pointer, read_pointer
 from edge_auth.errors import StoreError
 from edge_auth.live import build_registry as library
 from edge_auth.live import keyring
+from edge_auth.live.background import Poller
 from edge_auth.live.key_file import KeyFile, open_key_file
 from edge_auth.live.keys import SCOPES, issue
-from edge_auth.live.poller import Poller
 from edge_auth.serve.nginx_config import ReadFiles, ShimPlaces
 from edge_auth.store.file_cache import FileCache
 from edge_auth.store.folder import FolderStore

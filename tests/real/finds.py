@@ -23,7 +23,7 @@ import duckdb
 from edge_auth.api.blueprints import client_of
 from edge_auth.builds import builds
 from edge_auth.builds.pointer import live_build_id
-from edge_auth.live.open_build import LruCache, OpenBuild
+from edge_auth.live.open_build import OpenBuild
 from edge_auth.store.folder import FolderStore
 from edge_auth.text import base_name, words
 from tests.real import pokemon_lake
@@ -79,7 +79,7 @@ def multiplied(lake: Path, copies: int) -> Path:
 def opened(store: Path) -> OpenBuild:
     """Open the live build, without a cache of answers."""
     folder = FolderStore(str(store))
-    build = OpenBuild(builds.open_build(folder, live_build_id(folder)), LruCache(0), lambda hit: None)
+    build = OpenBuild(builds.open_build(folder, live_build_id(folder)))
     build.prepare()
     return build
 

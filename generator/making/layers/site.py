@@ -22,7 +22,7 @@ import pyarrow as pa
 from edge_auth.builds import layer_names, layout
 from edge_auth.builds.builds import Build, BuildRecord, LayerRecord
 from edge_auth.builds.market import WEEK
-from edge_auth.live.open_build import LruCache, OpenBuild
+from edge_auth.live.open_build import OpenBuild
 from edge_auth.store.file_cache import FileCache
 from generator.drawings.design import Texts, svgs, template
 from generator.lake.lake import Lake
@@ -36,7 +36,6 @@ from generator.site.api_reference import reference
 from generator.site.live_examples import live_examples
 
 RECIPE = 4
-_CACHE_BYTES = 16 << 20
 _SQL = ("sources/expansions", "sources/products", "sources/identifiers", "views/set_codes")
 _DRAWINGS_PER_THREAD = 500
 
@@ -78,7 +77,7 @@ def _week(build: OpenBuild) -> bytes:
 
     The file holds arrays of numbers, with spaces only after commas and colons. Parsing it takes long.
     """
-    changes = build.objects.layers[layer_names.MOVERS].file(WEEK).read_bytes().replace(b" ", b"")
+    changes = build.layers[layer_names.MOVERS].file(WEEK).read_bytes().replace(b" ", b"")
     return b'{"build":' + json.dumps(build.id).encode() + b"," + changes.removeprefix(b"{")
 
 
@@ -89,10 +88,10 @@ def _opened(context: BuildContext, build_id: str) -> Iterator[OpenBuild]:
     layers = {name: LayerRecord(digest=digest, inputs={}) for name, digest in digests.items()}
     record = cast("BuildRecord", {"id": build_id, "as_of": context.lake.as_of.isoformat(), "layers": layers})
     with TemporaryDirectory(prefix="cardpress-") as folder:
-        build = Build(context.store, record, FileCache(Path(folder)))
+        build = OpenBuild(Build(context.store, record, FileCache(Path(folder))))
         if context.store.local_path(""):
             build.layers = {name: context.layers.open(name, digest) for name, digest in digests.items()}
-        yield OpenBuild(build, LruCache(_CACHE_BYTES), lambda hit: None)
+        yield build
 
 
 def drawings_layer(lake: Lake) -> BuildLayer:

@@ -1,0 +1,97 @@
+"""Threads beside requests: one that polls a store, so that no request waits for it, and jobs that requests share."""
+
+import time
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import BoundedSemaphore, Condition, Event, Lock, Thread
+from typing import Any, TypeVar
+from weakref import WeakMethod
+
+from edge_auth.errors import RateLimited, StoreError
+
+POLL_SECONDS = 1.0
+WAIT_SECONDS = 5.0
+_PAUSE_SECONDS = 0.1  # between two polls that requests cause
+_MAX_JOBS = 4
+_REFUSAL_SECONDS = 5  # until a request for which there is no place may come again
+T = TypeVar("T")
+
+
+class Poller:
+    """A thread that calls `poll` at an interval, and soon after `refresh`.
+
+    Args:
+        poll: A method that does not raise. The thread ends when the method's object is gone.
+        interval_seconds: Time between the end of a call and the next one.
+    """
+
+    def __init__(self, poll: Callable[[], object], interval_seconds: float = POLL_SECONDS):
+        self._poll = WeakMethod(poll)
+        self._interval_seconds = interval_seconds
+        self._requested = Event()
+        self._ended = Condition()
+        self._started_at = -1.0
+        Thread(target=self._run, daemon=True, name="poller").start()
+
+    def refresh(self, timeout_seconds: float) -> bool:
+        """Poll now. Return whether a call that began after this one ended within the timeout."""
+        requested_at = time.monotonic()
+        self._requested.set()
+        with self._ended:
+            return self._ended.wait_for(lambda: self._started_at >= requested_at, timeout_seconds)
+
+    def _run(self) -> None:
+        while True:
+            self._requested.clear()
+            started_at = time.monotonic()
+            poll = self._poll()
+            if poll is None:
+                return
+            poll()
+            del poll  # or the thread would keep the method's object alive while it waits
+            with self._ended:
+                self._started_at = started_at
+                self._ended.notify_all()
+            time.sleep(min(_PAUSE_SECONDS, self._interval_seconds))
+            self._requested.wait(self._interval_seconds - _PAUSE_SECONDS)
+
+
+class Jobs:
+    """Slow work that requests need, such as opening a build. Those who need the same share it.
+
+    Args:
+        seconds: How long a request waits for a job. It goes on, and a later request finds its result.
+        max_waiting: How many requests may wait at a time. The other threads are left for requests that do not wait.
+    """
+
+    def __init__(self, seconds: float = WAIT_SECONDS, max_waiting: int = 8):
+        self.seconds = seconds
+        self._places = BoundedSemaphore(max_waiting)
+        self._pool = ThreadPoolExecutor(_MAX_JOBS, "job")
+        self._running: dict[Hashable, Future[Any]] = {}
+        self._lock = Lock()
+
+    def wait_for(self, key: Hashable, job: Callable[[], T]) -> T:
+        """Return the result of a job.
+
+        Raises:
+            StoreError: It takes too long.
+            RateLimited: Too many requests wait already.
+        """
+        if not self._places.acquire(blocking=False):
+            message = f"too many requests wait for slow work at the same time: wait {_REFUSAL_SECONDS} seconds"
+            raise RateLimited(message, Retry_After=str(_REFUSAL_SECONDS))
+        try:
+            return self._begun(key, job).result(self.seconds)
+        except TimeoutError:
+            raise StoreError(f"the work for this request takes longer than {self.seconds:g} s") from None
+        finally:
+            self._places.release()
+
+    def _begun(self, key: Hashable, job: Callable[[], T]) -> "Future[T]":
+        with self._lock:
+            found = self._running.get(key)
+            if found is None:
+                found = self._running[key] = self._pool.submit(job)
+                found.add_done_callback(lambda _: self._running.pop(key, None))
+            return found
