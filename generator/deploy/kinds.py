@@ -106,15 +106,7 @@ def systemd(places: Places) -> Files:
     return dict(found)
 
 
-def nginx(
-    *,
-    name: str,
-    shims: Sequence[str],
-    listen: str,
-    certificate: str,
-    certificate_key: str,
-    cache: str,
-) -> Files:
+def nginx(*, name: str, shims: Sequence[str], listen: str, certificate: str, certificate_key: str, cache: str) -> Files:
     """Return a configuration of nginx in front of shims."""
     servers = "".join(f"    server {shim};\n" for shim in shims)
     instead = {

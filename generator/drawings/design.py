@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -33,26 +34,26 @@ class Texts(NamedTuple):
     rarity: pa.Array
     game: pa.Array
 
-    def all(self) -> pa.Array:
-        """Return the texts of each product as one text."""
-        return pc.binary_join_element_wise(*map(_no_nulls, (self.game, self.set, self.rarity, self.name)), "\n")
+    def given(self) -> "Texts":
+        """Return the texts without nulls."""
+        return Texts(*(pc.fill_null(column.cast(pa.string()), "") for column in self))
+
+    def hashes(self, start: np.uint32 = _START) -> Hashes:
+        """Return a hash of the four texts of each product."""
+        name, set_, rarity, game = self.given()
+        return hash_texts(pc.binary_join_element_wise(game, set_, rarity, name, "\n"), start)
 
 
 def drawing_keys(texts: Texts) -> pa.Array:
     """Return the key of each drawing: 16 hex digits. Products with the same four texts share one."""
-    whole = texts.all()
-    number = hash_texts(whole).astype(np.uint64) << np.uint64(32) | hash_texts(whole, _SECOND_START)
+    number = texts.hashes().astype(np.uint64) << np.uint64(32) | texts.hashes(_SECOND_START)
     digits = number.astype(">u8").tobytes().hex()
     return pa.array([digits[at : at + 16] for at in range(0, len(digits), 16)], pa.string())
 
 
 def svgs(texts: Texts, sealed: pa.Array) -> pa.Array:
-    """Return the drawing of each product.
-
-    Args:
-        sealed: Whether each product is sealed.
-    """
-    values = {name: pa.array(column).cast(pa.string()) for name, column in numbers(texts).items()} | dict(labels(texts))
+    """Return the drawing of each product, by whether it is sealed."""
+    values = {name: pa.array(column).cast(pa.string()) for name, column in numbers(texts).items()} | labels(texts)
     return pc.if_else(sealed, _fill("sealed", values), _fill("single", values))
 
 
@@ -71,14 +72,13 @@ def template(name: str) -> str:
 
 def numbers(texts: Texts) -> dict[str, Numbers]:
     """Return the numbers of the templates by name, one per product."""
-    own, game, set_ = hash_texts(texts.all()), hash_texts(_no_nulls(texts.game)), hash_texts(_no_nulls(texts.set))
-    rarity = hash_texts(pc.replace_substring_regex(pc.utf8_lower(_no_nulls(texts.rarity)), "[^a-z]", ""))
-    words = iter(range(1, 100))
+    given, own, words = texts.given(), texts.hashes(), count(1)
+    game, set_ = hash_texts(given.game), hash_texts(given.set)
+    rarity = hash_texts(pc.replace_substring_regex(pc.utf8_lower(given.rarity), "[^a-z]", ""))
 
-    def pick(low: int, count: int) -> Numbers:
-        """Return numbers from `low` to `low + count - 1`. Each call takes the next word of the hash."""
-        picked: Numbers = low + mixed(own, next(words)) % count
-        return picked
+    def pick(low: int, many: int) -> Numbers:
+        """Return numbers from `low` to `low + many - 1`. Each call takes the next word of the hash."""
+        return np.asarray(low + mixed(own, next(words)) % many)
 
     found: dict[str, Numbers] = {
         "gameHue": mixed(game, 0) % 360,
@@ -106,12 +106,8 @@ def _sky(found: dict[str, Numbers], pick: Callable[[int, int], Numbers]) -> None
 
 def _land(found: dict[str, Numbers], pick: Callable[[int, int], Numbers]) -> None:
     found |= {"hillX": pick(20, 100), "hillWide": pick(50, 70), "hillTall": pick(16, 58), "hillLight": pick(18, 50)}
-    found |= {
-        "ridgeX": pick(130, 100),
-        "ridgeWide": pick(50, 70),
-        "ridgeTall": pick(12, 46),
-        "ridgeLight": pick(18, 50),
-    }
+    found |= {"ridgeX": pick(130, 100), "ridgeWide": pick(50, 70), "ridgeTall": pick(12, 46)}
+    found["ridgeLight"] = pick(18, 50)
     found["hillHue"] = (found["gameHue"] + pick(0, 70)) % 360
 
 
@@ -129,19 +125,16 @@ def _creature(found: dict[str, Numbers], pick: Callable[[int, int], Numbers]) ->
     found |= {"eyeLeft": head_x - (head >> 1), "eyeRight": head_x + (head >> 1), "mouthY": head_y + (head * 5 >> 3)}
 
 
-def labels(texts: Texts) -> Mapping[str, pa.Array]:
+def labels(texts: Texts) -> dict[str, pa.Array]:
     """Return the texts of the templates by name, short enough for their lines and escaped for XML."""
-    title = pc.replace_substring_regex(_no_nulls(texts.name), r" *\[.*", "")
-    return {
-        "name": _label(title, _TITLE_CHARACTERS),
-        "set": _label(texts.set, _LINE_CHARACTERS),
-        "rarity": _label(texts.rarity, _LINE_CHARACTERS),
-        "game": _label(texts.game, _LINE_CHARACTERS),
-    }
+    given = texts.given()
+    title = pc.replace_substring_regex(given.name, r" *\[.*", "")
+    lines = {name: _label(column, _LINE_CHARACTERS) for name, column in given._asdict().items()}
+    return lines | {"name": _label(title, _TITLE_CHARACTERS)}
 
 
 def _label(texts: pa.Array, most: int) -> pa.Array:
-    text = pc.replace_substring_regex(_no_nulls(texts), _UNPRINTABLE, "")
+    text = pc.replace_substring_regex(texts, _UNPRINTABLE, "")
     long = pc.greater(pc.utf8_length(text), most)
     text = pc.if_else(long, pc.binary_join_element_wise(pc.utf8_slice_codeunits(text, 0, most - 1), "…", ""), text)
     for letter, escape in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
@@ -171,7 +164,3 @@ def mixed(hashes: Hashes, number: int) -> Numbers:
     words ^= words >> np.uint32(15)
     words *= np.uint32(0x846CA68B)
     return (words ^ words >> np.uint32(16)).astype(np.int64) >> 8
-
-
-def _no_nulls(texts: pa.Array) -> pa.Array:
-    return pc.fill_null(texts.cast(pa.string()), "")

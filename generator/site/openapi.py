@@ -14,18 +14,7 @@ from typing import Any
 
 from edge_auth.api.blueprints import ENDPOINTS
 from edge_auth.api.endpoint import Endpoint
-from edge_auth.api.parameters import (
-    BuildId,
-    Choice,
-    IdList,
-    Integer,
-    NameList,
-    Price,
-    ProductId,
-    Rule,
-    Text,
-    TextList,
-)
+from edge_auth.api.parameters import BuildId, Choice, IdList, Integer, NameList, Price, ProductId, Rule, Text, TextList
 from edge_auth.builds.bulk import FORMATS
 from edge_auth.errors import (
     AmbiguousSlug,

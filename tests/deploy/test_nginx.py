@@ -16,10 +16,7 @@ from tests.support.rate_limits import in_one_window
 from tests.support.raw_requests import MALFORMED, READABLE, REFUSED_METHODS, assert_refused, get, send
 from tests.support.service import Client, HttpAnswer, Service, until, window_left
 
-pytestmark = [
-    needs("nginx"),
-    pytest.mark.xdist_group("nginx"),
-]
+pytestmark = [needs("nginx"), pytest.mark.xdist_group("nginx")]
 API = "/api/v1"
 PATHS = ("me", "status", "bulk", "changes", "cards", "cards?q=charizard", "cards/100", "watchlist", "sets",
          "fingerprints", "openapi.json", "cards/1", "cards?limit=0", "watchlist/charizard-ex",
@@ -104,15 +101,6 @@ def test_tls(front: Nginx, fixed_key: str) -> None:
     assert (answer.status, json.loads(answer.read())["id_product"]) == (200, 100)
     plain = Client(front.tls_port).get(f"{API}/me")  # without TLS on its port
     assert (plain.status, plain.code) == (400, "invalid_parameter")
-
-
-@pytest.mark.parametrize("path", ["me", "openapi.json", "cards"])
-def test_rate_limit_headers_are_never_those_of_another_request(client: Client, path: str) -> None:
-    def attempt() -> tuple[set[int], list[int]]:
-        windows = [window_left(client.get(f"{API}/{path}")) for _ in range(3)]
-        return {reset for reset, _ in windows}, [windows[0][1] - left for _, left in windows]
-
-    assert in_one_window(attempt) == [0, 1, 2]
 
 
 @pytest.mark.shim_only("both write X-Cache")
@@ -201,13 +189,6 @@ def test_conditions_that_the_shim_ignores(client: Client, condition: str) -> Non
         assert (answer.status, answer.body) == (200, client.get(path).body)
 
 
-@pytest.mark.parametrize("condition", [b'If-Match: "x"', b"If-Unmodified-Since: Mon, 01 Jan 2024 00:00:00 GMT"])
-def test_many_headers_with_such_a_condition(front: Nginx, condition: bytes) -> None:
-    for path in (b"/docs", b"/", f"{API}/me".encode()):
-        answer = get(front.port, path, condition, *(b"X-%d: 1" % number for number in range(120)))
-        assert_refused(answer, 400, "invalid_parameter")
-
-
 @pytest.mark.parametrize("name", [*READ_HEADERS, "User-Agent", "Referer", "Cookie", "Accept-Language"])
 def test_a_header_with_a_control_character(front: Nginx, name: str) -> None:
     for path in ("/docs", "/", f"{API}/cards"):
@@ -228,19 +209,6 @@ def test_without_any_shim_it_is_a_server_side_failure(tmp_path: Path) -> None:
         answer = Client(alone.port).get(f"{API}/me")
         assert (answer.status, answer.code) == (500, "internal_error")
         assert int(answer["Retry-After"]) > 0 and answer["Access-Control-Allow-Origin"] == "*"
-
-
-def test_connections_to_the_shims_are_kept(client: Client, shim: Service) -> None:
-    """Many requests, each of a client of its own, over few connections to the shim."""
-    before = established(shim.port)
-    assert {Client(client.port, client.key).get(f"{API}/me").status for _ in range(40)} == {200}
-    assert established(shim.port) - before <= 4
-
-
-def established(port: int) -> int:
-    """How many connections to a port of this machine are open or were closed just now."""
-    lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
-    return sum(line.split()[2].endswith(f":{port:04X}") for line in lines)
 
 
 def test_an_id_goes_with_every_request(client: Client, shim: Service) -> None:

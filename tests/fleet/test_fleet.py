@@ -18,10 +18,9 @@ from tests.support.api_checks import crawl
 from tests.support.commands import issue
 from tests.support.copies import copy_objects
 from tests.support.fleet import Fleet
-from tests.support.hammer import hammer
 from tests.support.nights import published
 from tests.support.rate_limits import assert_exact, fallbacks
-from tests.support.service import Client, HttpAnswer, until, window_left
+from tests.support.service import Client, HttpAnswer, hammer, until, window_left
 
 API = "/api/v1"
 PROCESSES, EACH, LIMIT = 8, 40, 150

@@ -21,9 +21,7 @@ DIRECTION: list[list[tuple[str, ...]]] = [
     [("edge_auth.live",)],
     [("edge_auth.api",)],
     [("edge_auth.serve",)],
-    [
-        tuple(f"generator.{name}" for name in ("errors", "clock", "settings", "terminal", "templates", "threads")),
-    ],
+    [tuple(f"generator.{name}" for name in ("errors", "clock", "settings", "terminal", "templates", "threads"))],
     [("generator.database",)],
     [("generator.pack",), ("generator.deploy",)],
     [("generator.tree",)],

@@ -3,6 +3,7 @@
 import base64
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -139,6 +140,33 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=chromium, args=QUIET, chromium_sandbox=False)
         yield browser
         browser.close()
+
+
+@contextmanager
+def watched_page(browser: Browser, requests: list[Request], excused: str = "nothing") -> Iterator[Page]:
+    """Open a page in a new profile. Afterwards its console is empty, and it broke no rule of its policy.
+
+    Args:
+        requests: Where its requests are noted.
+        excused: What messages begin with that the browser itself may write to the console.
+    """
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    context.add_init_script(REMEMBER_VIOLATIONS)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    context.on("request", lambda request: requests.append(request))
+    yield page
+    assert [text for text in said if not text.startswith(excused)] == []
+    assert page.evaluate("violations") == []
+    context.close()
+
+
+@pytest.fixture
+def requests() -> list[Request]:
+    return []
 
 
 @pytest.fixture

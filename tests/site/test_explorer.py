@@ -14,13 +14,6 @@ from tests.support.serving import eventually
 from tests.support.site_lake import DAYS, EMBERFOX, IMAGES, SLUG
 
 
-def test_it_opens_on_the_cards(visit: Visit) -> None:
-    page = visit.enter("")
-    expect(page.locator(".card")).to_have_count(50)
-    expect(page.get_by_label("Find a card")).to_be_focused()
-    expect(page.get_by_role("link", name="Cards", exact=True)).to_have_attribute("aria-current", "page")
-
-
 def test_a_tile_shows_how_the_price_changed_in_7_days(visit: Visit) -> None:
     """The same as the page of the card says, from one request for all tiles."""
     page = visit.enter("")
@@ -42,23 +35,6 @@ def test_a_tile_shows_no_change_of_another_build(visit: Visit) -> None:
     expect(page.locator(".card")).to_have_count(50)
     page.wait_for_load_state("networkidle")
     assert set(page.locator(".change").all_text_contents()) == {""}
-
-
-@pytest.mark.thorough
-def test_words_that_collectors_do_not_know_are_explained(visit: Visit) -> None:
-    page = visit.enter()
-    meaning = page.get_by_text("The cheapest offer of the English card, in any condition, by sellers in one country.")
-    expect(meaning).to_be_hidden()
-    page.get_by_text("What do the prices mean?").click()
-    expect(meaning).to_be_visible()
-    page.goto(f"{visit.base}/explore#/cards/{EMBERFOX}")
-    prices = page.get_by_label("Prices", exact=True)
-    for words in (
-        "across Europe",
-        "The cheapest offers of the English card, in any condition, by sellers in one country.",
-        "Every country and language",
-    ):
-        expect(prices).to_contain_text(words)
 
 
 @pytest.mark.thorough
@@ -239,13 +215,6 @@ def test_a_game_that_is_not_known_offers_the_nearest(visit: Visit) -> None:
     expect(page.locator(".card").first).to_be_visible()
 
 
-@pytest.mark.parametrize("number", ["#12", "(012)"])
-def test_a_number_is_meant_whatever_signs_stand_around_it(visit: Visit, number: str) -> None:
-    page = visit.enter("#/cards")
-    page.get_by_label("Find a card").fill(f"Emberfox {number}")
-    expect(page.locator(".meant")).to_contain_text(f"Emberfox, number {number.strip('#()')} (1)")
-
-
 def test_a_name_that_is_meant_is_looked_for_in_all_sets(visit: Visit) -> None:
     page = visit.enter("#/cards?q=emberfx&set=Filler+Set&number=3&rarity=Rare&kind=single")
     page.locator(".meant").get_by_role("link", name="Emberfox ex").click()
@@ -340,18 +309,6 @@ def test_filters_offer_values_that_exist_with_their_counts(visit: Visit) -> None
     expect(page).to_have_url(ending("#/cards?set=Ashen+Peaks&kind=sealed&game=Mythgrove"))
 
 
-def test_values_that_come_after_the_typing_are_offered(visit: Visit) -> None:
-    held: list[Route] = []
-    visit.page.context.route("**/api/v1/facets*", lambda route: held.append(route))
-    with visit.page.expect_request("**/api/v1/facets*"):
-        page = visit.enter()
-    page.get_by_label("Set").fill("ashen")
-    expect(suggestions(page)).to_have_count(0)
-    while held:
-        held.pop().continue_()
-    expect(suggestions(page)).to_have_text(["Ashen Peaks7"])
-
-
 def test_a_set_is_offered_whatever_its_apostrophe(visit: Visit) -> None:
     """As /sets?q= finds it. Other signs of a name count."""
 
@@ -367,21 +324,6 @@ def test_a_set_is_offered_whatever_its_apostrophe(visit: Visit) -> None:
         expect(suggestions(page)).to_have_text(["Ember\u2019s Path: Dawn7"])
     page.get_by_label("Set").fill("path d")
     expect(suggestions(page)).to_have_count(0)
-
-
-@pytest.mark.thorough
-def test_what_counts_cost(visit: Visit) -> None:
-    """One request for each list of cards, and one more for each filter in use, but none while more cards come."""
-    page = visit.enter()
-    expect(page.get_by_label("Game").locator("option")).to_have_count(2)
-    page.mouse.wheel(0, 20_000)
-    expect(page.locator(".card")).to_have_count(100)
-    assert asked(visit, "facets") == 1
-    page.get_by_label("Kind").select_option("single")
-    expect(page.get_by_label("Game").locator("option").last).to_have_text("Mythgrove (4)")
-    page.wait_for_load_state("networkidle")
-    assert asked(visit, "facets") == 1 + 2
-    assert asked(visit, "sets") == asked(visit, "games") == asked(visit, "names") == 0
 
 
 @pytest.mark.thorough
@@ -417,30 +359,6 @@ def test_bounds_that_foil_prices_keep_are_summed_without_them(visit: Visit) -> N
         if "/facets?" in request.url
         for part in urlsplit(request.url).query.split("&")
     }
-
-
-@pytest.mark.thorough
-def test_it_works_over_a_build_without_names_matches_and_counts(visit: Visit) -> None:
-    def refuse(route: Route) -> None:
-        error = {"error": {"code": "not_found", "message": "an older version made it"}}
-        route.fulfill(status=404, json=error)
-
-    for old in ("names*", "facets*", "cards?*sort=match*"):
-        visit.page.context.route(f"**/api/v1/{old}", refuse)
-    visit.excused += ("404 (Not Found)",)
-    page = visit.enter("#/cards?q=00")
-    expect(page.locator(".card").first).to_contain_text("Filler 100")
-    expect(page.get_by_label("Sort by")).to_have_value("trend")
-    expect(page.get_by_label("Game").locator("option")).to_have_text(["Any", "Mythgrove"])
-    page.get_by_label("Find a card").fill("filler")
-    expect(page.locator(".total")).to_contain_text("130 cards")
-    page.get_by_label("Set").fill("ash")
-    page.get_by_role("option", name="Ashen Peaks").click()
-    expect(page.get_by_role("status")).to_contain_text("No cards found.")
-    page.get_by_label("Find a card").fill("")
-    page.get_by_label("Rarity").fill("rare")
-    page.get_by_label("Rarity").press("Enter")
-    expect(page.locator(".total")).to_contain_text("1 card")
 
 
 def suggestions(page: Page) -> Locator:
@@ -686,14 +604,6 @@ def test_a_key_link_works_in_a_tab_that_is_open(visit: Visit, path: str) -> None
         expect(page.locator(".card")).to_have_count(50)
 
 
-@pytest.mark.thorough
-def test_a_page_without_a_form_takes_a_key_from_its_address(visit: Visit) -> None:
-    page = visit.open("/docs/changelog.html")
-    page.evaluate("key => { location.hash = `key=${key}` }", visit.key)
-    expect(page).to_have_url(ending("/docs/changelog.html"))
-    visit.keeps_key = True
-
-
 def test_a_card_shows_how_its_price_moved(visit: Visit) -> None:
     page = visit.enter(f"#/cards/{EMBERFOX}")
     headline = page.locator(".headline")
@@ -755,19 +665,6 @@ def test_downloads_are_listed_and_saved(visit: Visit) -> None:
     expect(rows.first).to_have_css("display", "grid")  # cells stand one below the other, so nothing scrolls sideways
 
 
-@pytest.mark.thorough
-def test_enter_takes_the_first_set_that_has_the_typed_part(visit: Visit) -> None:
-    page = visit.enter()
-    if not page.get_by_label("Set").is_visible():
-        page.get_by_text("Filters and order").click()
-    page.get_by_label("Set").fill("shen pe")
-    page.get_by_role("listbox").get_by_role("option").last.wait_for()
-    page.get_by_label("Set").press("Enter")
-    expect(page.get_by_label("Set")).to_have_value("Ashen Peaks")
-    expect(page.locator("#status.error")).to_have_count(0)
-    expect(page.locator(".card", has_text="Filler")).to_have_count(0)
-
-
 @pytest.mark.parametrize("width", [390, 1440])
 @pytest.mark.thorough
 def test_cards_without_pictures_are_rows_without_empty_boxes(visit: Visit, width: int) -> None:
@@ -798,12 +695,3 @@ def test_names_in_rows_are_never_cut(visit: Visit) -> None:
     expect(page.locator(".card")).to_have_count(50)
     cut = "texts => texts.filter((one) => one.scrollHeight > one.clientHeight + 1).length"
     assert page.locator(".card:first-child :is(.name, .where, .rest-of-name)").evaluate_all(cut) == 0
-
-
-@pytest.mark.thorough
-def test_what_stands_in_brackets_is_smaller_than_the_name(visit: Visit) -> None:
-    page = visit.enter("#/cards?q=emberfox")
-    name = page.locator(".card .name").first
-    expect(name).to_have_text(re.compile(r"Emberfox ex\s*\[Blazing Tail\]"))
-    size = "one => parseFloat(getComputedStyle(one).fontSize)"
-    assert name.locator(".rest-of-name").evaluate(size) < name.evaluate(size)

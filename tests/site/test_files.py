@@ -37,17 +37,10 @@ PAGES = {
 }
 PATHS = PAGES | {f"/{key}": key for key in FILES if key not in {*HOME, LOST}}
 POLICY = {
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self' https: data:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types cardpress-worker",
-}
+    "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' https: data:",
+    "connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'", "trusted-types cardpress-worker",
+}  # fmt: skip
 
 
 class Markup(HTMLParser):

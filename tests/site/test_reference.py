@@ -1,9 +1,5 @@
 """The reference in a browser: trying an endpoint with a key, choosing a language, and what the page must never do."""
 
-import io
-import keyword
-import tokenize
-
 import pytest
 from playwright.sync_api import Browser, Error, Locator, Route, expect
 
@@ -68,7 +64,7 @@ SHIFTS = """() => new Promise((resolve) => {
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("path", ["/", "/docs", page_address("cards"), page_address("concepts"), "/explore/scan"])
+@pytest.mark.parametrize("path", ["/", page_address("cards"), "/explore/scan"])
 def test_nothing_moves_when_the_scripts_come(visit: Visit, path: str, width: int) -> None:
     """They come half a second after the text."""
     visit.page.set_viewport_size({"width": width, "height": 844})
@@ -200,17 +196,6 @@ def test_the_search_knows_other_words(visit: Visit) -> None:
         expect(page.locator("#found").get_by_role("link", name=found).first).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [390, 1440])
-@pytest.mark.parametrize("address", ["/docs/concepts.html", "/docs/cards.html"])
-@pytest.mark.thorough
-def test_no_table_is_wider_than_its_column(visit: Visit, width: int, address: str) -> None:
-    visit.page.set_viewport_size({"width": width, "height": 900})
-    page = visit.open(address)
-    expect(page.get_by_role("searchbox")).to_be_visible()
-    boxes = "boxes => boxes.map(({scrollWidth, clientWidth}) => scrollWidth - clientWidth)"
-    assert max(page.locator(".scroll:has(table)").evaluate_all(boxes)) <= 1
-
-
 @pytest.mark.thorough
 def test_the_contents_mark_the_section_even_after_a_jump(visit: Visit) -> None:
     page = visit.open("/docs/cards.html")
@@ -281,43 +266,6 @@ def test_an_address_of_the_one_long_page_leads_to_the_place(visit: Visit, old: s
     page = visit.open(f"/docs#{old}")
     expect(page).to_have_url(ending(new))
     expect(page.locator(f"[id='{old}']")).to_be_in_viewport()
-
-
-@pytest.mark.thorough
-def test_python_is_coloured_as_python_reads_it(visit: Visit) -> None:
-    for address in ("/docs", "/docs/bulk.html"):
-        page = visit.open(address)
-        page.get_by_label("Python", exact=True).check()
-        for code in page.locator("code[data-language=py]").filter(visible=True).all():
-            spans = code.locator("span").evaluate_all("spans => spans.map((one) => [one.className, one.textContent])")
-            kinds = {
-                kind: [text for name, text in spans if name == f"code-{kind}"] for kind in ("comment", "text", "word")
-            }
-            assert kinds == tokens_of(code.inner_text())
-
-
-def tokens_of(code: str) -> dict[str, list[str]]:
-    """Return the comments, the strings and the keywords of Python code, as Python's own tokenizer finds them."""
-    lines, found = code.splitlines(keepends=True), {"comment": [], "text": [], "word": []}
-    begun: list[tuple[int, int]] = []
-    for token in tokenize.generate_tokens(io.StringIO(code).readline):
-        name = tokenize.tok_name[token.type]
-        if name == "FSTRING_START":
-            begun.append(token.start)
-        elif name == "FSTRING_END":
-            start = begun.pop()
-            if not begun:
-                found["text"].append(_between(lines, start, token.end))
-        elif not begun and name in ("STRING", "COMMENT"):
-            found["text" if name == "STRING" else "comment"].append(token.string)
-        elif not begun and keyword.iskeyword(token.string):
-            found["word"].append(token.string)
-    return found
-
-
-def _between(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> str:
-    assert start[0] == end[0]
-    return lines[start[0] - 1][start[1] : end[1]]
 
 
 def test_errors_show_a_message_and_headers_of_answers_their_statuses(visit: Visit) -> None:

@@ -5,7 +5,9 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -13,13 +15,16 @@ from PIL import Image, ImageOps
 from playwright.sync_api import Browser, FilePayload, Locator, Page, Request, expect
 
 from bench.scan_photos import photo_of
-from generator.fingerprints.match import views
+from generator.fingerprints.match import match_photo, views
+from generator.fingerprints.pictures import open_picture
 from generator.fingerprints.recipe import fingerprint
-from tests.site.conftest import PATIENCE
+from generator.fingerprints.references import read_index
+from tests.site.conftest import watched_page
 from tests.site.test_accessibility import assert_accessible, overflow
 from tests.support.commands import issue
 from tests.support.selection import mostly_thorough
 from tests.support.service import ROOT, Client, Service
+from tests.support.serving import eventually
 
 pytestmark = pytest.mark.thorough
 
@@ -42,26 +47,13 @@ DISTANCE = """async ({one, other}) => {
 
 
 @pytest.fixture
-def requests() -> list[Request]:
-    return []
-
-
-@pytest.fixture
 def page(browser: Browser, demo_service: tuple[Service, str], requests: list[Request]) -> Iterator[Page]:
     """A page in a new profile. Afterwards check console and requests: GETs to our host only."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE)
-    wrong: list[str] = []
-    page.on("console", lambda message: wrong.append(message.text))
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    context.on("request", lambda request: requests.append(request))
-    yield page
+    with watched_page(browser, requests) as page:
+        yield page
     base = f"http://127.0.0.1:{demo_service[0].port}/"
-    assert wrong == []
     assert [request.url for request in requests if not request.url.startswith((base, "data:"))] == []
     assert {request.method for request in requests} == {"GET"}
-    context.close()
 
 
 @pytest.fixture(scope="module")
@@ -299,3 +291,51 @@ def test_pages_link_to_it(page: Page, demo_service: tuple[Service, str]) -> None
     page.goto(f"http://127.0.0.1:{service.port}/explore#key={key}")
     page.get_by_role("link", name="Scan", exact=True).click()
     expect(page.get_by_label("Choose a picture")).to_be_focused()
+
+
+# The drawn cards of the demo: no other host is asked for them, and a photo is recognised.
+
+
+@pytest.fixture(scope="module")
+def every_card(client: Client) -> list[dict]:
+    pages = (client.get(f"/api/v1/cards?limit=100&offset={offset}").json["data"] for offset in (0, 100, 200))
+    return [card for page in pages for card in page]
+
+
+def test_pictures_are_served_to_everybody(demo_service: tuple[Service, str], every_card: list[dict]) -> None:
+    anonymous = demo_service[0].client()
+    paths = [card["image"] for card in every_card if card["image"]]
+    assert len(paths) > 200 and {card["image_large"] for card in every_card} <= {None, *paths}
+    for path in paths[::20]:
+        answer = anonymous.get(path)
+        assert (answer.status, answer["Content-Type"]) == (200, "image/svg+xml")
+        assert ElementTree.fromstring(answer.text).tag.endswith("svg")
+    assert anonymous.get("/explore/drawn/0000000000000000.svg").status == 404
+
+
+def test_the_demo_asks_no_other_host_and_logs_nothing(page: Page, demo_service: tuple[Service, str]) -> None:
+    service, key = demo_service
+    page.goto(f"http://127.0.0.1:{service.port}/explore#key={key}")
+    expect(page.locator(".card .picture")).to_have_count(50)
+    # The page forbids eval, with which `wait_for_function` repeats what is not true at once.
+    drawn = "[...document.images].filter((image) => image.complete && image.naturalWidth).length"
+    assert eventually(lambda: page.evaluate(drawn) > 8)
+    page.locator(".card").first.click()
+    expect(page.locator(".headline")).to_be_visible()
+
+
+def test_a_picture_of_the_screen_is_recognised(
+    page: Page, demo_service: tuple[Service, str], client: Client, every_card: list[dict], tmp_path: Path
+) -> None:
+    """The browser draws the pictures here, with its own fonts and edges."""
+    index = read_index("the demo", client.get("/api/v1/fingerprints").body)
+    singles = [card for card in every_card if card["kind"] == "single" and card["image"]]
+    assert {card["id_product"] for card in singles} == {id_ for ids in index.products for id_ in ids}
+    plain = page.context.new_page()
+    plain.set_viewport_size({"width": 252, "height": 352})
+    for card in singles[::40]:
+        plain.goto(f"http://127.0.0.1:{demo_service[0].port}{card['image']}")
+        plain.screenshot(path=tmp_path / "card.png")
+        best, second = match_photo(open_picture(tmp_path / "card.png"), index, 2)
+        assert card["id_product"] in best.products
+        assert best.distance < 20 < second.distance, (card["name"], best, second)

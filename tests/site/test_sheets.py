@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Request, expect
 
-from tests.site.conftest import REMEMBER_VIOLATIONS
+from tests.site.conftest import watched_page
 from tests.site.test_accessibility import assert_accessible, overflow
 from tests.support.commands import run
 from tests.support.nights import demo_lake, published
@@ -36,20 +36,11 @@ def sheets(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """Open a page. Afterwards the console is empty, and the page requested only the files that the test opened."""
-    context = browser.new_context()
-    context.add_init_script(REMEMBER_VIOLATIONS)
-    page = context.new_page()
-    said: list[str] = []
-    asked: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
-    yield page
-    assert said == [] and page.evaluate("violations") == []
-    assert {url.rpartition("/")[2] for url in asked} <= {"report.html", "diff.html"}
-    context.close()
+def page(browser: Browser, requests: list[Request]) -> Iterator[Page]:
+    """Open a page. Afterwards the page requested only the files that the test opened."""
+    with watched_page(browser, requests) as page:
+        yield page
+    assert {request.url.rpartition("/")[2] for request in requests} <= {"report.html", "diff.html"}
 
 
 def test_each_wide_table_of_the_report_scrolls_by_itself(sheets: Path, page: Page) -> None:

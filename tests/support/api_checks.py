@@ -3,16 +3,9 @@
 from tests.support.service import API, Client, HttpAnswer
 
 EXPOSED = {
-    "x-ratelimit-limit",
-    "x-ratelimit-remaining",
-    "x-ratelimit-reset",
-    "retry-after",
-    "etag",
-    "x-build",
-    "x-total-count",
-    "accept-ranges",
-    "content-range",
-}
+    "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after", "etag", "x-build",
+    "x-total-count", "accept-ranges", "content-range",
+}  # fmt: skip
 
 
 def crawl(client: Client, target: str, limit: int) -> list[dict]:

@@ -5,18 +5,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 from edge_auth.api.endpoint import Endpoint
-from edge_auth.api.parameters import (
-    BuildId,
-    Choice,
-    IdList,
-    Integer,
-    NameList,
-    Price,
-    ProductId,
-    Rule,
-    Text,
-    TextList,
-)
+from edge_auth.api.parameters import BuildId, Choice, IdList, Integer, NameList, Price, ProductId, Rule, Text, TextList
 from edge_auth.errors import (
     ApiError,
     ExpiredKey,

@@ -103,6 +103,12 @@ def running(
         process.wait(60)
 
 
+def hammer(port: int, key: str, times: int) -> "list[HttpAnswer]":
+    """Send the same request several times, in a process of its own. Return the answers in order."""
+    client = Client(port, key)
+    return [client.get(f"{API}/me") for _ in range(times)]
+
+
 @dataclass
 class HttpAnswer:
     """One HTTP answer. `body` holds the bytes as sent; `text` and `json` are decoded."""
@@ -162,12 +168,7 @@ class Client:
         return self.send("GET", target, headers={name.replace("_", "-"): v for name, v in headers.items()})
 
     def send(
-        self,
-        method: str,
-        target: str,
-        headers: dict[str, str] | Iterable[tuple[str, str]] = (),
-        *,
-        key: bool = True,
+        self, method: str, target: str, headers: dict[str, str] | Iterable[tuple[str, str]] = (), *, key: bool = True
     ) -> HttpAnswer:
         """Send any request. `key=False` leaves out this client's key."""
         pairs = list(self.headers.items()) + list(headers.items() if isinstance(headers, dict) else headers)

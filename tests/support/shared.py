@@ -1,13 +1,13 @@
 """Folders that are filled once in a run of the tests, by the first of its processes that needs them."""
 
+import atexit
 import fcntl
 import os
 import shutil
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-
-from tests.support.temporary import temporary_folder
+from tempfile import mkdtemp
 
 VARIABLE = "SHARED_BY_TESTS"  # the folder of all processes of a run; without it each process has its own
 
@@ -32,4 +32,6 @@ def root() -> Path:
 
 @cache
 def _own() -> Path:
-    return temporary_folder()
+    folder = Path(mkdtemp(prefix="cardpress-tests-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

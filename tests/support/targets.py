@@ -15,24 +15,8 @@ from tests.support.lakes.rows import Rows
 API = "/api/v1"
 EMPTY_WHEN_FOLDED = "\u0301"
 BAD_INTEGERS = (
-    "+5",
-    "1_0",
-    "٣",
-    " 5",
-    "5 ",
-    "5.0",
-    "",
-    "x",
-    "0x5",
-    "1e2",
-    "--1",
-    "-",
-    "５",
-    "9" * 19,
-    "-1",
-    "NaN",
-    "5\n",
-)
+    "+5", "1_0", "٣", " 5", "5 ", "5.0", "", "x", "0x5", "1e2", "--1", "-", "５", "9" * 19, "-1", "NaN", "5\n",
+)  # fmt: skip
 # The paths without a variable part, and the lists that take limit and offset alone.
 FIXED_PATHS = [endpoint.path for endpoint in ENDPOINTS if endpoint.of_build and not endpoint.subjects]
 NOT_IN_THE_ORACLE = (f"{API}/openapi.json", f"{API}/bulk")
@@ -53,30 +37,11 @@ class Targets:
 
     def some(self, count: int) -> list[str]:
         makers = (
-            self.cards,
-            self.cards,
-            self.cards,
-            self.best_matches,
-            self.cards_with_ids,
-            self.facets,
-            self.facets,
-            self.names,
-            self.named,
-            self.series,
-            self.card,
-            self.card_identifiers,
-            self.by_identifiers,
-            self.by_identifiers,
-            self.sets,
-            self.plain_list,
-            self.movers,
-            self.movers,
-            self.market,
-            self.market_history,
-            self.watched,
-            self.watched,
-            self.plain_list,
-        )
+            self.cards, self.cards, self.cards, self.best_matches, self.cards_with_ids, self.facets, self.facets,
+            self.names, self.named, self.series, self.card, self.card_identifiers, self.by_identifiers,
+            self.by_identifiers, self.sets, self.plain_list, self.movers, self.movers, self.market,
+            self.market_history, self.watched, self.watched, self.plain_list,
+        )  # fmt: skip
         fixed = [path for path in FIXED_PATHS if path not in NOT_IN_THE_ORACLE]
         return fixed + [self.rng.choice(makers)() for _ in range(count - len(fixed))]
 
@@ -204,22 +169,7 @@ class Targets:
     def _product_id(self) -> str:
         """A known id of a product, or another text in its place."""
         known = [str(row["id_product"]) for row in self.rows.products]
-        odd = (
-            "-1",
-            "0",
-            "00",
-            "-0",
-            "abc",
-            "1.0",
-            "%2B1",
-            "%D9%A3",
-            "1%202",
-            "9" * 25,
-            "77777",
-            "1%2F2",
-            "1/",
-            "1x",
-        )
+        odd = ("-1", "0", "00", "-0", "abc", "1.0", "%2B1", "%D9%A3", "1%202", "9" * 25, "77777", "1%2F2", "1/", "1x")
         id_ = self.rng.choice(known) if known and self.rng.random() < 0.8 else self.rng.choice(odd)
         return f"00{id_}" if self.rng.random() < 0.1 else id_
 
@@ -296,16 +246,7 @@ class Targets:
         pairs = [f"{name}={encode(value)}" for name, value in query.items()]
         self.rng.shuffle(pairs)
         if self.rng.random() < 0.05:
-            faults = [
-                "page=2",
-                "Limit=5",
-                "q",
-                "=",
-                "limits=5",
-                f"q={self.rng.choice(NOT_UTF8)}",
-                *pairs[:1],
-                "%FF=1",
-            ]
+            faults = ["page=2", "Limit=5", "q", "=", "limits=5", f"q={self.rng.choice(NOT_UTF8)}", *pairs[:1], "%FF=1"]
             pairs.append(self.rng.choice(faults))
         return f"{API}/{path}" + ("?" + "&".join(pairs) if pairs or self.rng.random() < 0.1 else "")
 
@@ -362,16 +303,7 @@ class Targets:
         known = [str(id_) for id_ in ids if id_ is not None] or ["1"]
         name = self._of("name", expansions) or "Base Set"
         form = self.rng.choice(("NFC", "NFD"))
-        choices = (
-            self.rng.choice(known),
-            unicodedata.normalize(form, name),
-            name,
-            "151",
-            "404",
-            "",
-            name + " ",
-            "-5",
-        )
+        choices = (self.rng.choice(known), unicodedata.normalize(form, name), name, "151", "404", "", name + " ", "-5")
         return self.rng.choice(choices)
 
     def _text(self, name: str) -> str:

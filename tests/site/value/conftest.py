@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Request
 
-from tests.site.conftest import PATIENCE, REMEMBER_VIOLATIONS
+from tests.site.conftest import watched_page
 from tests.support.commands import build, issue
 from tests.support.lakes import write
 from tests.support.list_worth import Worth
@@ -53,28 +53,13 @@ def key(value_folder: Path) -> str:
 
 
 @pytest.fixture
-def requests() -> list[Request]:
-    return []
-
-
-@pytest.fixture
 def page(browser: Browser, service: Service, key: str, requests: list[Request]) -> Iterator[Page]:
     """The page in a new profile. Afterwards check console, policy and what was sent."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-    context.add_init_script(REMEMBER_VIOLATIONS)
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE)
-    wrong: list[str] = []
-    page.on("console", lambda message: wrong.append(message.text))
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    context.on("request", lambda request: requests.append(request))
-    page.goto(f"http://127.0.0.1:{service.port}/explore/value#key={key}")
-    page.get_by_role("button", name="Value this list").wait_for()
-    yield page
-    assert [text for text in wrong if not text.startswith("Failed to load resource")] == []
-    assert page.evaluate("violations") == []
+    with watched_page(browser, requests, "Failed to load resource") as page:
+        page.goto(f"http://127.0.0.1:{service.port}/explore/value#key={key}")
+        page.get_by_role("button", name="Value this list").wait_for()
+        yield page
     assert_only_products_are_asked(requests, service)
-    context.close()
 
 
 def assert_only_products_are_asked(requests: list[Request], service: Service) -> None:

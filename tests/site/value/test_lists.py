@@ -82,10 +82,7 @@ HOSTILE = {  # the text of a file, with a part that is repeated, and the message
     "a workbook": (("PK\x03\x04", "\0", 50), "This is a workbook of a spreadsheet"),
     "no text": (("", "\0\1\2", 50), "This file is no text"),
     "nothing": (("", "\n ", 9), "There is no card in this list."),
-    "other columns": (
-        ("a;b;c", "\n1;2;3", 2),
-        "the columns “a”, “b”, “c”, and none that names a card: it needs Name",
-    ),
+    "other columns": (("a;b;c", "\n1;2;3", 2), "the columns “a”, “b”, “c”, and none that names a card: it needs Name"),
 }
 DROP = """([before, part, times]) => {
     const transfer = new DataTransfer();
@@ -341,15 +338,8 @@ READING = {
     "1 X-Speed": ["X-Speed", 1, "", "", False],
 }
 HEADINGS = [
-    "About",
-    "Name My Deck",
-    "Deck",
-    "Sideboard:",
-    "Creatures (24)",
-    "Énergie: 12",
-    "Total Cards - 60",
-    "// mine",
-]
+    "About", "Name My Deck", "Deck", "Sideboard:", "Creatures (24)", "Énergie: 12", "Total Cards - 60", "// mine",
+]  # fmt: skip
 
 
 def test_plain_lines_and_numbers(page: Page) -> None:

@@ -19,13 +19,7 @@ def guide(id_product: int, low: float | None, avg: float | None, trend: float | 
 
 
 def listing(id_product: int, at: str, available: int | None, from_price: float | None, **more: Any) -> Row:
-    return {
-        "id_product": id_product,
-        "scraped_at": at,
-        "available": available,
-        "from_price": from_price,
-        **more,
-    }
+    return {"id_product": id_product, "scraped_at": at, "available": available, "from_price": from_price, **more}
 
 
 def check(id_product: int, at: str, offers: int, **more: Any) -> Row:
@@ -68,14 +62,7 @@ PRODUCTS = [
         url=f"{SITE}/Singles/Base-Set/Charizard-ex?utm_source=x&a=b#offers",
         date_added="2024-02-28T10:00:00.999999",
     ),
-    product(
-        101,
-        "charizard EX",
-        id_expansion=3,
-        rarity="ultra rare",
-        number="004",
-        date_added="2024-02-28T10:00:00",
-    ),
+    product(101, "charizard EX", id_expansion=3, rarity="ultra rare", number="004", date_added="2024-02-28T10:00:00"),
     product(102, "Pokémon Flabébé", id_expansion=8, rarity="Rare Holo", number="TG04", url=f"{SITE}/S/Flabebe"),
     product(103, "Pokémon Straße", id_expansion=8, rarity="Rare Holo", number="tg4"),
     product(104, "İstanbul Δ 25Å", id_expansion=151, number="4a"),
@@ -173,12 +160,7 @@ FILTERED_CHECKS = {
     ],
 }
 WATCHLIST = [
-    {
-        "slug": "Charizard-Base",
-        "name": "Charizard",
-        "game": "Pokémon",
-        "url": f"{SITE}/Singles/Base/Charizard-ex?a=b",
-    },
+    {"slug": "Charizard-Base", "name": "Charizard", "game": "Pokémon", "url": f"{SITE}/Singles/Base/Charizard-ex?a=b"},
     {"slug": "charizard-base-2", "name": "Charizard 2", "url": f"{SITE}/Singles/Base-2/Charizard-ex-V2"},
     {"slug": "sealed/Booster-Box", "name": "Booster Box", "url": f"{SITE}/Sealed/Booster-Box#top"},
     {"slug": "Épée", "name": "Sword", "url": f"{SITE}/Sealed/Épée-Bouclier"},

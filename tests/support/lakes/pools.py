@@ -19,17 +19,8 @@ NUMBERS = (
     "é4", "E4", "٣", "SWSH050", "SWSH50", " 4",
 )  # fmt: skip
 RARITIES = (
-    "Common",
-    "common",
-    "Ultra Rare",
-    "ULTRA RARE",
-    "Rare Ultra",
-    "Holo Rare ",
-    "Rare Hólo",
-    "",
-    "\u0301",
-    "Straße",
-)
+    "Common", "common", "Ultra Rare", "ULTRA RARE", "Rare Ultra", "Holo Rare ", "Rare Hólo", "", "\u0301", "Straße",
+)  # fmt: skip
 CATEGORIES = ("Single", "Booster", 'Box "A"', "")
 SELLERS = ("adam", "Adam", "émile", "zoe", "Zoë", "ａ", "𝒶", "\ue000", "\U0001f600", "a b", '"q"', "\\")
 CONDITIONS = ("MT", "NM", "EX", "GD", "LP", "PL", "PO")
@@ -57,26 +48,12 @@ VALUES = (
     "base1-4\u200d", "3b1c1f2e-6a0e-4f3c-9d0e-1a2b3c4d5e6f",
 )  # fmt: skip
 URL_PARTS = (
-    "Singles",
-    "Sealed",
-    "Base-Set",
-    "Charizard-ex",
-    "Charizard-ex-V2",
-    "charizard",
-    "Épée",
-    "Straße",
-    "Booster-Box",
+    "Singles", "Sealed", "Base-Set", "Charizard-ex", "Charizard-ex-V2", "charizard", "Épée", "Straße", "Booster-Box",
     "a",
-)
+)  # fmt: skip
 OTHER_URLS = (
-    "javascript:alert(1)//Charizard-ex",
-    "ftp://market.example/a",
-    "/en/Singles",
-    " https://x",
-    "",
-    "https",
-    "?a",
-)
+    "javascript:alert(1)//Charizard-ex", "ftp://market.example/a", "/en/Singles", " https://x", "", "https", "?a",
+)  # fmt: skip
 URL_TAILS = ("", "", "?language=1", "#top", "?a=b#c", "#a?b", "?a?b", "?", "#")
 
 

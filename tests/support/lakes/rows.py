@@ -13,13 +13,7 @@ Daily = dict[str, list[Row]]
 
 HOLO = ("low", "avg", "trend", "avg1", "avg7", "avg30")
 CHECK_OFFERS = {"price": "double", "condition": "text", "quantity": "int", "seller": "text"}
-WATCH_OFFERS = {
-    "seller": "text",
-    "condition": "text",
-    "quantity": "text",
-    "price": "double",
-    "comment": "text",
-}
+WATCH_OFFERS = {"seller": "text", "condition": "text", "quantity": "text", "price": "double", "comment": "text"}
 COLUMNS: dict[str, dict[str, Any]] = {
     "expansions": {"id": "int", "name": "text", "game": "text", "url": "text"},
     "products": {

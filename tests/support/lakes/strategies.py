@@ -140,27 +140,16 @@ class Maker:
         return {"id": id_, "name": self.rng.choice(pools.SET_NAMES), "game": self._choose(pools.GAMES), "url": url}
 
     def _watched(self, slug: str) -> Row:
-        return {
-            "slug": slug,
-            "name": pools.phrase(self.rng),
-            "game": self._maybe("G"),
-            "url": pools.web_url(self.rng),
-        }
+        return {"slug": slug, "name": pools.phrase(self.rng), "game": self._maybe("G"), "url": pools.web_url(self.rng)}
 
     def _moment(self, day: date) -> str:
         """A time of the day from few, so that rows meet; now and then of a neighbouring day."""
         if self.rng.random() < 0.08:
             day += timedelta(days=self.rng.choice((-1, 1)))
         hours = (
-            "00:00:00",
-            "06:00:00",
-            "06:00:00.250000",
-            "06:00:00.999999",
-            "12:00:00",
-            "18:00:00",
-            "18:00:01",
+            "00:00:00", "06:00:00", "06:00:00.250000", "06:00:00.999999", "12:00:00", "18:00:00", "18:00:01",
             "23:59:59",
-        )
+        )  # fmt: skip
         return f"{day}T{self.rng.choice(hours)}"
 
     def _subjects(self, known: list, unknown: Any) -> list:
@@ -191,11 +180,7 @@ class Maker:
         return [self._check(id_, day) for id_ in self._subjects(self.ids, UNKNOWN)]
 
     def _check(self, id_product: int, day: date) -> Row:
-        row = {
-            "id_product": id_product,
-            "checked_at": self._moment(day),
-            "offers": self.rng.choice((1, 2, 12, 70_000)),
-        }
+        row = {"id_product": id_product, "checked_at": self._moment(day), "offers": self.rng.choice((1, 2, 12, 70_000))}
         if self.rng.random() < 0.2:  # no offers: whatever the form, nothing contradicts it
             return row | {"offers": 0, "offer_list": self.rng.choice((None, []))}
         columns = {"lowest": self._price(), "cheapest_seller": self._choose(pools.SELLERS)}

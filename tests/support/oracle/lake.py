@@ -17,15 +17,7 @@ CONDITIONS = ("MT", "NM", "EX", "GD", "LP", "PL", "PO")
 GUIDE_PRICES = ("low", "avg", "trend", "avg1", "avg7", "avg30")
 GUIDE = ("id_product", *GUIDE_PRICES, *(f"{name}_holo" for name in GUIDE_PRICES))
 LISTING = ("id_product", "scraped_at", "available", "from_price", "available_foil", "from_price_foil")
-CHECK = (
-    "id_product",
-    "checked_at",
-    "offers",
-    "lowest",
-    "cheapest_seller",
-    "cheapest_condition",
-    "offer_list",
-)
+CHECK = ("id_product", "checked_at", "offers", "lowest", "cheapest_seller", "cheapest_condition", "offer_list")
 CHECK_OFFER = ("price", "condition", "quantity", "seller")
 WATCH_CHECK = ("slug", "checked_at", "num_offers", "lowest_price", "offer_list")
 WATCH_OFFER = ("seller", "condition", "quantity", "price", "comment")

@@ -139,11 +139,7 @@ PARAMETERS: dict[str, Parameters] = {  # of the endpoints but `oracle.PLAIN_LIST
         "order": choice(None, "asc", "desc"),
         **paging(100, 500),
     },
-    "market/history": {
-        "set": Parameter(read_id),
-        "game": text(200, 1, None),
-        "days": integer(None, 1, 3650),
-    },
+    "market/history": {"set": Parameter(read_id), "game": text(200, 1, None), "days": integer(None, 1, 3650)},
 }
 
 
