@@ -61,20 +61,8 @@ class BusyError(GeneratorError):
     """Another run does the same work, or took over the lock."""
 
 
-class StepError(GeneratorError):
-    """A step of a night failed. The message names the step."""
-
-
 class TerminatedError(GeneratorError):
     """SIGTERM ended the run before it was complete."""
-
-
-class QuarantineError(GeneratorError):
-    """A day has no files in quarantine. Nothing was changed."""
-
-
-class PruneError(GeneratorError):
-    """Pruning stopped early. The builds that remain are complete."""
 
 
 class ExportError(GeneratorError):
@@ -89,20 +77,12 @@ class IngestError(GeneratorError):
     """A file does not have the shape that its import reads. Nothing was written."""
 
 
-class LogError(GeneratorError):
-    """The logs of shims and edges are not there, or cannot be read."""
-
-
 class RecognitionError(GeneratorError):
     """A picture or an index of fingerprints cannot be used."""
 
 
 class SiteError(GeneratorError):
     """A text that the site is made from, such as `generator/site/schemas.md`, breaks its form."""
-
-
-class DoctorError(GeneratorError):
-    """The installation, the store, the lake or what serves them has a problem."""
 
 
 def message_of(error: BaseException) -> str:

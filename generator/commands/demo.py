@@ -1,7 +1,6 @@
 """`cardpress demo`: writes a made-up lake."""
 
 import shlex
-import sys
 from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -11,9 +10,7 @@ import click
 from edge_auth.store.open import is_folder
 from generator.demo.draw import MAX_SEED
 from generator.demo.lake import Demo, TableSize, older_demo, write_demo
-from generator.terminal import say
-
-_PROGRESS_LINES = 10
+from generator.terminal import Progress, say
 
 
 @click.command("demo")
@@ -73,14 +70,8 @@ def _line(name: str, size: TableSize) -> str:
 
 
 def _with_progress(days: Iterable[int]) -> Iterator[int]:
-    """Yield the days. Show a bar on a terminal, and at most ten lines elsewhere."""
     numbers = list(days)
-    if sys.stderr.isatty():
-        with click.progressbar(numbers, label="days", file=sys.stderr) as bar:
-            yield from bar
-        return
-    for number in numbers:
-        yield number
-        written = number + 1
-        if written * _PROGRESS_LINES // len(numbers) > number * _PROGRESS_LINES // len(numbers):
-            say(f"demo: {written:,} of {len(numbers):,} days", err=True)
+    with Progress().bar("days", len(numbers)) as bar:
+        for number in numbers:
+            yield number
+            bar.update(1)

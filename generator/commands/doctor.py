@@ -11,14 +11,8 @@ from edge_auth.live.key_file import open_key_file
 from edge_auth.serve.nginx_config import ShimPlaces
 from edge_auth.store.open import open_store
 from generator.clock import utc_now
-from generator.commands.options import (
-    COUNTER_URL,
-    json_option,
-    keys_option,
-    state_option,
-    store_option,
-)
-from generator.errors import DoctorError
+from generator.commands.options import COUNTER_URL, json_option, keys_option, state_option, store_option
+from generator.errors import GeneratorError
 from generator.reading.doctor.edge import check_edge
 from generator.reading.doctor.findings import PROBLEM, Finding, guarded
 from generator.reading.doctor.keys import check_keys
@@ -64,7 +58,7 @@ def doctor(as_json: bool, **places: Any) -> None:
         say_json([asdict(finding) for finding in findings])
     problems = [finding for finding in findings if finding.level == PROBLEM]
     if problems:
-        raise DoctorError(f"{len(problems)} problem{'s' * (len(problems) > 1)}, the first: {problems[0].message}")
+        raise GeneratorError(f"{len(problems)} problem{'s' * (len(problems) > 1)}, the first: {problems[0].message}")
 
 
 def _run_checks(

@@ -14,12 +14,7 @@ from edge_auth.serve.nginx_config import (
     configuration,
     own_user,
 )
-from generator.commands.options import (
-    keys_option,
-    plain_text,
-    state_option,
-    store_option,
-)
+from generator.commands.options import keys_option, plain_text, state_option, store_option
 from generator.errors import DeployError
 from generator.terminal import say_lines
 

@@ -7,12 +7,7 @@ from typing import Any, TypeVar
 import click
 
 from generator import settings
-from generator.commands.import_results import (
-    accept_option,
-    max_file_option,
-    reading_progress,
-    say_findings,
-)
+from generator.commands.import_results import accept_option, max_file_option, reading_progress, say_findings
 from generator.commands.options import json_option, lake_made_option
 from generator.ingest.bounded_file import FileLimits
 from generator.ingest.findings import REFUSED

@@ -5,13 +5,13 @@ from datetime import timedelta
 import click
 
 from edge_auth.store.open import open_store
-from generator.clock import utc_now
+from generator.clock import timestamp, utc_now
 from generator.commands.options import grace_option, json_option, keep_option, lease_option, store_option
-from generator.releases.prune import RetentionRules, describe, find_deletions, to_json
+from generator.releases.prune import RetentionRules, describe, find_deletions
 from generator.releases.prune import prune as delete
 from generator.releases.reserve import keep_reserve, with_reserve
 from generator.releases.termination import end_by_error, hold_back
-from generator.terminal import say
+from generator.terminal import say, say_json
 
 
 @click.command()
@@ -37,7 +37,7 @@ def prune(store: str, keep: int, grace: float, dry_run: bool, lease: float, as_j
             deletions = with_reserve(opened, lambda: delete(opened, rules, seconds=lease))
         keep_reserve(opened)
     if as_json:
-        say(to_json(deletions, utc_now()))
+        say_json({"at": timestamp(utc_now())} | deletions.summary())
         return
     for name in (*deletions.builds, *deletions.layers, *(file.name for file in deletions.strays)):
         say(name)

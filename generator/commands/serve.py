@@ -12,13 +12,7 @@ from edge_auth.errors import EdgeError, ServeError
 from edge_auth.live.key_file import open_key_file
 from edge_auth.serve import app, server
 from edge_auth.store.open import is_folder, open_store
-from generator.commands.options import (
-    COUNTER_URL,
-    NETWORK,
-    keys_option,
-    state_option,
-    store_option,
-)
+from generator.commands.options import COUNTER_URL, NETWORK, keys_option, state_option, store_option
 
 
 @click.command()

@@ -23,7 +23,7 @@ from generator.compare.judgements import late_sources, read_judgement
 from generator.compare.run_reports import newest_report
 from generator.errors import BuildError
 from generator.lake.quarantine import QuarantinedFile, read_quarantine, waiting_in_short
-from generator.making.game_coverage import GameCoverage, cover_games
+from generator.making.game_coverage import cover_games
 from generator.reading.build_tables import (
     games_table,
     gates_table,
@@ -33,14 +33,7 @@ from generator.reading.build_tables import (
     some,
     sources_table,
 )
-from generator.reading.overview import (
-    BuildRow,
-    Overview,
-    last_failed_night,
-    overview,
-    source_ages,
-    undone_decisions,
-)
+from generator.reading.overview import BuildRow, Overview, last_failed_night, overview, source_ages, undone_decisions
 from generator.reading.sheet import Table, age, as_lines
 from generator.terminal import say, say_json, say_lines
 

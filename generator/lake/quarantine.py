@@ -20,7 +20,7 @@ from edge_auth.builds.pointer import read_pointer
 from edge_auth.errors import DamagedObject, StoreError, UnknownBuild
 from edge_auth.store.interface import Store, parse_json, update_json
 from generator.clock import timestamp
-from generator.errors import QuarantineError
+from generator.errors import GeneratorError
 from generator.lake.files import DAY_FILES, NO_GAME, PRICE_TABLES, FileKey
 
 FORMAT = 1
@@ -204,7 +204,7 @@ def settle(store: Store, days: Collection[str], verdict: str, published: Build |
             day that it read can be dropped; of a day with files that wait for a person, these alone are meant.
 
     Raises:
-        QuarantineError: No file of one of the days is in quarantine. Nothing was changed.
+        GeneratorError: No file of one of the days is in quarantine. Nothing was changed.
         StoreError: The quarantine cannot be read or written.
     """
 
@@ -214,7 +214,7 @@ def settle(store: Store, days: Collection[str], verdict: str, published: Build |
         if verdict == DROPPED:
             files = files + _withdrawn(files, published, set(days) - waiting)
         for day in sorted(set(days) - {file.day for file in files}):
-            raise QuarantineError(
+            raise GeneratorError(
                 f"no file of {day} is in quarantine in {store.location}: `cardpress quarantine list` lists the days"
             )
         return [replace(file, verdict=verdict) if file.day in days else file for file in files]

@@ -17,15 +17,7 @@ from edge_auth.builds.pointer import Pointer, live_build_id, read_pointer
 from edge_auth.errors import DamagedObject, EdgeError, NoLiveBuild
 from edge_auth.store.interface import Store
 from generator.clock import Clock, timestamp
-from generator.compare.run_reports import (
-    HELD,
-    NOT_EXPORTED,
-    PUBLISHED,
-    REFUSED,
-    ROLLED_BACK,
-    STALE,
-    UNCHANGED,
-)
+from generator.compare.run_reports import HELD, NOT_EXPORTED, PUBLISHED, REFUSED, ROLLED_BACK, STALE, UNCHANGED
 from generator.errors import (
     BusyError,
     ExportError,
@@ -35,7 +27,6 @@ from generator.errors import (
     PublishError,
     SmokeError,
     StaleError,
-    StepError,
     TerminatedError,
     message_of,
 )
@@ -69,17 +60,7 @@ def new_run_id(clock: Clock) -> str:
 
 
 def run_night(night: Night, notices: Notices) -> None:
-    """Run a night and write its report, also if the night fails.
-
-    Raises:
-        BusyError: Another night is running. Nothing was done, and there is no report.
-        GateError: A gate was breached. Nothing was published.
-        HoldError: A rollback holds publishing back. Nothing was published.
-        SmokeError: The published build could not be read, and was rolled back.
-        StaleError: The data of the live build is older than `expect_day`.
-        ExportError: The build is live, but the tree of plain files was not brought up to date.
-        GeneratorError, EdgeError: Building, publishing or pruning failed.
-    """
+    """Run a night and write its report, also if the night fails. A BusyError means that another night is running."""
     free_reserve_if_full(night.store)
     lock = locked(
         night.store, layout.NIGHTLY_LOCK, what="nightly", run=night.run, clock=night.clock, seconds=night.lease
@@ -115,7 +96,7 @@ def _with_step(night: Night, error: Exception) -> Exception:
     if step is None or isinstance(error, PublishError | BusyError | StaleError | TerminatedError):
         return error
     live = f"; {report.build} is live" if report.outcome == PUBLISHED else ""
-    return StepError(f"the step {step} failed: {message_of(error)}{live}")
+    return GeneratorError(f"the step {step} failed: {message_of(error)}{live}")
 
 
 def _run_steps(night: Night, lock: Lock) -> None:
@@ -124,7 +105,7 @@ def _run_steps(night: Night, lock: Lock) -> None:
         night.step("prune", steps.prune_store, night)
 
     report = night.report
-    report.data_day_before = live_data_day(night.store)
+    report.data_day_before = _live_data_day(night.store)
     rotation = Rotation(night.store, night.reread_days, night.clock) if night.reread_days else None
     build = night.step("build", steps.make_new_build, night, rotation, prune)
     night.step("verify", steps.verify_build, night, build)
@@ -212,13 +193,10 @@ def _write_pages(night: Night) -> None:
         night.progress.say(f"the pages were not written: {error}")
 
 
-def live_data_day(store: Store) -> str | None:
-    """Return the newest day of the price guide in the live build, or None if no build is live or its record is damaged.
+def _live_data_day(store: Store) -> str | None:
+    """Return the newest day of the price guide in the live build, or the as-of day of a build without one.
 
-    For a build without a price guide, return its as-of day.
-
-    Raises:
-        StoreError: The pointer or the record cannot be read.
+    None if no build is live, or its record is damaged.
     """
     with suppress(NoLiveBuild, DamagedObject):
         record = open_build(store, live_build_id(store)).record
@@ -232,7 +210,7 @@ def _note_day(night: Night) -> None:
     report = night.report
     pointer, _ = read_pointer(night.store)
     report.live = pointer.build if pointer else None
-    report.data_day = live_data_day(night.store)
+    report.data_day = _live_data_day(night.store)
     report.advanced = (report.data_day or "") > (report.data_day_before or "")
 
 

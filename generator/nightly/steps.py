@@ -303,10 +303,6 @@ def check_may_publish(night: Night, build: str, pointer: Pointer | None, held: S
 
     Args:
         held: The files that were put in quarantine because of the breached gates.
-
-    Raises:
-        GateError: A gate is breached.
-        HoldError: A rollback holds it back.
     """
     location, judgement = night.store.location, night.report.judgement
     if judgement and judgement.breaches:
@@ -319,12 +315,7 @@ def check_may_publish(night: Night, build: str, pointer: Pointer | None, held: S
 
 
 def smoke_test_build(night: Night, build: str) -> None:
-    """Answer requests from the published build, and roll back if one fails and no damaged layer is the reason.
-
-    Raises:
-        SmokeError: One failed, and the build before is live again.
-        RollbackError: One failed, and the build stayed live.
-    """
+    """Answer requests from the published build, and roll back if one fails and no damaged layer is the reason."""
     try:
         try:
             smoke_test(night.store, build)
@@ -343,11 +334,7 @@ def smoke_test_build(night: Night, build: str) -> None:
 
 
 def export_build(night: Night, build: str, target: str) -> None:
-    """Bring the tree of plain files to the live build. If that fails, the build stays live.
-
-    Raises:
-        ExportError: It failed.
-    """
+    """Bring the tree of plain files to the live build. If that fails, the build stays live."""
     try:
         opened = open_build(ReadAhead(night.store), build)
         result = export(opened, target, gzip=False, progress=night.progress)

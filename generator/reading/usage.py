@@ -14,7 +14,7 @@ from edge_auth.store.interface import Store
 from edge_auth.store.open import is_folder, open_store
 from generator.clock import Clock
 from generator.database import Database, query_fault
-from generator.errors import LogError
+from generator.errors import GeneratorError
 
 _PACKED = ".gz"
 
@@ -41,7 +41,7 @@ def read_usage(locations: Iterable[str], days: int | None, clock: Clock) -> KeyU
         days: How many days to count, today included. None: all.
 
     Raises:
-        LogError: A location holds no file, or a file cannot be read.
+        GeneratorError: A location holds no file, or a file cannot be read.
         StoreError: A bucket cannot be read.
     """
     with closing(Database()) as database:
@@ -53,7 +53,7 @@ def read_usage(locations: Iterable[str], days: int | None, clock: Clock) -> KeyU
         try:
             keys, other_lines = (database.answer(f"usage/{name}").to_pylist() for name in ("by_key", "other_lines"))
         except duckdb.Error as error:
-            raise query_fault(error, "leave out the log that cannot be read", LogError) from error
+            raise query_fault(error, "leave out the log that cannot be read", GeneratorError) from error
     return KeyUsage(keys, [row | {"file": names[row["file"]]} for row in other_lines])
 
 
@@ -71,7 +71,7 @@ def _files(location: str, scratch: Path) -> Iterator[tuple[str, str]]:
             if not (name.endswith(_PACKED) and name.removesuffix(_PACKED) in names)
         ]
     if not paths:
-        raise LogError(
+        raise GeneratorError(
             f"{location} holds no file: name a folder, an s3:// prefix or a file with logs of shims or edges"
         )
     for path, name in paths:

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from edge_auth.builds import layer_names, layout
+from edge_auth.builds import layout
 from edge_auth.builds.builds import Build, open_build
 from edge_auth.builds.catalogue import Catalogue
 from edge_auth.builds.changes import DocumentEntry, Index, Step, index_to_bytes, moves, parse_index, read_index
-from edge_auth.builds.layers import Layer
+from edge_auth.builds.layer_names import CATALOGUE
 from edge_auth.builds.pointer import Pointer, read_pointer
 from edge_auth.errors import EdgeError, MissingObject, UnknownBuild
 from edge_auth.store.interface import Store, update_json
@@ -74,11 +74,7 @@ def complete_steps(store: Store) -> None:
 
 
 def missing_steps(store: Store) -> list[Step]:
-    """Return the steps that the pointer records and that have no document, oldest first.
-
-    Raises:
-        StoreError: The pointer or the index cannot be read.
-    """
+    """Return the steps that the pointer records and that have no document, oldest first."""
     pointer, _ = read_pointer(store)
     if pointer is None or not pointer.moved_from:
         return []
@@ -91,7 +87,6 @@ def verify_steps(store: Store) -> int:
 
     Raises:
         BuildError: One is missing or differs, or the index lacks a step that the pointer records.
-        StoreError: The store failed.
     """
     pointer, _ = read_pointer(store)
     index = read_index(store)
@@ -121,26 +116,17 @@ def needed_documents(pointer: Pointer | None) -> set[str]:
 
 
 def forget(store: Store, names: Iterable[str]) -> None:
-    """Remove documents that are about to be deleted from the index.
-
-    Raises:
-        StoreError: The index cannot be changed.
-    """
+    """Remove documents that are about to be deleted from the index."""
     pairs = {layout.id_of(name) for name in names}
     if pairs:
         _update_index(store, lambda index: {pair: entry for pair, entry in index.items() if pair not in pairs})
 
 
 def compare_cards(comparison: Comparison) -> list[ChangesDocument]:
-    """Return the documents of both directions, from the old build to the new one and back.
-
-    Raises:
-        BuildError: DuckDB failed.
-        StoreError: A build cannot be read.
-    """
+    """Return the documents of both directions, from the old build to the new one and back."""
     old, new = comparison.old, comparison.new
     assert old is not None, "a step has two builds"
-    if _catalogue(old).folder == _catalogue(new).folder:  # as after a new watch check
+    if old.layers[CATALOGUE].folder == new.layers[CATALOGUE].folder:  # as after a new watch check
         return [_nothing_changed(old, new), _nothing_changed(new, old)]
     with named_faults(comparison):
         db = comparison.db
@@ -166,11 +152,7 @@ def _saying(failed: str) -> Iterator[None]:
 
 
 def _make_documents(store: Store, step: Step, comparison: Comparison | None = None) -> None:
-    """Make the documents of a step in both directions, and note them in the index.
-
-    Raises:
-        GeneratorError, EdgeError: They cannot be made, though both builds exist.
-    """
+    """Make the documents of a step in both directions, and note them in the index."""
     if read_index(store).get(step.pair) is not None:
         return
     try:
@@ -248,9 +230,3 @@ def _mark(members: list[str], fields: list[str]) -> str | None:
 def _ids(db: Database, change: str) -> IdArray:
     ids: IdArray = db.table(f"select id from changed_cards where change = '{change}' order by id")["id"].to_numpy()
     return ids
-
-
-def _catalogue(build: Build) -> Layer:
-    if layer_names.CATALOGUE not in build.layers:
-        raise BuildError(f"{build.id} has no layer {layer_names.CATALOGUE}")
-    return build.layers[layer_names.CATALOGUE]

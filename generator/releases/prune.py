@@ -7,7 +7,6 @@ that the layer is missing rather than incomplete. A prune that is killed leaves 
 prune deletes them.
 """
 
-import json
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized
@@ -24,8 +23,8 @@ from edge_auth.builds.pointer import Pointer, read_pointer
 from edge_auth.errors import DamagedObject, MissingObject, StoreError
 from edge_auth.store.interface import Listed, Store
 from generator import settings
-from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp, utc_now
-from generator.errors import PruneError
+from generator.clock import Clock, from_unix_time, parse_timestamp, utc_now
+from generator.errors import GeneratorError
 from generator.releases.change_documents import complete_steps, forget, needed_documents
 from generator.releases.locks import DELETION_LIST, Intents, Lock, locked, read_intents
 
@@ -49,9 +48,8 @@ class Deletions:
 
     Attributes:
         remaining: Ids of the builds that remain.
-        builds: Ids of the builds to delete.
-        layers: Files of the layers to delete, by the layer's folder.
-        strays: Single objects to delete.
+        layers: Files of the layers, by the layer's folder.
+        strays: Single objects.
         damaged: Ids of the builds whose records are damaged, which are set aside.
     """
 
@@ -119,8 +117,7 @@ def prune(
 
     Raises:
         BusyError: Another prune is running.
-        PruneError: A build on the list became live in spite of the mark.
-        StoreError: The store failed. Nothing that a remaining build needs was deleted.
+        GeneratorError: A build on the list became live in spite of the mark.
     """
     complete_steps(store)  # the builds that a missing document is made of may be deleted below
     first = find_deletions(store, rules, clock)
@@ -137,17 +134,13 @@ def prune(
 
 
 def find_deletions(store: Store, rules: RetentionRules, clock: Clock) -> Deletions:
-    """Return what `prune` would delete now.
-
-    Raises:
-        StoreError: The record of a remaining build cannot be read.
-    """
+    """Return what `prune` would delete now."""
     # The intents are read first: when an intent ends, its build is already in a record or in the pointer.
     intents = read_intents(store, clock, settings.INTENT_AGE)
     pointer, _ = read_pointer(store)
     cutoff = clock() - rules.grace
     records = {layout.id_of(entry.name): entry for entry in store.entries(layout.BUILDS)}
-    remaining_ids = _remaining(store, pointer, records, rules, cutoff) | (intents.builds & records.keys())
+    remaining_ids = _remaining(pointer, records, rules, cutoff) | (intents.builds & records.keys())
     wanted = [id_ for id_ in _by_priority(pointer, records) if id_ in remaining_ids]
     builds, damaged = _open_remaining(store, pointer, wanted)
     remaining = [build.id for build in builds]
@@ -163,29 +156,15 @@ def describe(deletions: Deletions) -> str:
     """Return the deletions, or the result of a prune, as one line of text."""
     if deletions.empty:
         return f"nothing to delete; {_counted(deletions.remaining, 'build')} kept"
-    counts = ", ".join(
-        [
-            _counted(deletions.builds, "build"),
-            _counted(deletions.layers, "layer"),
-            _counted(deletions.strays, "single file"),
-        ]
-    )
+    of_each = ((deletions.builds, "build"), (deletions.layers, "layer"), (deletions.strays, "single file"))
+    counts = ", ".join(_counted(things, name) for things, name in of_each)
     if deletions.damaged:
         counts = f"damaged records set aside: {', '.join(deletions.damaged)}; {counts}"
     return f"{counts}, {deletions.bytes / 1e6:,.1f} MB; {_counted(deletions.remaining, 'build')} kept"
 
 
-def to_json(deletions: Deletions, now: datetime) -> str:
-    """Return the deletions, or the result of a prune, as JSON."""
-    return json.dumps({"at": timestamp(now)} | deletions.summary())
-
-
 def _open_remaining(store: Store, pointer: Pointer | None, ids: Iterable[str]) -> tuple[list[Build], list[str]]:
-    """Open builds. Return them, and the ids of those whose records are damaged, but for the live build.
-
-    Raises:
-        StoreError: A record cannot be read, or that of the live build is damaged.
-    """
+    """Open builds. Return them, and the ids of those whose records are damaged. That of the live build raises."""
     opened, damaged = [], []
     for id_ in ids:
         try:
@@ -218,24 +197,15 @@ def _by_priority(pointer: Pointer | None, records: Iterable[str]) -> list[str]:
 
 
 def _remaining(
-    store: Store, pointer: Pointer | None, records: dict[str, Listed], rules: RetentionRules, cutoff: datetime
+    pointer: Pointer | None, records: dict[str, Listed], rules: RetentionRules, cutoff: datetime
 ) -> set[str]:
     remaining = set(_by_priority(pointer, records)[: rules.keep])
     remaining |= {id_ for id_, entry in records.items() if not _is_older(entry, cutoff)}
     if pointer:
         previous = [id_ for id_ in pointer.previous if id_ in records]
         remaining |= {pointer.build, *previous[:1]}  # so that a rollback is always possible
-        were_live = (*pointer.previous, *pointer.ended)
-        remaining |= {id_ for id_ in were_live if _end_of_live_time(store, pointer, id_) > cutoff}
+        remaining |= {id_ for id_, time in pointer.ended.items() if parse_timestamp(time) > cutoff}
     return remaining & records.keys()
-
-
-def _end_of_live_time(store: Store, pointer: Pointer, id_: str) -> datetime:
-    """Return when a build ceased to be live. If the pointer does not say, return when the pointer was written."""
-    if id_ in pointer.ended:
-        return parse_timestamp(pointer.ended[id_])
-    times = (from_unix_time(entry.modified) for entry in store.entries(layout.POINTER))
-    return max(times, default=from_unix_time(0))
 
 
 def _is_older(file: Listed, cutoff: datetime) -> bool:
@@ -312,7 +282,7 @@ def _check_before_step(store: Store, deletions: Deletions, lock: Lock) -> None:
     lock.check()
     pointer, _ = read_pointer(store)
     if pointer and pointer.build in deletions.builds:
-        raise PruneError(f"{pointer.build} became live while it was to be deleted: nothing more is deleted")
+        raise GeneratorError(f"{pointer.build} became live while it was to be deleted: nothing more is deleted")
 
 
 def _counted(things: Sized, name: str) -> str:

@@ -4,7 +4,6 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
@@ -13,14 +12,12 @@ from edge_auth.builds.pointer import Pointer, read_pointer
 from edge_auth.errors import EdgeError, UnknownBuild
 from edge_auth.store.interface import Store, update_json
 from generator.clock import Clock, timestamp, utc_now
+from generator.compare.comparison import Comparison
 from generator.compare.run_reports import lost_pointer
 from generator.errors import PublishError
 from generator.lake.quarantine import accept_read_files
 from generator.releases.change_documents import complete_steps, prepare_step
 from generator.releases.locks import declare_intent
-
-if TYPE_CHECKING:
-    from generator.compare.comparison import Comparison
 
 # How many earlier builds the pointer lists.
 MAX_PREVIOUS_BUILDS = 50
@@ -34,7 +31,7 @@ def publish(
     *,
     by_hand: bool,
     just_made: bool = False,
-    comparison: "Comparison | None" = None,
+    comparison: Comparison | None = None,
     clock: Clock = utc_now,
 ) -> None:
     """Make a build the live one, and accept the files in quarantine that it read.
@@ -48,7 +45,6 @@ def publish(
 
     Raises:
         PublishError: A rollback holds the build back, the pointer is lost, or another publisher moved it meanwhile.
-        UnknownBuild, StoreError: The build is missing or incomplete.
     """
     with _protected(store, build_id, clock, just_made):
         prepare_step(store, build_id, comparison)
@@ -90,7 +86,6 @@ def rollback(store: Store, *, only_from: str | None = None, clock: Clock = utc_n
 
     Raises:
         PublishError: There is no earlier build, it was pruned, or another publisher moved the pointer meanwhile.
-        StoreError: The earlier build is incomplete.
     """
     pointer, _ = read_pointer(store)
     if pointer is None or not pointer.previous:

@@ -20,11 +20,7 @@ _Result = TypeVar("_Result")
 
 
 def with_reserve(store: Store, action: Callable[[], _Result]) -> _Result:
-    """Return the result of an action. If the disk is full, free the reserve and try once more.
-
-    Raises:
-        GeneratorError, EdgeError, OSError: What the action raises.
-    """
+    """Return the result of an action. If the disk is full, free the reserve and try once more."""
     try:
         return action()
     except (GeneratorError, EdgeError, OSError) as error:
@@ -42,7 +38,7 @@ def free_reserve_if_full(store: Store) -> None:
 
 def keep_reserve(store: Store) -> None:
     """Write the reserve of a folder store if it is missing and there is room."""
-    if store.local_path(layout.RESERVE) is not None and store.stat(layout.RESERVE) is None:
+    if store.local_path("") and store.stat(layout.RESERVE) is None:
         with suppress(EdgeError):  # no room
             # Random bytes, because zeros may take no room; always the same, so that equal stores stay equal.
             store.put(layout.RESERVE, random.Random(0).randbytes(settings.RESERVE_BYTES))
@@ -50,7 +46,7 @@ def keep_reserve(store: Store) -> None:
 
 def _release(store: Store) -> bool:
     """Delete the reserve. Return whether there was one."""
-    found = store.local_path(layout.RESERVE) is not None and store.stat(layout.RESERVE) is not None
+    found = bool(store.local_path("")) and store.stat(layout.RESERVE) is not None
     if found:
         store.delete([layout.RESERVE])
     return found

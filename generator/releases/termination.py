@@ -13,29 +13,7 @@ from contextlib import contextmanager
 from generator.database import interrupt_queries
 from generator.errors import TerminatedError
 
-
-class _Waiting:
-    """A handler that remembers SIGTERM for later."""
-
-    def __init__(self) -> None:
-        self.received = False
-
-    def __call__(self, *_: object) -> None:
-        self.received = True
-
-
-class _Raising:
-    """A handler that ends a query and raises an error, on the first SIGTERM."""
-
-    def __init__(self, end: TerminatedError) -> None:
-        self.received = False
-        self._end = end
-
-    def __call__(self, *_: object) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second signal must not interrupt what follows
-        self.received = True
-        interrupt_queries()
-        raise self._end
+_WAITING: list[int] = []  # signals that came inside `hold_back`
 
 
 @contextmanager
@@ -44,14 +22,17 @@ def hold_back() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    waiting = _Waiting()
-    before = signal.signal(signal.SIGTERM, waiting)
+    before = signal.signal(signal.SIGTERM, _wait)
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-        if waiting.received:
-            signal.raise_signal(signal.SIGTERM)
+        if _WAITING and before is not _wait:
+            signal.raise_signal(_WAITING.pop())
+
+
+def _wait(number: int, _: object) -> None:
+    _WAITING[:] = [number]
 
 
 @contextmanager
@@ -65,15 +46,23 @@ def end_by_error(what: str) -> Iterator[None]:
         yield
         return
     end = TerminatedError(f"the {what} was ended by SIGTERM; `cardpress show` says which build is live")
-    handler = _Raising(end)
-    before = signal.signal(signal.SIGTERM, handler)
+    received = False
+
+    def stop(*_: object) -> None:
+        nonlocal received
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second signal must not interrupt what follows
+        received = True
+        interrupt_queries()
+        raise end
+
+    before = signal.signal(signal.SIGTERM, stop)
     try:
-        if isinstance(before, _Waiting) and before.received:
-            before.received = False
-            handler()
+        if _WAITING:
+            _WAITING.clear()
+            stop()
         yield
     except Exception as error:  # DuckDB puts its own exception in place of one that a handler raises
-        if handler.received and error is not end:
+        if received and error is not end:
             raise end from error
         raise
     finally:

@@ -24,7 +24,7 @@ from edge_auth.errors import Conflict, StoreError
 from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.compare.run_reports import lost_pointer, read_past
-from generator.errors import GateError, PublishError, QuarantineError
+from generator.errors import GateError, GeneratorError, PublishError
 from generator.lake.files import FileKey
 from generator.lake.lake import DAILY_TABLES, open_lake
 from generator.lake.quarantine import (
@@ -297,9 +297,7 @@ def test_a_file_is_held_until_a_person_decides(store: FolderStore) -> None:
     assert [file.verdict for file in read_quarantine(store)] == [ACCEPTED, DROPPED], "a later night changes no verdict"
     settle(store, ["2026-08-24"], ACCEPTED)
     assert skipped_by_builds(store) == set()
-    with pytest.raises(
-        QuarantineError, match=r"no file of 2026-08-25 is in quarantine .*: `cardpress quarantine list`"
-    ):
+    with pytest.raises(GeneratorError, match=r"no file of 2026-08-25 is in quarantine .*: `cardpress quarantine list`"):
         settle(store, ["2026-08-24", "2026-08-25"], DROPPED)
     assert skipped_by_builds(store) == set(), "nothing was changed"
 

@@ -98,15 +98,6 @@ def test_a_build_that_was_rolled_back_stays_as_long(four) -> None:
     assert set(read_pointer(store)[0].ended) == {ids[0], ids[1], ids[3]}
 
 
-def test_reads_a_pointer_that_does_not_say_when_builds_ended(four) -> None:
-    store, _, ids = four
-    pointer = json.loads(store.get(layout.POINTER))
-    del pointer["ended"]
-    store.put(layout.POINTER, json.dumps(pointer).encode())
-    assert find_deletions(store, TWO, in_hours(47)).builds == []
-    assert find_deletions(store, TWO, in_hours(49)).builds == ids[:2]
-
-
 def test_unpublished_builds_count_from_the_newest_once_they_are_old(tmp_path: Path) -> None:
     store, _, ids = published(tmp_path, 5, 6, 7)
     store.delete([layout.POINTER])
