@@ -33,12 +33,6 @@ def test_words_and_builds_are_completed(tmp_path: Path, monkeypatch: pytest.Monk
     assert offered("cardpress publish l") == [], "a word that it does not understand"
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_command_gives_each_shell_its_script(shell: str) -> None:
-    script = get_completion_class(shell)(cli, {}, "cardpress", "_CARDPRESS_COMPLETE").source()
-    assert f"_CARDPRESS_COMPLETE={shell}_complete" in script and " cardpress" in script
-
-
 def test_the_command_answers_a_shell() -> None:
     variables = {"_CARDPRESS_COMPLETE": "bash_complete", "COMP_WORDS": "cardpress bui", "COMP_CWORD": "1"}
     command = [sys.executable, "-m", "generator"]

@@ -8,12 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.layout import NIGHTLY_LOCK
-from edge_auth.store.folder import FolderStore
 from generator import threads
-from generator.clock import utc_now
 from generator.database import Database
-from generator.releases.locks import locked
 from generator.threads import default_memory, usable_cores, usable_memory
 from tests.support.service import ROOT, environment
 
@@ -91,16 +87,3 @@ def test_process_one_of_a_container_ends_by_sigterm() -> None:
     [child] = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     os.kill(int(child), signal.SIGTERM)
     assert process.wait(60) == 128 + signal.SIGTERM
-
-
-def test_unlock_in_another_container_of_the_same_host_name(tmp_path: Path) -> None:
-    """Its processes have other ids, so the id in the lock tells nothing."""
-    store = FolderStore(str(tmp_path))
-    with locked(store, NIGHTLY_LOCK, what="nightly", run="alive", clock=utc_now, seconds=60):
-        command = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-m", "generator", "unlock"]
-        done = subprocess.run(
-            [*command, "--store", tmp_path], cwd=ROOT, env=environment(), capture_output=True, text=True
-        )
-        if "Operation not permitted" in done.stderr:
-            pytest.skip("only root can make a namespace of processes")
-        assert done.returncode == 1 and "which may be alive" in done.stderr

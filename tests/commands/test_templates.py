@@ -33,13 +33,6 @@ def test_a_template_is_compiled_once(cache: Path, tmp_path: Path, monkeypatch: p
     assert len(list(cache.rglob("*.cache"))) == 1
 
 
-def test_a_changed_template_is_compiled_again(cache: Path, tmp_path: Path) -> None:
-    (tmp_path / "text.j2").write_text("{{ n }} cards")
-    rendered(tmp_path)
-    (tmp_path / "text.j2").write_text("{{ n }} sets")
-    assert rendered(tmp_path) == "2 sets"
-
-
 @pytest.mark.parametrize("content", [b"", b"j2", b"\x00" * 400], ids=["empty", "cut", "zeros"])
 def test_a_damaged_file_is_written_again(cache: Path, tmp_path: Path, content: bytes) -> None:
     (tmp_path / "text.j2").write_text("{{ n }} cards")

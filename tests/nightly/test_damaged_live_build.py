@@ -2,8 +2,6 @@
 
 import json
 import os
-import re
-import shlex
 import shutil
 from datetime import timedelta
 from pathlib import Path
@@ -13,14 +11,11 @@ import pytest
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.layout import damaged_name, record_name
 from edge_auth.builds.pointer import live_build_id
-from edge_auth.errors import DamagedObject
 from edge_auth.store.folder import FolderStore
-from generator.clock import utc_now
 from generator.compare.run_reports import read_past
-from generator.errors import DamageError
 from tests.support.commands import run
 from tests.support.lake_edits import rewrite
-from tests.support.nights import DAYS, assert_whole, demo_lake, judge, published
+from tests.support.nights import DAYS, assert_whole, demo_lake, published
 from tests.support.selection import mostly_thorough
 
 pytestmark = [
@@ -63,17 +58,6 @@ def night(lake: Path, store: FolderStore, status: int = 0, reread_days: int = 1)
 def change_products(lake: Path) -> None:
     query = "select * replace (name || repeat(' II', (id_product = min(id_product) over ())::int) as name) from rows"
     rewrite(lake / "products.parquet", f"{query} order by id_product")
-
-
-def test_gates_read_verified_bytes(tmp_path: Path) -> None:
-    store, _, ids = published(tmp_path, 7, 8)
-    for pattern in READ_BY_GATES[:-1]:
-        [file] = files_of_live_build(store, pattern)
-        content = file.read_bytes()
-        flip(file)
-        with pytest.raises((DamageError, DamagedObject), match=file.parent.name):
-            judge(open_build(store, ids[0]), open_build(store, ids[1]), now=utc_now())
-        file.write_bytes(content)
 
 
 def test_a_damaged_build_of_a_week_before_is_passed_over(tmp_path: Path) -> None:
@@ -187,18 +171,6 @@ def test_a_damaged_record_is_set_aside(live: bool, content: bytes, tmp_path: Pat
     if not live:  # a night makes that of the live build again
         assert (store.root / damaged_name(damaged)).read_bytes() == content
         assert f"damaged records set aside: {damaged}" in said
-
-
-def test_the_command_that_doctor_prints_sets_a_damaged_record_aside(tmp_path: Path) -> None:
-    """Its line is pasted as it stands."""
-    store, _, ids = published(tmp_path, 7, 8)
-    (store.root / record_name(ids[0])).write_bytes(b"{")
-    found = run("doctor", "--store", store.root, status=1).stdout
-    [command] = re.findall(r"`cardpress (prune --store [^`]+)`", found)
-    run(*shlex.split(command))
-    assert (store.root / damaged_name(ids[0])).read_bytes() == b"{"
-    assert "records" not in run("doctor", "--store", store.root).stdout
-    assert live_build_id(store) == ids[1]
 
 
 @pytest.mark.parametrize(("part", "place"), EIGHTHS)

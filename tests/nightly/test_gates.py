@@ -14,9 +14,8 @@ import pytest
 from edge_auth.builds.builds import Build, open_build
 from edge_auth.store.folder import FolderStore
 from generator import settings
-from generator.clock import utc_now
 from generator.compare.columns import Measured, unusual
-from generator.compare.judgements import Judgement, read_judgement, write_judgement
+from generator.compare.judgements import Judgement
 from generator.compare.run_reports import Past
 from generator.database import sql_root
 from tests.soak.nights import PRODUCTS, breaches
@@ -529,12 +528,6 @@ def test_an_ordinary_night_passes_and_says_its_figures(judged: Callable[..., Jud
 
 @together
 @pytest.mark.thorough
-def test_figures_count_the_days_of_the_past_that_changed(judged: Callable[..., Judgement]) -> None:
-    assert judged(days_of_the_past_wrong).differences["past_days_changed"] == 4
-
-
-@together
-@pytest.mark.thorough
 def test_products_that_get_a_game_are_no_loss(
     live: tuple[FolderStore, Build], few_prices: None, tmp_path: Path
 ) -> None:
@@ -625,18 +618,6 @@ def test_lost_ids_of_other_catalogues_are_judged_by_one_gate(judged: Callable[..
 
 
 @together
-@pytest.mark.thorough
-def test_thresholds_can_be_set_and_gates_forced(judged: Callable[..., Judgement]) -> None:
-    seen = {"guide-shrank", "game-shrank", "set-shrank", "kind-shrank"}
-    assert breached(judged(half_the_guide)) == seen
-    assert breached(judged(half_the_guide, thresholds={"guide-shrank": 0.9})) == seen - {"guide-shrank"}
-    forced = judged(half_the_guide, forced=["guide-shrank"])
-    assert breached(forced) == seen - {"guide-shrank"}
-    assert [verdict.gate for verdict in forced.verdicts if verdict.forced] == ["guide-shrank"]
-    assert breached(judged(half_the_guide, forced=["prices-lost"])) == seen
-
-
-@together
 def test_the_first_build_is_judged_by_the_clock_alone(live: tuple[FolderStore, Build]) -> None:
     _, build = live
     assert [verdict.gate for verdict in judge(None, build, now=CLOCK).verdicts] == ["day-ahead"]
@@ -644,21 +625,6 @@ def test_the_first_build_is_judged_by_the_clock_alone(live: tuple[FolderStore, B
     assert [verdict.message for verdict in early.breaches] == [
         f"the as-of day {YESTERDAY} is in the future: today is {TODAY - timedelta(days=2)}"
     ]
-
-
-@together
-@pytest.mark.thorough
-def test_a_judgement_is_stored_beside_the_record_of_its_build(
-    live: tuple[FolderStore, Build], judged: Callable[..., Judgement]
-) -> None:
-    store, old = live
-    judgement = judged(half_the_guide, forced=["guide-shrank"])
-    assert read_judgement(store, old.id) is None
-    write_judgement(store, old.id, judgement, run="r", now=utc_now())
-    kept = read_judgement(store, old.id)
-    assert [verdict["gate"] for verdict in kept["verdicts"] if verdict["forced"]] == ["guide-shrank"]
-    assert kept["against"] == old.id and kept["run"] == "r"
-    store.delete([f"gates/{old.id}.json"])
 
 
 def test_every_gate_has_a_file_a_threshold_and_a_damage() -> None:

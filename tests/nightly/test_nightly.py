@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -25,7 +23,7 @@ from generator.nightly.metrics import write_textfile
 from generator.nightly.night import new_run_id, run_night
 from generator.nightly.notices import Notices
 from generator.nightly.steps import Night
-from generator.releases.locks import current_holder, locked
+from generator.releases.locks import locked
 from generator.releases.prune import RetentionRules
 from generator.releases.publish import publish, rollback
 from generator.threads import Resources
@@ -33,7 +31,7 @@ from tests.support import service
 from tests.support.commands import run
 from tests.support.lake_edits import empty
 from tests.support.nights import QUIET, assert_whole, demo_lake, in_hours, names, published
-from tests.support.service import ROOT, Failed, environment, until
+from tests.support.service import Failed
 
 pytestmark = pytest.mark.xdist_group("nights")  # one process: the published builds are made once
 
@@ -225,20 +223,6 @@ def test_a_lake_that_breaks_a_rule_fails_the_night(two, tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_a_terminated_run_releases_its_lock(two) -> None:
-    store, lake, ids = two
-    command = [sys.executable, "-m", "generator", "nightly", "--lake", lake, "--store", store.root]
-    process = subprocess.Popen(command, cwd=ROOT, env=environment(), stderr=subprocess.PIPE, text=True)
-    until(lambda: current_holder(store, NIGHTLY_LOCK, utc_now), 60, "the night holds its lock")
-    process.terminate()
-    _, summary = process.communicate(timeout=60)
-    assert process.returncode == 1 and "was ended by SIGTERM" in summary.splitlines()[-1]
-    assert current_holder(store, NIGHTLY_LOCK, utc_now) is None
-    assert live_build_id(store) == ids[1] and report(store)["outcome"] == "failed"
-    assert night(lake, store).outcome == "published"
-
-
-@pytest.mark.thorough
 def test_a_second_run_ends_at_once_and_says_why(two) -> None:
     store, lake, _ = two
     with locked(store, NIGHTLY_LOCK, what="nightly", run="the-first", clock=utc_now, seconds=60):
@@ -247,28 +231,6 @@ def test_a_second_run_ends_at_once_and_says_why(two) -> None:
         assert refused.stderr.startswith("cardpress: another nightly is running: run the-first on ")
         assert names(store) == before
     assert night(lake, store).outcome == "published"
-
-
-@pytest.mark.thorough
-def test_two_at_once_publish_once(two) -> None:
-    store, lake, _ = two
-    command = [sys.executable, "-m", "generator", "nightly", "--lake", str(lake), "--store", str(store.root)]
-    both = [
-        subprocess.Popen(
-            command, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        for _ in range(2)
-    ]
-    summary = [process.communicate(timeout=120) for process in both]
-    codes = sorted(process.returncode for process in both)
-    assert codes == [0, 1] or (codes == [0, 0] and len([*store.list("reports/")]) == 2), summary
-    assert all(
-        "is running" in err or "began at the same moment" in err
-        for (_, err), p in zip(summary, both, strict=True)
-        if p.returncode
-    )
-    assert live_build_id(store) == report(store)["build"]
-    assert_whole(store)
 
 
 def test_a_run_that_lost_its_lock_publishes_nothing(two) -> None:

@@ -45,18 +45,6 @@ def night(lake: Path, store: FolderStore, *options: str) -> dict:
     return json.loads(run("nightly", "--lake", lake, "--store", store.root, "--json", "--no-pages", *options).stdout)
 
 
-def test_a_night_repairs_what_it_reads_again(year_turned, tmp_path: Path) -> None:
-    store, lake = year_turned
-    file = flip(store, "*.jsonl.gz")
-    metrics = tmp_path / "night.prom"
-    report = night(lake, store, "--reread-days", "1", "--textfile", str(metrics))
-    assert report["outcome"] == "published"
-    assert set(report["damaged"]) == {SHARED} and file.name in report["damaged"][SHARED]
-    assert SHARED in report["reread"] and report["reread_bytes"] > 0
-    assert "cardpress_nightly_damaged_layers 1\n" in metrics.read_text()
-    assert_whole(store)
-
-
 def test_a_night_that_meets_a_damaged_input_reads_everything(year_turned) -> None:
     store, lake = year_turned
     flip(store, "price_guide-*")

@@ -5,7 +5,6 @@ All tests share one store and its shim. Each test starts from the live build and
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,8 +20,6 @@ from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.releases.locks import current_holder
 from tests.nightly.test_rotation import SHARED, flip
-from tests.releases.test_full_disk import fill, free, small_disk
-from tests.releases.test_locks import ended_process, leave_lock
 from tests.support.commands import issue, run
 from tests.support.lake_edits import rewrite
 from tests.support.nights import DAYS, assert_whole, names, published
@@ -159,48 +156,3 @@ def test_a_signal_inside_a_long_query(number: int, file: str, place: StorePlace,
         assert current_holder(place.store, layout.NIGHTLY_LOCK, utc_now) is None, "its process is gone"
     place.unchanged_by(live or place.reader.builds)
     place.ordinary_night()
-
-
-@pytest.mark.thorough
-def test_the_lock_of_a_night_whose_clock_was_ahead(place: StorePlace) -> None:
-    leave_lock(place.store, host=os.uname().nodename, pid=int(ended_process()))
-    assert "another nightly is running" in run(*place.arguments(), status=1).stderr
-    assert "lock" in run("doctor", "--store", place.store.root, "--read-only", status=1).stdout
-    run("unlock", "--store", place.store.root)
-    place.ordinary_night()
-
-
-@pytest.mark.thorough  # tests/releases/test_full_disk.py fills it during a build
-def test_a_full_folder_of_temporary_files(place: StorePlace, tmp_path: Path) -> None:
-    place.new_prices()
-    with small_disk(tmp_path / "disk", 16 << 10) as temporary:
-        result = subprocess.run(
-            [sys.executable, "-m", "generator", *map(str, place.arguments())],
-            cwd=ROOT, env=environment() | {"TMPDIR": str(temporary)}, capture_output=True, text=True,
-        )  # fmt: skip
-        assert result.returncode == 1
-        assert f"the folder of temporary files {temporary} is full" in result.stderr.splitlines()[-1]
-    place.unchanged_by(place.reader.builds)
-    place.ordinary_night()
-
-
-@pytest.mark.thorough
-def test_a_full_disk(tmp_path: Path) -> None:
-    _, lake, ids = published(tmp_path / "origin", DAYS - 1, DAYS)
-    with ExitStack() as stack:
-        disk = stack.enter_context(small_disk(tmp_path / "disk", 16 << 20))
-        store = FolderStore(str(disk / "store"))
-        shutil.copytree(tmp_path / "origin" / "store", store.root)
-        run("prune", "--store", store.root)
-        place = served(tmp_path, store, lake, stack)
-        fill(disk)
-        place.new_prices()
-        assert "the step build failed: " in place.night(status=1)["error"]
-        place.unchanged_by({ids[1]})
-        assert free(disk) < 1 << 20
-        assert run("rollback", "--store", store.root).stdout.strip() == ids[0]
-        until_served(place.client, ids[0])
-        run("prune", "--store", store.root)
-        (disk / "filler").unlink()
-        run("publish", ids[1], "--store", store.root)
-        place.ordinary_night()

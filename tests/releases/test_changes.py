@@ -346,18 +346,6 @@ def documents(store: FolderStore, old: str, new: str) -> list[str]:
 
 
 @pytest.mark.thorough
-def test_a_pointer_of_an_older_version_has_no_steps(client, published) -> None:
-    store, ids, _ = published
-    pointer = json.loads(store.get(layout.POINTER))
-    del pointer["moved_from"]
-    store.put(layout.POINTER, json.dumps(pointer).encode())
-    shim = client(store)
-    assert get_json(shim, "changes")["data"] == []
-    assert get_json(shim, f"changes?since={ids[2]}")["data"] == []
-    assert shim.get(f"/api/v1/changes?since={ids[1]}").status == 400
-
-
-@pytest.mark.thorough
 def test_a_comparison_that_fails_is_said_and_stops_no_publish(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -252,23 +251,3 @@ def test_a_lock_left_behind_in_a_bucket_ends_by_itself(four, monkeypatch: pytest
     assert builds(store) == ids[2:]
     with pytest.raises(BusyError, match="lost its lock"):
         lock.write_facts(doomed=[])
-
-
-@pytest.mark.thorough
-def test_writers_do_not_mind_that_empty_folders_go(tmp_path: Path) -> None:
-    store = FolderStore(str(tmp_path))
-    over = threading.Event()
-
-    def delete() -> None:
-        while not over.is_set():
-            store.delete(["layers/a/b/x", "layers/a/c/x"])
-
-    with ThreadPoolExecutor(1) as pool:
-        deleting = pool.submit(delete)
-        try:
-            for _ in range(300):
-                store.put("layers/a/b/x", b"1")
-                store.put_new("layers/a/c/x", b"1")
-        finally:
-            over.set()
-        deleting.result()
