@@ -10,7 +10,6 @@ from edge_auth.builds.builds import Build, open_build
 from edge_auth.builds.pointer import read_pointer
 from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
-from generator.commands.nightly import nightly
 from generator.commands.options import json_option, store_option
 from generator.lake.quarantine import ACCEPTED, DROPPED, QuarantinedFile, describe_waiting, read_quarantine, settle
 from generator.releases.reserve import with_reserve
@@ -22,8 +21,6 @@ _NEXT = {
     ACCEPTED: "the next night reads it and compares later days with it",
     DROPPED: "the next night publishes without it",
 }
-_run = click.option("--run", is_flag=True, help="Run `cardpress nightly` now, with its default options.")
-_lake = click.option("--lake", metavar="LAKE", help="The lake of that night; needed with --run.")
 
 
 @click.group()
@@ -61,28 +58,24 @@ def list_(store: str, as_json: bool) -> None:
 @quarantine.command()
 @_days
 @store_option
-@_run
-@_lake
 @json_option
-def accept(days: tuple[datetime, ...], store: str, run: bool, lake: str | None, as_json: bool) -> None:
+def accept(days: tuple[datetime, ...], store: str, as_json: bool) -> None:
     """Let later builds read the files of days, because their data is right.
 
     The next night publishes them, unless a gate refuses it for another reason. It compares later days with the accepted
-    ones. --run does not wait for that night.
+    ones.
 
     \b
-    Example: cardpress quarantine accept 2026-08-24 --store site_out --run --lake lake
+    Example: cardpress quarantine accept 2026-08-24 --store site_out
     """
-    _settle(days, store, ACCEPTED, as_json, _night_lake(run, lake))
+    _settle(days, store, ACCEPTED, as_json)
 
 
 @quarantine.command()
 @_days
 @store_option
-@_run
-@_lake
 @json_option
-def drop(days: tuple[datetime, ...], store: str, run: bool, lake: str | None, as_json: bool) -> None:
+def drop(days: tuple[datetime, ...], store: str, as_json: bool) -> None:
     """Leave the files of days out of all builds for good, without further notices.
 
     The files stay in the lake. `accept` takes it back. A day that was published can be dropped too: the next night
@@ -91,26 +84,17 @@ def drop(days: tuple[datetime, ...], store: str, run: bool, lake: str | None, as
     \b
     Example: cardpress quarantine drop 2026-08-24 --store site_out
     """
-    _settle(days, store, DROPPED, as_json, _night_lake(run, lake))
+    _settle(days, store, DROPPED, as_json)
 
 
-def _night_lake(run: bool, lake: str | None) -> str | None:
-    if run and not lake:
-        raise click.UsageError("--run needs the lake: --lake LAKE")
-    return lake if run else None
-
-
-def _settle(days: Collection[datetime], location: str, verdict: str, as_json: bool, lake: str | None) -> None:
+def _settle(days: Collection[datetime], location: str, verdict: str, as_json: bool) -> None:
     store, texts = open_store(location), [f"{day:%Y-%m-%d}" for day in days]
     files = with_reserve(store, lambda: settle(store, texts, verdict, live_build(store)))
     if as_json:
         say_json(list(map(asdict, files)))
     else:
         say_lines(f"{_named(file)}: {verdict}, {_MEANS[verdict]}" for file in files)
-    if lake is None:
-        say(f"{_NEXT[verdict]}: `cardpress nightly --lake LAKE --store {location}`", err=True)
-    else:
-        nightly.main(["--lake", lake, "--store", location], standalone_mode=False)
+    say(f"{_NEXT[verdict]}: `cardpress nightly --lake LAKE --store {location}`", err=True)
 
 
 def live_build(store: Store) -> Build | None:

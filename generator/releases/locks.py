@@ -23,7 +23,6 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -224,14 +223,6 @@ def release_lock(store: Store, name: str, *, force: bool, clock: Clock) -> Holde
     return holder
 
 
-@dataclass
-class Intents:
-    """The builds and the layers' folders that recent intents name."""
-
-    builds: set[str] = field(default_factory=set)
-    folders: set[str] = field(default_factory=set)
-
-
 @contextmanager
 def declare_intent(store: Store, build_id: str, folders: Iterable[str], clock: Clock) -> Iterator[None]:
     """Protect a build and its layers from a prune inside the `with` block."""
@@ -246,16 +237,15 @@ def declare_intent(store: Store, build_id: str, folders: Iterable[str], clock: C
             store.delete([name])
 
 
-def read_intents(store: Store, clock: Clock, max_age: timedelta) -> Intents:
-    """Return what the intents younger than `max_age` name."""
-    intents = Intents()
+def read_intents(store: Store, clock: Clock, max_age: timedelta) -> set[str]:
+    """Return the builds and the layers' folders that the intents younger than `max_age` name."""
+    named: set[str] = set()
     for entry in store.entries(layout.INTENTS):
         if from_unix_time(entry.modified) > clock() - max_age:
             with suppress(MissingObject, ValueError, KeyError, TypeError):  # deleted meanwhile, or not an intent
                 intent = read_json(store, entry.name)
-                intents.builds.add(intent["build"])
-                intents.folders.update(intent["layers"])
-    return intents
+                named.update((intent["build"], *intent["layers"]))
+    return named
 
 
 def _lock_file(store: Store, name: str) -> Path:

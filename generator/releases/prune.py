@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import groupby
 from typing import Any
 
 from edge_auth.builds import layout
@@ -26,7 +27,7 @@ from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, utc_now
 from generator.errors import GeneratorError
 from generator.releases.change_documents import complete_steps, forget, needed_documents
-from generator.releases.locks import DELETION_LIST, Intents, Lock, locked, read_intents
+from generator.releases.locks import DELETION_LIST, Lock, locked, read_intents
 
 
 @dataclass(frozen=True)
@@ -136,19 +137,21 @@ def prune(
 def find_deletions(store: Store, rules: RetentionRules, clock: Clock) -> Deletions:
     """Return what `prune` would delete now."""
     # The intents are read first: when an intent ends, its build is already in a record or in the pointer.
-    intents = read_intents(store, clock, settings.INTENT_AGE)
+    protected = read_intents(store, clock, settings.INTENT_AGE)
     pointer, _ = read_pointer(store)
     cutoff = clock() - rules.grace
     records = {layout.id_of(entry.name): entry for entry in store.entries(layout.BUILDS)}
-    remaining_ids = _remaining(pointer, records, rules, cutoff) | (intents.builds & records.keys())
+    remaining_ids = _remaining(pointer, records, rules, cutoff) | (protected & records.keys())
     wanted = [id_ for id_ in _by_priority(pointer, records) if id_ in remaining_ids]
     builds, damaged = _open_remaining(store, pointer, wanted)
     remaining = [build.id for build in builds]
     deletions = Deletions(remaining, [id_ for id_ in records if id_ not in remaining_ids], damaged=damaged)
-    _add_layers(store, deletions, builds, intents, cutoff)
-    deletions.strays += _gates_of_missing_builds(store, remaining, cutoff)
-    deletions.strays += _unneeded_changes(store, pointer, cutoff)
-    deletions.strays += _leftovers(store, clock(), rules.grace, intents)
+    _add_layers(store, deletions, builds, protected, cutoff)
+    needed = {*map(layout.gates_name, remaining), *needed_documents(pointer), layout.CHANGES_INDEX}
+    for entry in (*store.entries(layout.GATES), *store.entries(layout.CHANGES)):
+        if entry.name not in needed and _is_older(entry, cutoff):
+            deletions.strays.append(entry)
+    deletions.strays += _leftovers(store, clock(), rules.grace, protected)
     return deletions
 
 
@@ -177,16 +180,15 @@ def _open_remaining(store: Store, pointer: Pointer | None, ids: Iterable[str]) -
 
 
 def _add_layers(
-    store: Store, deletions: Deletions, builds: Iterable[Build], intents: Intents, cutoff: datetime
+    store: Store, deletions: Deletions, builds: Iterable[Build], protected: set[str], cutoff: datetime
 ) -> None:
     """Add the layers that no remaining build needs, and files that the index of a needed layer does not name."""
     needed = {layer.folder for build in builds for layer in build.layers.values()}
-    for folder, files in _files_by_folder(store.entries(layout.LAYERS)).items():
-        if folder in intents.folders:
-            continue
-        if folder in needed:
+    for folder, found in groupby(store.entries(layout.LAYERS), lambda file: layout.layer_folder_of(file.name)):
+        files = list(found)
+        if folder in needed - protected:
             deletions.strays += _unnamed_files(store, folder, files, cutoff)
-        elif all(_is_older(file, cutoff) for file in files):
+        elif folder not in protected and all(_is_older(file, cutoff) for file in files):
             deletions.layers[folder] = files
 
 
@@ -212,13 +214,6 @@ def _is_older(file: Listed, cutoff: datetime) -> bool:
     return from_unix_time(file.modified) <= cutoff
 
 
-def _files_by_folder(files: Iterable[Listed]) -> dict[str, list[Listed]]:
-    folders: dict[str, list[Listed]] = {}
-    for file in files:
-        folders.setdefault(layout.layer_folder_of(file.name), []).append(file)
-    return folders
-
-
 def _unnamed_files(store: Store, folder: str, files: list[Listed], cutoff: datetime) -> list[Listed]:
     """Return the files of a needed layer that its index does not name; none if the index is young or unreadable."""
     if any(file.name == folder + INDEX_NAME and not _is_older(file, cutoff) for file in files):
@@ -232,24 +227,11 @@ def _unnamed_files(store: Store, folder: str, files: list[Listed], cutoff: datet
     return [file for file in files if file.name not in named and _is_older(file, cutoff)]
 
 
-def _gates_of_missing_builds(store: Store, remaining: Iterable[str], cutoff: datetime) -> list[Listed]:
-    """Return the gate results of builds that do not remain."""
-    ids = set(remaining)
-    entries = store.entries(layout.GATES)
-    return [entry for entry in entries if layout.id_of(entry.name) not in ids and _is_older(entry, cutoff)]
-
-
-def _unneeded_changes(store: Store, pointer: Pointer | None, cutoff: datetime) -> list[Listed]:
-    """Return the documents of pairs of builds that no step needs any more."""
-    needed = needed_documents(pointer) | {layout.CHANGES_INDEX}
-    return [entry for entry in store.entries(layout.CHANGES) if entry.name not in needed and _is_older(entry, cutoff)]
-
-
-def _leftovers(store: Store, now: datetime, grace: timedelta, intents: Intents) -> Iterator[Listed]:
+def _leftovers(store: Store, now: datetime, grace: timedelta, protected: set[str]) -> Iterator[Listed]:
     """Yield half-written files, intermediate files and intents of runs that were killed."""
     cutoff = now - max(grace, settings.LEFTOVER_AGE)
-    work_in_use = tuple(layout.work_folder(id_) for id_ in intents.builds)
-    yield from (e for e in store.leftovers() if not e.name.startswith((*intents.folders, *work_in_use)))
+    work_in_use = tuple(map(layout.work_folder, protected))
+    yield from (e for e in store.leftovers() if not e.name.startswith((*protected, *work_in_use)))
     yield from (e for e in store.entries(layout.WORK) if _is_older(e, cutoff) and not e.name.startswith(work_in_use))
     yield from (e for e in store.entries(layout.INTENTS) if _is_older(e, now - settings.INTENT_AGE))
 

@@ -229,15 +229,6 @@ def test_after_a_refusal_everything_says_what_to_do(refused: tuple[FolderStore, 
 
 
 @pytest.mark.thorough
-def test_accept_can_run_the_night(refused: tuple[FolderStore, Path, str]) -> None:
-    store, lake, _ = refused
-    run("quarantine", "accept", BAD_DAY, "--store", store.root, "--run", status=2)
-    assert read_quarantine(store)[0].verdict == HELD
-    run("quarantine", "accept", BAD_DAY, "--store", store.root, "--run", "--lake", lake)
-    assert BAD_DAY in guide_days(store, live_build_id(store))
-
-
-@pytest.mark.thorough
 def test_a_published_day_is_withdrawn_by_one_command(tmp_path: Path) -> None:
     store, lake, _ = published(tmp_path, 7, 8)
     demo_lake(lake, 9)
