@@ -140,7 +140,7 @@ lease_option = click.option(
     type=click.FloatRange(3),
     default=settings.LEASE_SECONDS,
     metavar="SECONDS",
-    help="How long the lock of a killed run blocks other runs.",
+    help="How long the lock of a killed run blocks the other runs of a bucket.",
 )
 keep_option = click.option(
     "--keep",
