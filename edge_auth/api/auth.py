@@ -91,7 +91,7 @@ def authenticate(keyring: Keyring, environ: dict[str, Any], now: float) -> KeyRe
     """Return the record of the key of a request, at a moment in Unix time. Errors are those of `admit`."""
     key = sent_key(environ)
     if key is None:
-        last = (_key_header(environ, "HTTP_AUTHORIZATION") or "").strip(" ").rpartition(" ")[2]
+        last = environ.get("HTTP_AUTHORIZATION", "")[:_MAX_KEY_CHARACTERS].strip(" ").rpartition(" ")[2]
         raise NoKey(_NO_BEARER if last.startswith(KEY_PREFIX) else _NO_KEY)
     record = keyring.find(digest(key)) if well_formed(key) else None
     if record is None:
@@ -108,19 +108,13 @@ def sent_key(environ: dict[str, Any]) -> str | None:
 
     `Authorization` is read first. A scheme other than Bearer counts as absent.
     """
-    authorization = _key_header(environ, "HTTP_AUTHORIZATION")
+    authorization: str | None = environ.get("HTTP_AUTHORIZATION")
     if authorization is not None:
-        scheme, _, rest = authorization.strip(" ").partition(" ")
+        scheme, _, rest = authorization[:_MAX_KEY_CHARACTERS].strip(" ").partition(" ")
         if scheme.lower() in ("bearer", ""):
             return rest.strip(" ")
-    key = _key_header(environ, "HTTP_X_API_KEY")
-    return key.strip(" ") if key is not None else None
-
-
-def _key_header(environ: dict[str, Any], name: str) -> str | None:
-    """Return what is read of a header that may hold a key: more of it is no key, and costs nothing."""
-    value: str | None = environ.get(name)
-    return value[:_MAX_KEY_CHARACTERS] if value is not None else None
+    key: str | None = environ.get("HTTP_X_API_KEY")
+    return key[:_MAX_KEY_CHARACTERS].strip(" ") if key is not None else None
 
 
 def client_address(peer: str, forwarded: str, trusted: Sequence[Network]) -> str:

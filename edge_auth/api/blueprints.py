@@ -6,6 +6,7 @@ from contextlib import suppress
 from difflib import SequenceMatcher, get_close_matches
 from functools import partial
 from itertools import dropwhile
+from typing import Any
 
 from flask import Response
 from flask.testing import FlaskClient
@@ -17,7 +18,7 @@ from edge_auth.api.bulk import bulk, fingerprints
 from edge_auth.api.cards import cards
 from edge_auth.api.changes import changes
 from edge_auth.api.endpoint import API
-from edge_auth.api.flask_app import ApiFlask, ApiRequest, Cardpress, this_request
+from edge_auth.api.flask_app import ApiFlask, Cardpress, this_request, this_service
 from edge_auth.api.market import market
 from edge_auth.api.parameters import quote_input
 from edge_auth.api.responses import failure, finish, lost_page, prefers, preflight, refusal
@@ -27,7 +28,7 @@ from edge_auth.api.site import SITE_HEADERS, description, no_path, page, pages
 from edge_auth.api.watchlist import watchlist
 from edge_auth.builds import layout
 from edge_auth.builds.bodies import JSON
-from edge_auth.errors import ApiError, MethodNotAllowed, NoLiveBuild, NotFound, StoreError
+from edge_auth.errors import ApiError, InvalidParameter, MethodNotAllowed, NoLiveBuild, NotFound, StoreError
 from edge_auth.live.build_registry import OneBuild
 from edge_auth.live.log import Log
 from edge_auth.live.open_build import OpenBuild
@@ -37,6 +38,7 @@ _DOCUMENTED = (service, watchlist, cards, market, changes, fingerprints, bulk, d
 ENDPOINTS = tuple(endpoint for blueprint in _DOCUMENTED for endpoint in blueprint.endpoints)
 _MAX_MEANT_BYTES = 60  # of a path that is compared with those of the API
 _MIN_NEARNESS = 0.7
+_OF_PREFLIGHT = {"HTTP_ORIGIN", "HTTP_ACCESS_CONTROL_REQUEST_METHOD"}
 _OF_API = re.compile(rb"/api(?:/|$)")
 _VERSION = re.compile("api|v[0-9]+")
 _SEGMENTS = [endpoint.path.removeprefix(API).split("/") for endpoint in ENDPOINTS]
@@ -51,13 +53,11 @@ def create_api(cardpress: Cardpress) -> ApiFlask:
         route = app.view_functions[rule.endpoint]
         assert isinstance(route, Route), "the application has no views of its own yet"
         rule.methods = set(route.endpoint.methods)  # Werkzeug adds HEAD to every GET
-    app.register_error_handler(NoPath, partial(_no_path, cardpress))
-    app.register_error_handler(NotFound, partial(_not_found, cardpress))
-    app.register_error_handler(OtherMethods, _other_method)
-    app.register_error_handler(ApiError, refusal)
+    handlers: Any = {NoPath: _no_view, OtherMethods: _no_view, NotFound: _not_found, ApiError: refusal}
     if cardpress.log is not None:
-        app.register_error_handler(NoLiveBuild, partial(_no_build, cardpress.log))
-        app.register_error_handler(Exception, partial(_failed, cardpress.log))
+        handlers |= {NoLiveBuild: partial(_no_build, cardpress.log), Exception: partial(_failed, cardpress.log)}
+    for error, handler in handlers.items():
+        app.register_error_handler(error, handler)
     app.after_request(finish)
     return app
 
@@ -69,60 +69,42 @@ def client_of(build: OpenBuild) -> FlaskClient:
     return app.test_client()
 
 
-# What Flask finds no view for
-
-
-def _no_path(cardpress: Cardpress, error: NoPath) -> Response | HTTPException:
-    """Return 404 for a path that is not there. Its method is checked before."""
-    request = this_request()
+def _no_view(error: NoPath | OtherMethods) -> Response | HTTPException:
+    """Answer what Flask finds no view for: a path, a method, the preflight request of a browser below /api/v1/."""
+    request, allowed = this_request(), ["GET"]
     if request.routing_exception is not error:  # of a view of the application
         return error
-    require_one_host(request)
-    if request.method != "GET":
-        return preflight(request) if _is_preflight(request) else refusal(_method_not_allowed(request, ("GET",)))
-    return _not_found(cardpress, NotFound(no_path(_nearest_path(request.raw_path))))
-
-
-def _other_method(error: OtherMethods) -> Response | HTTPException:
-    """Answer the preflight request of a browser below /api/v1/. Refuse every other method."""
-    request = this_request()
-    require_one_host(request)
-    if _is_preflight(request) and request.raw_path.startswith(API.encode()):
+    try:
+        require_one_host(request)
+    except InvalidParameter as refused:
+        return refusal(refused)
+    may_be_asked = isinstance(error, NoPath) or request.raw_path.startswith(API.encode())
+    if request.method == "OPTIONS" and may_be_asked and request.environ.keys() >= _OF_PREFLIGHT:
         return preflight(request)
-    return refusal(_method_not_allowed(request, sorted(error.valid_methods or ())))
+    if isinstance(error, OtherMethods):
+        allowed = sorted(error.valid_methods or ())
+    elif request.method == "GET":
+        return _not_found(NotFound(no_path(_nearest_path(request.raw_path))))
+    why = "every operation is GET" if allowed == ["GET"] else f"this path answers {' and '.join(allowed)}"
+    message = f"{quote_input(request.method)} is not allowed: {why}"
+    return refusal(MethodNotAllowed(message, Allow=", ".join(allowed)))
 
 
-def _is_preflight(request: ApiRequest) -> bool:
-    names = ("HTTP_ORIGIN", "HTTP_ACCESS_CONTROL_REQUEST_METHOD")
-    return request.method == "OPTIONS" and all(name in request.environ for name in names)
-
-
-def _method_not_allowed(request: ApiRequest, allowed: Sequence[str]) -> MethodNotAllowed:
-    why = "every operation is GET" if list(allowed) == ["GET"] else f"this path answers {' and '.join(allowed)}"
-    return MethodNotAllowed(f"{quote_input(request.method)} is not allowed: {why}", Allow=", ".join(allowed))
-
-
-# Errors
-
-
-def _not_found(cardpress: Cardpress, error: NotFound) -> Response:
+def _not_found(error: NotFound) -> Response:
     """Return 404: JSON for programs, a page for browsers, but not below /api and not from a build without it."""
-    request = this_request()
+    request, service = this_request(), this_service()
     if not _OF_API.match(request.raw_path) and prefers(request.environ.get("HTTP_ACCEPT", ""), "text/html", JSON):
         with suppress(ApiError, StoreError, NoLiveBuild):
-            found = page(cardpress.builds.select(), layout.LOST_PAGE, Query())
-            return lost_page(request, found, SITE_HEADERS, cardpress)
+            return lost_page(request, page(service.builds.select(), layout.LOST_PAGE, Query()), SITE_HEADERS)
     return refusal(error)
 
 
 def _no_build(log: Log, error: NoLiveBuild) -> Response:
-    """Return 500 until a build is published."""
     log.once(f"requests get 500 until a build is live: {error}")
     return failure("no build has been published here yet; try again later")
 
 
 def _failed(log: Log, error: Exception) -> Response | HTTPException:
-    """Return 500, and log why."""
     if isinstance(error, HTTPException):  # of a view of the application
         return error
     request = this_request()
@@ -142,9 +124,10 @@ def _nearest_path(path: bytes) -> str | None:
     if near[0] in layout.SITE_FOLDERS:
         return f"/{near[0]}"
     alike = [segments for segments in _SEGMENTS if segments[0] == near[0]]
-    meant = max(alike, key=lambda segments: (len(segments) == len(wanted), _alike(segments, wanted), -len(segments)))
+
+    def nearness(segments: Sequence[str]) -> tuple[bool, float, int]:
+        ratio = SequenceMatcher(None, segments[-1], wanted[-1]).ratio()
+        return len(segments) == len(wanted), ratio, -len(segments)
+
+    meant = max(alike, key=nearness)
     return API + "/".join(meant)
-
-
-def _alike(segments: Sequence[str], wanted: Sequence[str]) -> float:
-    return SequenceMatcher(None, segments[-1], wanted[-1]).ratio()

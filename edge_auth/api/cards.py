@@ -69,8 +69,9 @@ def list_cards(build: OpenBuild, query: Query) -> Body:
 
 def find_page(build: OpenBuild, search: Search, offset: int, limit: int) -> ResultPage:
     """Return one page of the result of a search."""
-    if not offset and (stored := _stored_page(build, search, limit)) is not None:
-        return stored
+    stored = build.best_of_letters.get(search)  # the first page for a letter that very many names contain
+    if stored is not None and offset + limit <= len(stored.ordinals):
+        return ResultPage(stored.ordinals[offset : offset + limit], stored.total)
     catalogue = build.catalogue
     if (cheap := cheap_page(catalogue, search, offset, limit)) is not None:
         return cheap
@@ -82,14 +83,6 @@ def find_page(build: OpenBuild, search: Search, offset: int, limit: int) -> Resu
         lambda found: found.ordinals.nbytes + _OVERHEAD_BYTES,
     )
     return ResultPage(ordinals[offset : offset + limit], total)
-
-
-def _stored_page(build: OpenBuild, search: Search, limit: int) -> ResultPage | None:
-    """Return the first page of a search for a letter that very many names contain, if the build has it."""
-    stored = build.best_of_letters.get(search)
-    if stored is None or limit > len(stored.ordinals):
-        return None
-    return ResultPage(stored.ordinals[:limit], stored.total)
 
 
 @cards.get("facets", schema="Facets", errors=(NotFound,), query=_FILTERS)

@@ -10,7 +10,6 @@ from time import perf_counter, time
 from typing import Any, cast
 
 from flask import Flask, Request, current_app, request
-from flask.sessions import NullSession, SecureCookieSessionInterface
 from werkzeug.exceptions import NotFound
 from werkzeug.routing import BaseConverter, MapAdapter
 
@@ -125,21 +124,10 @@ class AnyText(BaseConverter):
     part_isolating = False
 
 
-class Sessions(SecureCookieSessionInterface):
-    """Flask's sessions. Without a secret key all requests share one that is empty and cannot be written."""
-
-    _none = NullSession()
-
-    def make_null_session(self, app: Flask) -> NullSession:
-        """Return the same one for all."""
-        return self._none
-
-
 class ApiFlask(Flask):
     """A Flask application whose paths are what the client sent: no slash is added, removed or merged."""
 
     request_class = ApiRequest
-    session_interface = Sessions()
 
     def __init__(self, service: Cardpress):
         super().__init__("edge_auth", static_folder=None)

@@ -91,7 +91,7 @@ def holder(request: ApiRequest, service: Cardpress) -> Holder:
     return Holder(request.key_id, address_of(request, service))
 
 
-def lost_page(request: ApiRequest, body: Body, headers: Mapping[str, str], service: Cardpress) -> Answer:
+def lost_page(request: ApiRequest, body: Body, headers: Mapping[str, str]) -> Answer:
     """Return 404 with the page that says so to a browser."""
     gzip = accepts_gzip(request.environ.get("HTTP_ACCEPT_ENCODING", ""))
     fields = {**COMMON_HEADERS, **headers, **body.headers(gzip), **request.answer_headers}
@@ -140,21 +140,16 @@ def finish(response: Response) -> Response:
         response.vary.update(("Authorization", "X-API-Key"))
         for name, value in (COMMON_HEADERS | request.answer_headers | {"Cache-Control": "private, no-cache"}).items():
             response.headers.setdefault(name, value)
-    if service.behind_nginx:
-        _describe(response, request)
+    if service.behind_nginx:  # it may keep an answer that comes from the build that it has asked for
+        build = request.environ.get("HTTP_X_EDGE_BUILD", "")
+        may_keep = response.status_code in (200, 304) and build and request.answer_headers.get("X-Build") == build
+        of_access = {"X-Edge-Endpoint": access.path if access else NO_LABEL}
+        response.headers.extend(access.edge_headers if access and may_keep else of_access)
     if service.log is not None:
         answered = _answered(request, response)
         service.metrics.request(answered)
         service.log.request(answered)
     return response
-
-
-def _describe(response: Response, request: ApiRequest) -> None:
-    """Tell nginx the endpoint of an answer. Let it keep one that comes from the build that it has asked for."""
-    access, build = request.access, request.environ.get("HTTP_X_EDGE_BUILD", "")
-    may_keep = response.status_code in (200, 304) and build and request.answer_headers.get("X-Build") == build
-    of_access = {"X-Edge-Endpoint": access.path if access else NO_LABEL}
-    response.headers.extend(access.edge_headers if access and may_keep else of_access)
 
 
 def _answered(request: ApiRequest, response: Response) -> Answered:

@@ -45,9 +45,10 @@ def test_a_request_has_one_host(server: RunningShim) -> None:
         (b"HTTP/1.1\r\nHost: a\r\n", b"401"),
         (b"HTTP/1.0\r\n", b"401"),
     ):
-        answer = exchange(server.port, b"GET /api/v1/me " + head + b"Connection: close\r\n\r\n")
-        assert answer.split()[1] == status, head
-        assert b'{"error":{"code":' in answer and b"access-control-allow-origin: *" in answer.lower()
+        for path in (b"/api/v1/me", b"/nowhere"):
+            answer = exchange(server.port, b"GET " + path + b" " + head + b"Connection: close\r\n\r\n")
+            assert answer.split()[1] == (status if status == b"400" or path != b"/nowhere" else b"404"), head
+            assert b'{"error":{"code":' in answer and b"access-control-allow-origin: *" in answer.lower()
 
 
 def test_many_idle_connections_delay_no_request(server: RunningShim) -> None:
