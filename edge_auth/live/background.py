@@ -22,7 +22,6 @@ class Poller:
 
     Args:
         poll: A method that does not raise. The thread ends when the method's object is gone.
-        interval_seconds: Time between the end of a call and the next one.
     """
 
     def __init__(self, poll: Callable[[], object], interval_seconds: float = POLL_SECONDS):
@@ -72,12 +71,7 @@ class Jobs:
         self._lock = Lock()
 
     def wait_for(self, key: Hashable, job: Callable[[], T]) -> T:
-        """Return the result of a job.
-
-        Raises:
-            StoreError: It takes too long.
-            RateLimited: Too many requests wait already.
-        """
+        """Return the result of a job. Raise StoreError if it takes long, RateLimited if too many requests wait."""
         if not self._places.acquire(blocking=False):
             message = f"too many requests wait for slow work at the same time: wait {_REFUSAL_SECONDS} seconds"
             raise RateLimited(message, Retry_After=str(_REFUSAL_SECONDS))

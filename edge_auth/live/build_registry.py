@@ -3,7 +3,7 @@
 A thread follows the pointer. It opens a new build, over a bucket from copies on this machine, and reads what every
 answer needs. Then it makes the answers that clients had lately, and changes over.
 A request selects its build once and reads from that build only, so no answer mixes builds. A damaged build
-does not go live. An earlier one answers.
+does not go live. An earlier one answers. What cannot be read raises StoreError.
 """
 
 from collections.abc import Callable
@@ -44,11 +44,7 @@ class OneBuild:
         self._build = build
 
     def select(self, pin: str | None = None) -> OpenBuild:
-        """Return the build.
-
-        Raises:
-            UnknownBuild: A request names another one.
-        """
+        """Return the build. Raise UnknownBuild if a request names another one."""
         if pin not in (None, self._build.id):
             raise UnknownBuild(f"build {pin} is not open here")
         return self._build
@@ -111,7 +107,6 @@ class BuildRegistry:
         Raises:
             UnknownBuild: The store does not hold it.
             NoLiveBuild: No build was ever published.
-            StoreError: The build cannot be read.
         """
         live = self._live
         if live is None:

@@ -2,6 +2,9 @@
 
 A thread of the server sends a download, and does not hold the interpreter while the client is slow. There are threads
 for MAX_DOWNLOADS of them beside those that answer requests. Each worker counts its own.
+
+What cannot be read raises StoreError. What sends a body in chunks raises RateLimited if the key, its address or all
+keys together download too much.
 """
 
 import hashlib
@@ -51,10 +54,7 @@ class Holder(NamedTuple):
 
 
 class StoredBulkFiles:
-    """The bulk files of the builds that a store keeps.
-
-    What sends a body in chunks raises RateLimited if the key, its address or all keys together download too much.
-    """
+    """The bulk files of the builds that a store keeps."""
 
     def __init__(self, builds: BuildRegistry, store: Store, jobs: Jobs):
         self._builds = builds
@@ -66,12 +66,7 @@ class StoredBulkFiles:
         self._whole: set[tuple[str, int, int]] = set()  # name, inode and time of change of files with the right hash
 
     def find(self, name: str) -> BulkFile:
-        """Return the file with this name, which any kept build may list. `catalog.ducklake` is the live build's.
-
-        Raises:
-            NotFound: No build that the store keeps lists it.
-            StoreError: The store failed.
-        """
+        """Return the file with this name, which any kept build may list, or raise NotFound."""
         live = self._builds.select().bulk_files
         if name == LIVE_CATALOGUE:
             return catalogue_of(live)
@@ -85,20 +80,12 @@ class StoredBulkFiles:
         return file
 
     def read(self, file: BulkFile, span: Span) -> bytes:
-        """Return some bytes of a file.
-
-        Raises:
-            StoreError: They cannot be read.
-        """
+        """Return some bytes of a file."""
         self._require_whole(file)
         return self._store.get(file.object, span.start, span.end - span.start)
 
     def stream(self, file: BulkFile, span: Span, holder: Holder) -> Iterator[bytes]:
-        """Return the chunks of a part of a file. They end early if the store fails.
-
-        Raises:
-            StoreError: The file cannot be read.
-        """
+        """Return the chunks of a part of a file. They end early if the store fails."""
         self._require_whole(file)
         path = self._store.local_path(file.object)
         if path is None:
@@ -106,11 +93,7 @@ class StoredBulkFiles:
         return self._begun(holder, lambda held: _chunks_of_file(path, span, held))
 
     def stream_local(self, path: Path, size: int, holder: Holder) -> Iterator[bytes]:
-        """Return the chunks of a local file.
-
-        Raises:
-            StoreError: It is missing.
-        """
+        """Return the chunks of a local file."""
         return self._begun(holder, lambda held: _chunks_of_file(path, Span(0, size), held))
 
     def stream_bytes(self, data: bytes, holder: Holder) -> Iterator[bytes]:
@@ -136,11 +119,7 @@ class StoredBulkFiles:
         self._files_by_build, self._listed_at = files_by_build, monotonic()
 
     def _require_whole(self, file: BulkFile) -> None:
-        """Check the size of a file of a folder and, once, its hash; a power cut or a bad disk may have damaged it.
-
-        Raises:
-            StoreError: It is damaged or missing.
-        """
+        """Check the size of a file of a folder and, once, its hash; a power cut or a bad disk may have damaged it."""
         path = self._store.local_path(file.object)
         if path is None:
             return
@@ -172,11 +151,7 @@ class Downloads:
 
     @contextmanager
     def counted(self, holder: Holder) -> Iterator[None]:
-        """Count one more.
-
-        Raises:
-            RateLimited: There are too many.
-        """
+        """Count one more."""
         one = _Counted(holder.key_id or guest_name(holder.address), address_name(holder.address), not holder.key_id)
         with self._lock:
             self._require_place(one)

@@ -42,17 +42,11 @@ _IPV6_PREFIX_BYTES = 8  # what a provider gives to one customer at least
 
 
 class Usage(NamedTuple):
-    """The use of a limit in the current minute.
-
-    Attributes:
-        used: The requests that were counted, this one included.
-        window: The number of the minute.
-        allowed: Whether the request is within the limit.
-    """
+    """The use of a limit in the current minute."""
 
     limit: int
-    used: int
-    window: int
+    used: int  # this request included
+    window: int  # the number of the minute
     allowed: bool
 
     @property
@@ -183,11 +177,7 @@ class FileCounter:
         return _Slot(min(least)[1], window, 0)
 
     def _open_file(self) -> None:
-        """Open the counter's file, which may have been replaced or truncated. Create it if it is not there.
-
-        Raises:
-            OSError: It cannot be used; for example, the disk is full.
-        """
+        """Open the counter's file, which may have been replaced or truncated. Create it if it is not there."""
         self._file.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -235,11 +225,7 @@ class Locked:
         self._handle, self._offset = handle, offset
 
     def __enter__(self) -> None:
-        """Lock the byte.
-
-        Raises:
-            OSError: Another process holds the lock for long, perhaps because it was stopped.
-        """
+        """Lock the byte. Raise OSError if another process holds it for long, perhaps because it was stopped."""
         deadline = 0.0
         while True:
             try:

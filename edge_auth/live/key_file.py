@@ -5,6 +5,8 @@
 
 A writer changes a record first, and then `keys.json`. So a reader that has seen a version finds its changes in the
 records, and one that polls `keys.json` knows which records to read again. `nginx/state.lua` reads the same files.
+
+A file that cannot be read is a KeyFormatError, an id without a record an UnknownKey.
 """
 
 import json
@@ -32,12 +34,7 @@ _ID = re.compile(f"{ID_PREFIX}([0-9a-f]{{{ID_DIGITS},64}})")
 
 @dataclass(frozen=True)
 class KeyChanges:
-    """What `keys.json` says.
-
-    Attributes:
-        version: One more with each change.
-        latest: The hashes of the keys that changed last, the newest at the end.
-    """
+    """What `keys.json` says: a number that grows with each change, and the hashes of the keys that changed last."""
 
     version: int = 0
     latest: tuple[str, ...] = ()
@@ -62,11 +59,7 @@ class KeyChanges:
 
     @staticmethod
     def parse(data: bytes) -> "KeyChanges":
-        """Return what a file says.
-
-        Raises:
-            KeyFormatError: The bytes are not such a file.
-        """
+        """Return what a file says."""
         try:
             document = parse_json(data)
             version, latest = document["version"], tuple(document["changes"])
@@ -80,12 +73,13 @@ class KeyChanges:
         return KeyChanges(version, latest)
 
 
-class KeyFile:
-    """The key records of a store.
+def raised(error: Exception) -> None:
+    """Raise an error."""
+    raise error
 
-    Attributes:
-        name: The name of `keys.json` in the store.
-    """
+
+class KeyFile:
+    """The key records of a store. `name` is that of `keys.json` there."""
 
     def __init__(self, store: Store, name: str):
         self.store = store
@@ -94,11 +88,7 @@ class KeyFile:
         self._changes = KeyChanges()
 
     def changes(self) -> KeyChanges:
-        """Return what `keys.json` says now. Without the file there were no changes yet.
-
-        Raises:
-            KeyFormatError: It cannot be read.
-        """
+        """Return what `keys.json` says now. Without the file there were no changes yet."""
         found = self.store.get_versioned(self.name, self._known)
         if found is not self._known:
             self._changes = KeyChanges.parse(found.data) if found else KeyChanges()
@@ -106,11 +96,7 @@ class KeyFile:
         return self._changes
 
     def find(self, sha256: str) -> KeyRecord | None:
-        """Return the record of the key with this hash as it is now, or None.
-
-        Raises:
-            KeyFormatError: The record cannot be read.
-        """
+        """Return the record of the key with this hash as it is now, or None."""
         found = self.store.get_versioned(self.object_of(sha256))
         return KeyRecord.from_bytes(sha256, found.data) if found else None
 
@@ -123,13 +109,13 @@ class KeyFile:
     def records(
         self,
         progress: Callable[[int], Any] = lambda number: nullcontext(),
-        on_broken: Callable[[KeyFormatError], object] | None = None,
+        on_broken: Callable[[KeyFormatError], object] = raised,
     ) -> list[KeyRecord]:
-        """Return all records, the oldest first, or an empty list if there is none yet.
+        """Return all records, the oldest first.
 
         Args:
             progress: Returns the context of a bar of so many steps, whose `update` counts them.
-            on_broken: Takes the error of each record that cannot be read, instead of the first one being raised.
+            on_broken: Takes the error of each record that cannot be read.
         """
         hashes, found = self.hashes(), list[KeyRecord]()
 
@@ -137,8 +123,6 @@ class KeyFile:
             try:
                 return self.find(sha256)
             except KeyFormatError as error:
-                if on_broken is None:
-                    raise
                 on_broken(error)
                 return None
 
@@ -157,11 +141,7 @@ class KeyFile:
         self._note(record.sha256)
 
     def update(self, id_: str, **changes: Any) -> KeyRecord:
-        """Change fields of the record with this id. Return the new record.
-
-        Raises:
-            UnknownKey: There is no such record.
-        """
+        """Change fields of the record with this id. Return the new record."""
         self.changes()  # as in `add`
         sha256 = self._hash_of(id_)
         changed: KeyRecord | None = None
@@ -203,11 +183,7 @@ class KeyFile:
 
 
 def open_key_file(store: str, keys: str | None = None, timeout_seconds: float | None = None) -> KeyFile:
-    """Open the key records of a store, or those at `keys`: a folder or prefix, or a path that ends in .json.
-
-    Args:
-        timeout_seconds: As for `open_store`.
-    """
+    """Open the key records of a store, or those at `keys`: a folder or prefix, or a path that ends in .json."""
     if keys is None:
         return KeyFile(open_store(store, timeout_seconds), layout.KEYS)
     if keys.endswith(_JSON):

@@ -55,9 +55,6 @@ class KeyCopies(KeyFile):
         """Delete the copies that are not in force any more. None is used until this has succeeded.
 
         The list goes first: without it nginx uses no copy, and if this ends early, the next call deletes all.
-
-        Raises:
-            StoreError: They cannot be deleted, or the list cannot be written.
         """
         self._is_current = self.followed() == new
         if not self._is_current:
@@ -99,12 +96,7 @@ class Keyring:
         self._poller = Poller(self._poll, poll_seconds)
 
     def find(self, sha256: str) -> KeyRecord | None:
-        """Return the record of the key with this hash, or None.
-
-        Raises:
-            KeyFormatError: The record is damaged.
-            StoreError: The store failed.
-        """
+        """Return the record of the key with this hash, or None. Raise KeyFormatError if it is damaged."""
         record = self._kept.get(sha256)
         if record is None:
             before = self.check()
@@ -114,11 +106,7 @@ class Keyring:
         return record
 
     def check(self) -> KeyChanges:
-        """Return the changes that are in force.
-
-        Raises:
-            StoreError: They could never be read.
-        """
+        """Return the changes that are in force. Raise StoreError if they could never be read."""
         if self._changes is None:
             self._poller.refresh(_FIRST_SECONDS)
         if self._changes is None:

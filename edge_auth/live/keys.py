@@ -33,20 +33,13 @@ ID_PREFIX, ID_DIGITS = "key_", 12
 
 @dataclass(frozen=True, slots=True)
 class KeyRecord:
-    """The stored record of a key.
+    """The stored record of a key. Times are `YYYY-MM-DDTHH:MM:SSZ`."""
 
-    Attributes:
-        sha256: The hash of the key in hex, which names the record.
-        prefix: The first characters of the key, by which an operator recognises it.
-        rate_limit: Requests per minute.
-        created_at, expires_at: `YYYY-MM-DDTHH:MM:SSZ`.
-    """
-
-    sha256: str
+    sha256: str  # the hash of the key in hex, which names the record
     name: str
-    prefix: str
+    prefix: str  # the first characters of the key, by which an operator recognises it
     scopes: tuple[str, ...]
-    rate_limit: int
+    rate_limit: int  # requests per minute
     created_at: str
     expires_at: str | None = None
     revoked: bool = False
@@ -71,11 +64,7 @@ class KeyRecord:
 
     @staticmethod
     def from_bytes(sha256: str, data: bytes) -> "KeyRecord":
-        """Return the record in an object.
-
-        Raises:
-            KeyFormatError: The bytes are no record.
-        """
+        """Return the record in an object, or raise KeyFormatError."""
         try:
             fields = parse_json(data)
             record = KeyRecord(sha256, **{name: fields[name] for name in (*_PUBLIC, "revoked")})
@@ -102,11 +91,7 @@ _PUBLIC = ("name", "prefix", "scopes", "rate_limit", "created_at", "expires_at")
 
 
 def parse_expiry(text: str) -> str:
-    """Return the timestamp that an operator means by a day (its last second) or by a timestamp (UTC without a zone).
-
-    Raises:
-        ValueError: The text is neither a day nor a timestamp.
-    """
+    """Return the timestamp that an operator means by a day (its last second) or by a timestamp (UTC without a zone)."""
     if _DAY.fullmatch(text):
         return datetime.fromisoformat(text).date().isoformat() + "T23:59:59Z"
     if not _MOMENT.fullmatch(text):

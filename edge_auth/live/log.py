@@ -40,22 +40,15 @@ _CONTROLS = re.compile(r"[^\x20-\x7e\u00a1-\ud7ff\ue000-\uffff]+")
 class Answered(NamedTuple):
     """What log and metrics say of an answered request.
 
-    Attributes:
-        now: When it came, in Unix time.
-        path: Percent-decoded, without the query.
-        endpoint: The path as docs/api.md writes it, or None.
-        size: Bytes of the body.
-        key_id: The id of the request's key, or None.
-        id: Identifies the request in the log.
-        build: The build that the answer names, or None.
+    `endpoint` is the path as docs/api.md writes it; `id` identifies the request in the log.
     """
 
-    now: float
+    now: float  # when it came, in Unix time
     method: str
-    path: bytes
+    path: bytes  # percent-decoded, without the query
     endpoint: str | None
     status: int
-    size: int
+    size: int  # bytes of the body
     seconds: float
     key_id: str | None
     id: str
@@ -75,7 +68,7 @@ class Log:
 
     def line(self, text: str) -> None:
         """Log a message."""
-        self._append(json.dumps({"time": _time(time.time()), "message": _clean_and_cut(text)}, ensure_ascii=False))
+        self._say(clean(text, _MAX_TEXT_CHARACTERS))
 
     def once(self, text: str) -> None:
         """Log a message, unless it was logged a short while ago."""
@@ -89,8 +82,9 @@ class Log:
     def request(self, one: Answered) -> None:
         """Log an answered request, without its query, since clients may put secrets there."""
         # This runs for every request, and json.dumps would take four times as long.
+        path = _quoted_path(one.path[: _MAX_PATH_BYTES + 1])
         self._append(
-            f'{{"time":"{_time(one.now)}","method":{_quoted_method(one.method)},"path":{_quoted_path(one.path)},'
+            f'{{"time":"{_time(one.now)}","method":{_quoted_method(one.method)},"path":{path},'
             f'"endpoint":{_quoted_or_null(one.endpoint)},"status":{one.status},"bytes":{one.size},'
             f'"ms":{one.seconds * 1000:.2f},"key":{_quoted_or_null(one.key_id)},"request":{quote(one.id)},'
             f'"build":{_quoted_or_null(one.build)}}}'
@@ -98,12 +92,10 @@ class Log:
 
     def failure(self, method: str, path: bytes, id_: str, error: BaseException) -> None:
         """Log why a request got 500."""
-        fields = {
-            "time": _time(time.time()),
-            "message": f"failed: {method} {_clean_path(path)}",
-            "request": id_,
-            **_cause(error),
-        }
+        self._say(f"failed: {method} {_clean_path(path)}", request=id_, **_cause(error))
+
+    def _say(self, message: str, **more: str) -> None:
+        fields = {"time": _time(time.time()), "message": message, **more}
         self._append(json.dumps(fields, ensure_ascii=False))
 
     def _append(self, line: str) -> None:
@@ -141,23 +133,20 @@ def timestamp(now: float) -> str:
     return datetime.fromtimestamp(int(now), UTC).replace(tzinfo=None).isoformat() + "Z"
 
 
-def clean(text: str) -> str:
-    """Return a text without possible keys and with escaped control characters."""
-    return _escaped(_without_secrets(text))
+def clean(text: str, most: int | None = None) -> str:
+    """Return a text without possible keys and with escaped control characters.
 
-
-def _without_secrets(text: str) -> str:
-    return _SECRET.sub("…", text)
-
-
-def _escaped(text: str) -> str:
-    return _CONTROLS.sub(lambda match: match.group().encode("unicode_escape").decode(), text)
+    Args:
+        most: It is cut to so many characters, before it is escaped too, since a control costs more than its byte.
+    """
+    without_secrets = _SECRET.sub("…", text)[:most]
+    return _CONTROLS.sub(lambda match: match.group().encode("unicode_escape").decode(), without_secrets)[:most]
 
 
 def _cause(error: BaseException) -> dict[str, str]:
     """Return the message of a failure of the store, which is no defect of the shim, else the traceback."""
     if isinstance(error, StoreError):
-        return {"error": _clean_and_cut(str(error))}
+        return {"error": clean(str(error), _MAX_TEXT_CHARACTERS)}
     trace = "".join(traceback.format_exception(error)).rstrip().splitlines()
     return {"trace": "\n".join(map(clean, trace))[-_MAX_TRACE_CHARACTERS:]}
 
@@ -171,29 +160,20 @@ def _second(now: int) -> str:
     return timestamp(now)[:-1]
 
 
-def _clean_and_cut(text: str) -> str:
-    """Clean the start of a text. It is cut before it is escaped too, since a control costs more than its byte."""
-    return _escaped(_without_secrets(text)[:_MAX_TEXT_CHARACTERS])[:_MAX_TEXT_CHARACTERS]
-
-
 def _clean_path(path: bytes) -> str:
     """Return a path for the log. A long one is cut first, without the word that is cut: it may be a part of a key."""
     text = path[:_MAX_PATH_BYTES].decode(errors="backslashreplace")
-    return _clean_and_cut(text if len(path) <= _MAX_PATH_BYTES else text.rstrip(_WORD_CHARACTERS))
-
-
-def _quoted_path(path: bytes) -> str:
-    return _cached_quoted_path(path) if len(path) <= _MAX_TEXT_CHARACTERS else quote(_clean_path(path))
+    return clean(text if len(path) <= _MAX_PATH_BYTES else text.rstrip(_WORD_CHARACTERS), _MAX_TEXT_CHARACTERS)
 
 
 @lru_cache(1024)
-def _cached_quoted_path(path: bytes) -> str:
+def _quoted_path(path: bytes) -> str:
     return quote(_clean_path(path))
 
 
 @lru_cache(64)
 def _quoted_method(method: str) -> str:
-    return quote(_clean_and_cut(method))
+    return quote(clean(method, _MAX_TEXT_CHARACTERS))
 
 
 @lru_cache(1024)

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
-from itertools import count, takewhile
+from itertools import count
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
@@ -13,8 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from edge_auth.builds import bodies, layer_names, layout
 from edge_auth.builds.bodies import LARGE_BYTES, Body, StoredBody
 from edge_auth.builds.builds import Build
-from edge_auth.builds.index import Entry
-from edge_auth.builds.layers import Layer, read_members
+from edge_auth.builds.layers import read_members
 from edge_auth.errors import StoreError
 from edge_auth.search.facets import Facets
 from edge_auth.search.named import Narrowing, Slugs, find_named
@@ -32,11 +31,7 @@ _BEST_OF_LETTER = 100  # as many as a page has at most
 
 
 class LruCache:
-    """Values by key, least recently used first out. The threads of a process share it.
-
-    Args:
-        max_bytes: The cost of all values together.
-    """
+    """Values by key, least recently used first out. The threads of a process share it. A value has a cost in bytes."""
 
     def __init__(self, max_bytes: int = _CACHE_BYTES):
         self._max_bytes = max_bytes
@@ -88,7 +83,7 @@ class ListedSet(NamedTuple):
 
 
 class OpenBuild(Build):
-    """A build with the indexes and lists that answers need. Each is read at its first use.
+    """A build with the indexes and lists that answers need. Each is read at its first use, and may raise StoreError.
 
     Args:
         on_lookup: Called with whether a look-up in the cache found a value.
@@ -96,8 +91,7 @@ class OpenBuild(Build):
     Attributes:
         last_used: When a request used it last, on the monotonic clock.
         prepared: Whether everything that every answer needs was read.
-        fingerprints_file: A local file with the index of fingerprints, for clients that do not accept gzip. None
-            before `prepare`, for a small index, and if the file cannot be written.
+        fingerprints_file: A local file with a large index of fingerprints, for clients that do not accept gzip.
     """
 
     def __init__(
@@ -115,11 +109,7 @@ class OpenBuild(Build):
         self._named_bytes = 0
 
     def prepare(self) -> None:
-        """Read what every answer needs.
-
-        Raises:
-            StoreError: Something cannot be read. The rest stays usable.
-        """
+        """Read what every answer needs. If something cannot be read, the rest stays usable."""
         catalogue = self.catalogue
         for layer in self.layers.values():
             if not layer_names.holds_bulk_files(layer.name):  # nothing reads their indexes, and there are many
@@ -183,8 +173,7 @@ class OpenBuild(Build):
         """Return what filters leave of the products and their names. The last ones are kept."""
         found: Narrowing | None = self._narrowings.get(filters)
         if found is None:
-            mask = mask_of(self.catalogue, Search(filters))
-            found = Narrowing(self.catalogue.names, mask)
+            found = Narrowing(self.catalogue.names, mask_of(self.catalogue, Search(filters)))
             self._narrowings.put(filters, found, found.size)
         return found
 
@@ -210,15 +199,11 @@ class OpenBuild(Build):
         return self._rows[layer]
 
     def stored_body(self, key: str, file: Path | None = None) -> Body:
-        """Return the body of an object that is sent unchanged.
-
-        Args:
-            file: A local file with the plain content, if there is one.
-
-        Raises:
-            StoreError: The build has no such object.
-        """
-        layer, entry = self._locate(key)
+        """Return the body of an object that is sent unchanged. `file` has its plain content, if there is one."""
+        located = self.find(key)
+        if located is None:
+            raise StoreError(f"build {self.id} has no {key}")
+        layer, entry = located
         read_gzipped, type_ = partial(layer.read_member, entry), layout.media_type(key)
         return StoredBody(entry.json_sha256, entry.json_size, entry.length, read_gzipped, type_, file)
 
@@ -238,11 +223,7 @@ class OpenBuild(Build):
         return [(path, query, body) for (path, query), body in found]
 
     def cached(self, key: Hashable, make: Callable[[], T], cost: Callable[[T], int]) -> T:
-        """Return a value of this build from the cache. If it is absent, call `make` and store the result.
-
-        Args:
-            cost: Returns the bytes of a value.
-        """
+        """Return a value of this build from the cache. If it is absent, make it and keep it at its cost in bytes."""
         value: T | None = self._cache.get((self.id, key))
         self._on_lookup(value is not None)
         if value is None:
@@ -258,17 +239,8 @@ class OpenBuild(Build):
                 return located[0].inflated(located[1])
         return None
 
-    def _locate(self, key: str) -> tuple[Layer, Entry]:
-        located = self.find(key)
-        if located is None:
-            raise StoreError(f"build {self.id} has no {key}")
-        return located
-
     def _lines(self, page_key: Callable[[int], str]) -> list[bytes]:
         """Return the items of all pages of a list."""
-        keys = takewhile(self.find, map(page_key, count()))
-        return [line for page in self._read_all(list(keys)) for line in bodies.split_page(page)]
-
-    def _read_all(self, keys: Sequence[str]) -> list[bytes]:
-        """Return the JSON of several objects, read at once."""
-        return [decompress(member) for member in read_members([self._locate(key) for key in keys])]
+        numbers = count()
+        located = iter(lambda: self.find(page_key(next(numbers))), None)
+        return [line for member in read_members([*located]) for line in bodies.split_page(decompress(member))]

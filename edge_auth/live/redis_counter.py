@@ -2,15 +2,15 @@
 
 One script counts and answers, so the count is exact with any number of shims. If the server fails or hangs, the
 requests that are waiting for it lose a short timeout. Later requests are counted on this machine, until a thread that
-tries the server every second finds that it counts again.
+tries the server at once, and then every second, finds that it counts again.
 
 Each request also counts on this machine. So a client over its limit costs no call, and if the server fails or loses its
 counts, the machine keeps to the limit by its own.
 """
 
 from collections.abc import Callable
-from threading import Event, Lock, Thread
-from time import monotonic, sleep
+from threading import Lock, Thread
+from time import sleep
 from typing import cast
 
 import redis
@@ -66,25 +66,21 @@ class RedisCounter:
         self._fell_back = fell_back
         self._pause = pause
         self._failing = False
-        self._last_failure = -_PAUSE_SECONDS
-        self._probed = Event()
         self._lock = Lock()
-        if (error := self._probe()) is not None:
-            self._start_recovery(error)
+        if self._probe() is not None:
+            self._start_recovery()
 
     def hit(self, name: str, limit: int, now: float) -> Usage:
         """Count a request unless it is over the limit."""
         usage = self._machine.hit(name, limit, now)
         if not usage.allowed:  # a count only grows, so no call is needed
             return usage
-        if self._failing:
-            self._probed.wait(COUNTER_TIMEOUT_SECONDS)  # at most once: the server may only have been slow for a moment
         if not self._failing:
             try:
                 used, allowed = self._count(f"{self._prefix}:{usage.window}:{name}", limit)
                 return Usage(limit, used, usage.window, bool(allowed))
-            except Exception as error:  # whatever the error is, an answer matters more than an exact count
-                self._start_recovery(error)
+            except Exception:  # whatever the error is, an answer matters more than an exact count
+                self._start_recovery()
         self._fell_back()
         return usage
 
@@ -104,31 +100,20 @@ class RedisCounter:
             return error
         return None
 
-    def _start_recovery(self, error: Exception) -> None:
+    def _start_recovery(self) -> None:
         """Stop using the server, and start the thread that tries it until it counts again."""
         with self._lock:
-            if self._failing:
-                return
-            # After one slow answer the server is tried again at once. A server that fails again within a second must
-            # not cost every request a timeout.
-            repeated = monotonic() < self._last_failure + _PAUSE_SECONDS
-            self._last_failure = monotonic()
-            self._failing = True
-            self._probed.clear()
-        Thread(target=self._recover, args=(error if repeated else None,), daemon=True, name="counter").start()
+            if not self._failing:
+                self._failing = True
+                Thread(target=self._recover, daemon=True, name="counter").start()
 
-    def _recover(self, error: Exception | None) -> None:
-        """Try the server every second until it counts; without an `error`, try it at once."""
-        error = error or self._probe()
-        if error is not None:
-            self._probed.set()
+    def _recover(self) -> None:
+        if (error := self._probe()) is not None:  # else it was only slow for a moment
             self._log(f"the shared rate limit counter fails, counting on this machine alone: {error}")
-            self._pause()
             while self._probe() is not None:
                 self._pause()
             self._log("the shared rate limit counter answers again")
         self._failing = False
-        self._probed.set()
 
 
 def wrong_kind(url: str) -> str | None:

@@ -1,4 +1,4 @@
-"""The steps between the builds of a store, for /changes."""
+"""The steps between the builds of a store, for /changes. What cannot be read raises StoreError."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -40,21 +40,13 @@ class FollowedSteps:
         self._copied: Steps | None = None  # the steps whose documents were copied
 
     def follow(self, pointer: Pointer) -> None:
-        """Read the index, if the pointer has moved or documents are missing.
-
-        Raises:
-            StoreError: The index cannot be read. The steps stay as they are.
-        """
+        """Read the index, if the pointer has moved or documents are missing. Otherwise the steps stay as they are."""
         if self._steps is None or not self._steps.complete or pointer != self._pointer:
             self._steps = listed_steps(pointer, read_index(self._store) if pointer.moved_from else {})
             self._pointer = pointer
 
     def copy(self) -> None:
-        """Copy the documents of a bucket, once for each list of steps.
-
-        Raises:
-            StoreError: A document cannot be copied. The others are, and `document` reads it from the bucket.
-        """
+        """Copy the documents of a bucket, once for each list of steps. One that fails is read from the bucket later."""
         steps, failed = self._steps, list[StoreError]()
         if self._copies is None or steps is None or steps == self._copied:
             return
@@ -68,11 +60,7 @@ class FollowedSteps:
             raise failed[0]
 
     def known(self) -> Steps:
-        """Return the steps.
-
-        Raises:
-            NoLiveBuild, StoreError: They could not be read yet.
-        """
+        """Return the steps."""
         if self._steps is None:
             self._require_live()
         if self._steps is None:
@@ -85,11 +73,7 @@ class FollowedSteps:
         return self.known()
 
     def document(self, step: Step, steps: Steps) -> Body:
-        """Return the document of a step, verified.
-
-        Raises:
-            StoreError: It cannot be read, or does not match its hash.
-        """
+        """Return the document of a step, verified."""
         key = "step", step  # a build, which shares the cache, begins its keys with its id
         body: Body | None = self._cache.get(key)
         if body is None:

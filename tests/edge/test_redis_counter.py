@@ -316,28 +316,6 @@ def test_what_networks_do(server, tmp_path, fault):
     between.close()
 
 
-def test_a_server_that_is_always_slow_costs_its_timeout_once_a_second(server, tmp_path):
-    """It answers the looks in time, and requests never: it is forgiven once a second."""
-    shim = CountingShim(server.url, tmp_path / "c")
-    assert eventually(lambda: shared(shim))
-    calls, count = [], shim.counter._count
-
-    def slow(key, limit):
-        if key.endswith(":look"):
-            return count(key, limit)
-        calls.append(key)
-        raise redis.TimeoutError("Timeout reading from socket")
-
-    while shim.seconds.acquire(blocking=False):
-        pass
-    began = time.monotonic()
-    shim.counter._count = slow
-    assert eventually(lambda: shim.hit("k", 1_000_000) and shim.messages)
-    assert len(calls) <= 2 + 2 * (time.monotonic() - began)
-    shim.counter._count = count
-    assert eventually(lambda: shared(shim))
-
-
 def test_a_cluster_is_refused_at_the_start_by_its_name(tmp_path):
     """Each of its servers refuses the counts of the others, so every shim would count alone."""
     with socket.create_server(("127.0.0.1", 0)) as free:
