@@ -4,6 +4,8 @@ One thread writes a file, so its bytes depend on the rows and on the version of 
 which row groups hold a product.
 """
 
+from collections.abc import Iterable
+from io import BytesIO
 from types import TracebackType
 from typing import BinaryIO
 
@@ -70,6 +72,20 @@ class SortedParquet:
 
     def _write(self, rows: pa.Table) -> None:
         self._writer.write_table(rows.combine_chunks(), row_group_size=self._rows_per_group)
+
+
+def sorted_parquet(
+    schema: pa.Schema,
+    batches: Iterable[pa.RecordBatch],
+    sorted_by: tuple[str, ...],
+    repeated: tuple[str, ...] | None = None,
+) -> bytes:
+    """Return sorted rows as a file of `SortedParquet`."""
+    sink = BytesIO()
+    with SortedParquet(sink, schema, sorted_by, repeated) as file:
+        for batch in batches:
+            file.add(batch)
+    return sink.getvalue()
 
 
 def to_parquet(rows: pa.Table, rows_per_group: int | None = None) -> bytes:

@@ -10,7 +10,7 @@ from typing import Any
 from edge_auth.builds import bodies, layer_names, layout
 from edge_auth.builds.layers import FACTS
 from generator.lake.lake import Lake
-from generator.making.bulk_files import write_entries, write_table
+from generator.making.bulk_files import sorted_view, write_entries, write_parquet
 from generator.making.context import BuildContext
 from generator.making.lake_tables import NO_TABLES, LakeTables, Source
 from generator.making.layer import BuildLayer, Task, define_layer, pattern_of
@@ -74,7 +74,8 @@ class Work(Writer):
         Args:
             sorted_by: By table, columns that no two rows have in common.
         """
-        write_entries(self, [write_table(self.db, self, name, name, order) for name, order in sorted_by.items()])
+        files = ((name, order, sorted_view(self.db, f"bulk_{name}", order)) for name, order in sorted_by.items())
+        write_entries(self, [write_parquet(self, name, name, order, data) for name, order, data in files])
 
 
 def small_layer(

@@ -29,7 +29,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from edge_auth.builds import bodies, layer_names, layout
-from edge_auth.builds.bulk import CATALOGUE, FILES, PART_OF_TABLE
+from edge_auth.builds.bulk import CATALOGUE, FILES, LIVE_CATALOGUE, PART_OF_TABLE
 from edge_auth.builds.catalogue import CARD_LINES
 from edge_auth.store.codec import compress_chunks
 from generator.database import Database, run_file, sql_literal
@@ -39,11 +39,10 @@ from generator.making.bulk_files import (
     ENTRIES,
     FOOTER,
     Entry,
-    write_catalogue,
+    sorted_view,
     write_entries,
-    write_lines,
-    write_rows,
-    write_table,
+    write_file,
+    write_parquet,
 )
 from generator.making.lake_tables import GAME_NAMES, PRICE_SQL
 from generator.making.layer import BuildLayer, Task, define_layer
@@ -61,7 +60,7 @@ from generator.making.shared_tasks import (
     task_names,
     unknown_rows,
 )
-from generator.making.sorted_parquet import to_parquet
+from generator.making.sorted_parquet import ROWS_PER_GROUP, sorted_parquet, to_parquet
 from generator.making.work import Work, small_layer
 
 RECIPE = 1
@@ -124,8 +123,8 @@ def _bulk_files(work: Work, span: Period) -> None:
         known = known_rows(work, array, span)
         work.tables.open_files(f"bulk_{table}", known)
         work.tables.open_files(f"unknown_{table}", unknown_rows(work, array))
-        ready = known[0] if len(known) == 1 else None
-        entries.append(write_table(work.db, work, table, f"{table}-{span.span}", SORTED_BY, ready))
+        data = known[0].read_bytes() if len(known) == 1 else sorted_view(work.db, f"bulk_{table}", SORTED_BY)
+        entries.append(write_parquet(work, table, f"{table}-{span.span}", SORTED_BY, data))
     write_entries(work, [entry for entry in entries if entry["records"]])
     work.db.set(first_day=str(span.first), last_day=str(span.last))
     work.db.run("views/bulk_ids")
@@ -145,7 +144,8 @@ def _card_tasks(plan: Plan) -> Iterator[Task]:
 
 def _bulk_cards(work: Work) -> None:
     data = compress_chunks(text for text, _ in card_texts(work))
-    write_entries(work, [write_lines(work, CARD_LINES, data, len(card_rows(work)), "id_product")])
+    name, lines = f"{CARD_LINES}.gz", len(card_rows(work))
+    write_entries(work, [write_file(work, CARD_LINES, name, "jsonl.gz", data, lines, ("id_product",))])
 
 
 def bulk_market_layer(lake: Lake, market: list[BuildLayer]) -> BuildLayer:
@@ -164,7 +164,9 @@ def bulk_market_layer(lake: Lake, market: list[BuildLayer]) -> BuildLayer:
 
 def _bulk_market(work: Work, market: tuple[str, ...]) -> None:
     days = pa.concat_tables(days_of(work, market)).combine_chunks()
-    write_entries(work, [write_rows(work, "market", _MARKET_SORTED_BY, _market_in_order(work.db, days))])
+    rows = _market_in_order(work.db, days)
+    data = sorted_parquet(rows.schema, rows.to_batches(ROWS_PER_GROUP), _MARKET_SORTED_BY, _MARKET_SORTED_BY)
+    write_entries(work, [write_parquet(work, "market", "market", _MARKET_SORTED_BY, data)])
 
 
 def _market_in_order(db: Database, days: pa.Table) -> pa.Table:
@@ -214,8 +216,9 @@ def bulk_layers(lake: Lake, parts: Sequence[BuildLayer]) -> tuple[BuildLayer, Bu
 
 def _catalogue(work: Work, parts: tuple[str, ...]) -> None:
     entries = [entry for entry in _entries(work, parts) if entry["format"] == "parquet"]
-    data = catalogue_file(entries)
-    write_entries(work, [write_catalogue(work, data, sum(entry["records"] for entry in entries))])
+    records = sum(entry["records"] for entry in entries)
+    file = write_file(work, CATALOGUE, LIVE_CATALOGUE, "ducklake", catalogue_file(entries), records)
+    write_entries(work, [file])
 
 
 def _manifest(work: Work, parts: tuple[str, ...]) -> None:
