@@ -5,10 +5,10 @@ from functools import wraps
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any, ParamSpec, TypeVar
 
-from flask import g
+from flask import current_app, g
 
 from edge_auth.api.endpoint import Endpoint
-from edge_auth.api.flask_app import ApiRequest, Cardpress, Network, this_request, this_service
+from edge_auth.api.flask_app import NAME, ApiRequest, Cardpress, Network, this_request
 from edge_auth.errors import ExpiredKey, InsufficientScope, InvalidKey, NoKey, RateLimited, RevokedKey
 from edge_auth.live.counter import address_name, guest_name
 from edge_auth.live.keyring import Keyring
@@ -35,7 +35,7 @@ def needs_key(scope: str | None = None) -> Callable[[Callable[P, T]], Callable[P
             request = this_request()
             path = request.url_rule.rule if request.url_rule else ""
             request.access = Endpoint(view=view, path=path, scope=scope, guests=False, of_build=False)
-            admit(request, this_service(), request.access)
+            admit(request, current_app.extensions[NAME], request.access)
             g.key = request.key
             return view(*arguments, **keywords)
 

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import dropwhile
 from typing import Any
 
-from flask import Response
+from flask import Response, current_app
 from flask.testing import FlaskClient
 from werkzeug.exceptions import HTTPException
 from werkzeug.exceptions import MethodNotAllowed as OtherMethods
@@ -18,7 +18,7 @@ from edge_auth.api.bulk import bulk, fingerprints
 from edge_auth.api.cards import cards
 from edge_auth.api.changes import changes
 from edge_auth.api.endpoint import API
-from edge_auth.api.flask_app import ApiFlask, Cardpress, this_request, this_service
+from edge_auth.api.flask_app import NAME, ApiFlask, Cardpress, this_request
 from edge_auth.api.market import market
 from edge_auth.api.parameters import quote_input
 from edge_auth.api.responses import failure, finish, lost_page, prefers, preflight, refusal
@@ -92,7 +92,8 @@ def _no_view(error: NoPath | OtherMethods) -> Response | HTTPException:
 
 def _not_found(error: NotFound) -> Response:
     """Return 404: JSON for programs, a page for browsers, but not below /api and not from a build without it."""
-    request, service = this_request(), this_service()
+    request = this_request()
+    service: Cardpress = current_app.extensions[NAME]
     if not _OF_API.match(request.raw_path) and prefers(request.environ.get("HTTP_ACCEPT", ""), "text/html", JSON):
         with suppress(ApiError, StoreError, NoLiveBuild):
             return lost_page(request, page(service.builds.select(), layout.LOST_PAGE, Query()), SITE_HEADERS)

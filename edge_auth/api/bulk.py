@@ -2,9 +2,9 @@
 
 import re
 
-from flask import Response
+from flask import Response, current_app
 
-from edge_auth.api.flask_app import ApiRequest, this_request, this_service
+from edge_auth.api.flask_app import NAME, ApiRequest, this_request
 from edge_auth.api.responses import Answer, holder
 from edge_auth.api.routes import Query, Routes
 from edge_auth.builds import layout
@@ -48,10 +48,11 @@ def list_bulk_files(build: OpenBuild, query: Query) -> Body:
 )
 def get_bulk_file(name: str, query: Query) -> Response:
     """Return a bulk file, which belongs to no single build, or a part of it."""
-    request, service = this_request(), this_service()
-    assert service.files is not None and request.access is not None, "only a service has this view"
+    request = this_request()
+    service = current_app.extensions[NAME]
     file = service.files.find(name)
     tag = file.sha256[:_TAG_DIGITS]
+    assert request.access is not None, "this is the view of an endpoint"
     fields = {**request.access.headers, **request.answer_headers, "ETag": f'"{tag}"'}
     if name == LIVE_CATALOGUE:  # tomorrow this address has another file
         fields["Cache-Control"] = "private, no-cache"

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
-from edge_auth.api.flask_app import this_service
+from flask import current_app
+
+from edge_auth.api.flask_app import NAME
 from edge_auth.api.parameters import BuildId, page, quote_input
 from edge_auth.api.routes import Query, Routes
 from edge_auth.builds import layout
@@ -10,7 +12,6 @@ from edge_auth.builds.bodies import Body, dumps, list_body
 from edge_auth.builds.changes import Step, Steps
 from edge_auth.errors import InvalidParameter, NotFound
 from edge_auth.live import keys
-from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.steps import FollowedSteps
 
 changes = Routes("changes", keys.CARDS_READ, tag="catalogue")
@@ -50,9 +51,8 @@ def get_changes(pair: str, query: Query) -> Body:
 
 
 def _followed() -> FollowedSteps:
-    builds = this_service().builds
-    assert isinstance(builds, BuildRegistry), "only a service has these views"
-    return builds.steps
+    followed: FollowedSteps = current_app.extensions[NAME].builds.steps
+    return followed
 
 
 def _step(steps: Steps, pair: str) -> Step | None:

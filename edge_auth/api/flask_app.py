@@ -9,7 +9,7 @@ from itertools import count
 from time import perf_counter, time
 from typing import Any, cast
 
-from flask import Flask, Request, current_app, request
+from flask import Flask, Request, request
 from werkzeug.exceptions import NotFound
 from werkzeug.routing import BaseConverter, MapAdapter
 
@@ -109,12 +109,6 @@ def _id(environ: dict[str, Any]) -> str:
 
 # Returns the request itself, whose attributes cost less than those of Flask's proxy.
 this_request = cast("Callable[[], ApiRequest]", request._get_current_object)  # type: ignore[attr-defined]  # of the proxy
-
-
-def this_service() -> Cardpress:
-    """Return what the answers of this application come from."""
-    service: Cardpress = current_app.extensions[NAME]
-    return service
 
 
 class AnyText(BaseConverter):

@@ -8,13 +8,13 @@ from http.client import responses
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from flask import Response
+from flask import Response, current_app
 from werkzeug.datastructures import Headers, MIMEAccept
 from werkzeug.http import parse_accept_header
 
 from edge_auth.api.auth import address_of
 from edge_auth.api.endpoint import COMMON_HEADERS, Endpoint
-from edge_auth.api.flask_app import ApiRequest, Cardpress, this_request, this_service
+from edge_auth.api.flask_app import NAME, ApiRequest, Cardpress, this_request
 from edge_auth.builds.bodies import JSON, Body, accepts_gzip, dumps
 from edge_auth.errors import ApiError, InternalError, StoreError
 from edge_auth.live.bulk_files import MAX_READ_BYTES, Holder
@@ -132,7 +132,8 @@ def preflight(request: ApiRequest) -> Answer:
 
 def finish(response: Response) -> Response:
     """Add to the answer of an added view what every answer to a key has. Log and count each."""
-    request, service = this_request(), this_service()
+    request = this_request()
+    service: Cardpress = current_app.extensions[NAME]
     access = request.access
     if access is None and request.routing_exception is None:  # another route of the application
         return response

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, current_app
 
 from edge_auth.api.auth import admit
 from edge_auth.api.endpoint import API, Endpoint, documented
-from edge_auth.api.flask_app import ApiRequest, Cardpress, this_request, this_service
+from edge_auth.api.flask_app import NAME, ApiRequest, Cardpress, this_request
 from edge_auth.api.parameters import quote_input, read_query
 from edge_auth.api.responses import success
 from edge_auth.builds.bodies import Body
@@ -65,18 +65,36 @@ class Route:
     endpoint: Endpoint
 
     def __call__(self, **arguments: str) -> Response:
-        """Answer a request."""
-        request, service, endpoint = this_request(), this_service(), self.endpoint
+        """Answer a request: key, limit, scope, build, parameters, look-up."""
+        request, endpoint = this_request(), self.endpoint
+        service: Cardpress = current_app.extensions[NAME]
         request.access = endpoint
         require_one_host(request)
         if service.keyring is not None:
-            admit(request, service, endpoint)  # key, limit, scope
-        if endpoint.of_build:
-            return _answer_of_build(request, service, endpoint, arguments)
-        if service.keyring is None:
-            raise NotFound("a build alone has no answer to this")
-        found = endpoint.view(**arguments, query=read_parameters(endpoint, arguments, request.query))
-        return success(request, service, endpoint, found) if isinstance(found, Body) else found
+            admit(request, service, endpoint)
+        if not endpoint.of_build:
+            if service.keyring is None:
+                raise NotFound("a build alone has no answer to this")
+            found = endpoint.view(**arguments, query=read_parameters(endpoint, arguments, request.query))
+            return success(request, service, endpoint, found) if isinstance(found, Body) else found
+        pin = request.environ.get("HTTP_X_BUILD") if endpoint.pinned else None
+        pin = pin[:_MAX_PIN_CHARACTERS] if pin else None  # a longer one is no build either
+        path, query = request.raw_path, request.query
+        for is_last in (False, True):  # a build may be pruned meanwhile
+            try:
+                build = service.builds.select(pin)
+            except UnknownBuild:
+                raise _unknown_build(request, service, pin) from None
+            request.answer_headers["X-Build"] = build.id
+            try:
+                body = build.kept_body(path, query) if endpoint.kept else None
+                body = body or make_body(build, endpoint, arguments, path, query)
+                return success(request, service, endpoint, body)
+            except (MissingObject, AccessDenied, DamagedObject) as error:
+                if is_last:
+                    raise
+                service.builds.note_failure(build, error)
+        raise AssertionError("unreachable")
 
 
 def require_one_host(request: ApiRequest) -> None:
@@ -86,31 +104,10 @@ def require_one_host(request: ApiRequest) -> None:
         raise InvalidParameter("an HTTP/1.1 request must have one header Host")
 
 
-def _answer_of_build(
-    request: ApiRequest, service: Cardpress, endpoint: Endpoint, arguments: dict[str, str]
-) -> Response:
-    """Answer from the build that X-Build names, or the live one: the parameters are read after it."""
-    pin = request.environ.get("HTTP_X_BUILD") if endpoint.pinned else None
-    pin = pin[:_MAX_PIN_CHARACTERS] if pin else None  # a longer one is no build either
-    path, query = request.raw_path, request.query
-    for is_last in (False, True):  # a build may be pruned meanwhile
-        try:
-            build = service.builds.select(pin)
-        except UnknownBuild:
-            request.answer_headers.pop("X-Build", None)
-            live = service.builds.select().id
-            refusal = f"X-Build {quote_input(pin or '')} is not kept here; the live build is {live}"
-            raise InvalidParameter(refusal) from None
-        request.answer_headers["X-Build"] = build.id
-        try:
-            body = build.kept_body(path, query) if endpoint.kept else None
-            body = body or make_body(build, endpoint, arguments, path, query)
-            return success(request, service, endpoint, body)
-        except (MissingObject, AccessDenied, DamagedObject) as error:
-            if is_last:
-                raise
-            service.builds.note_failure(build, error)
-    raise AssertionError("unreachable")
+def _unknown_build(request: ApiRequest, service: Cardpress, pin: str | None) -> InvalidParameter:
+    request.answer_headers.pop("X-Build", None)
+    live = service.builds.select().id
+    return InvalidParameter(f"X-Build {quote_input(pin or '')} is not kept here; the live build is {live}")
 
 
 def make_body(build: OpenBuild, endpoint: Endpoint, arguments: Mapping[str, str], path: bytes, query: str) -> Body:
