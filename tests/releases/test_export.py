@@ -4,9 +4,7 @@ import hashlib
 import json
 import os
 import random
-import signal
 import subprocess
-import sys
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -30,7 +28,6 @@ from tests.support.commands import run
 from tests.support.file_server import file_server
 from tests.support.lakes import Rows, write
 from tests.support.nights import QUIET, make, published
-from tests.support.service import ROOT, environment, until
 
 RECORD = ".cardpress-export.json"
 pytestmark = [
@@ -229,20 +226,6 @@ def test_the_documents_that_name_the_build_are_written_last(
     monkeypatch.setattr(Target, "write", lambda self, name, *rest: names.append(name) or write_file(self, name, *rest))
     written(store, second, tmp_path / "tree")
     assert set(names[-2:]) == {"api/v1/status.json", "api/v1/bulk.json"}
-
-
-def test_a_process_that_is_killed(two, tmp_path: Path) -> None:
-    store, _, (_, second) = two
-    tree = tmp_path / "tree"
-    for files in (0, 150):
-        command = [sys.executable, "-m", "generator", "export", str(tree), "--store", store.location]
-        process = subprocess.Popen(command, cwd=ROOT, env=environment(), stderr=subprocess.DEVNULL)
-        until(lambda files=files: tree.exists() and sum(1 for _ in tree.rglob("*")) >= files, 60, "files")
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    written(store, second, tree)
-    written(store, second, tmp_path / "fresh")
-    assert same(tree, tmp_path / "fresh")
 
 
 def test_what_was_lost_or_cut_is_written_again(two, tmp_path: Path) -> None:
