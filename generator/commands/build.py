@@ -9,6 +9,7 @@ import click
 from edge_auth.builds import layer_names
 from edge_auth.store.open import open_store
 from generator.commands.options import (
+    DAY,
     json_option,
     lake_option,
     publish_option,
@@ -32,12 +33,7 @@ from generator.threads import Resources
 @click.command()
 @lake_option
 @store_option
-@click.option(
-    "--as-of",
-    type=click.DateTime(["%Y-%m-%d"]),
-    metavar="DAY",
-    help="The as-of day of the build.  [default: the newest partition]",
-)
+@click.option("--as-of", type=DAY, metavar="DAY", help="The as-of day of the build.  [default: the newest partition]")
 @publish_option
 @click.option("--explain", is_flag=True, help="Print which layers would be made, and why. Make nothing.")
 @click.option("--plan", "plan_only", is_flag=True, help="Print the tasks that would be done. Make nothing.")

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from edge_auth.store.open import is_folder
+from generator.commands.options import DAY
 from generator.demo.draw import MAX_SEED
 from generator.demo.lake import Demo, TableSize, older_demo, write_demo
 from generator.terminal import Progress, say
@@ -20,7 +21,7 @@ from generator.terminal import Progress, say
 @click.option("--seed", type=click.IntRange(0, MAX_SEED), default=1, help="Another seed gives another lake.")
 @click.option(
     "--end",
-    type=click.DateTime(["%Y-%m-%d"]),
+    type=DAY,
     metavar="DAY",
     help="The last day.  [default: today (UTC); with more days than the demo in LAKE has, so many days after its last]",
 )

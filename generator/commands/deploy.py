@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from edge_auth.serve.nginx_config import LISTEN
-from generator.commands.options import Parsed, plain_text
+from generator.commands.options import FOLDER, Parsed, plain_text
 from generator.deploy import kinds
 from generator.deploy.kinds import write_files
 from generator.terminal import say, say_lines
@@ -34,7 +34,7 @@ _bucket = plain_text(_BUCKET, "the name of a bucket")
 def _writes(function: _Function) -> _Function:
     """Add what all commands of the group take: DIR and --force."""
     force = click.option("--force", is_flag=True, help="Replace files of another content.")
-    folder = click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+    folder = click.argument("folder", metavar="DIR", type=FOLDER)
     return folder(force(function))
 
 

@@ -11,7 +11,7 @@ from edge_auth.live.key_file import open_key_file
 from edge_auth.serve.nginx_config import ShimPlaces
 from edge_auth.store.open import open_store
 from generator.clock import utc_now
-from generator.commands.options import COUNTER_URL, json_option, keys_option, state_option, store_option
+from generator.commands.options import COUNTER_URL, FILE, json_option, keys_option, state_option, store_option
 from generator.errors import GeneratorError
 from generator.reading.doctor.edge import check_edge
 from generator.reading.doctor.findings import PROBLEM, Finding, guarded
@@ -32,9 +32,7 @@ _STORE_ADVICE = "check that --store is right, and that you may read it"
 @keys_option
 @state_option
 @click.option("--rate-limit-url", metavar="URL", type=COUNTER_URL, help="Redis or Valkey server to check as well.")
-@click.option(
-    "--edge", type=click.Path(dir_okay=False, path_type=Path), help="Configuration of nginx to check as well."
-)
+@click.option("--edge", type=FILE, help="Configuration of nginx to check as well.")
 @click.option("--read-only", is_flag=True, help="Write nothing, for a machine that only serves.")
 @json_option
 def doctor(as_json: bool, **places: Any) -> None:

@@ -14,7 +14,7 @@ from edge_auth.serve.nginx_config import (
     configuration,
     own_user,
 )
-from generator.commands.options import keys_option, plain_text, state_option, store_option
+from generator.commands.options import FILE, FOLDER, keys_option, plain_text, state_option, store_option
 from generator.errors import DeployError
 from generator.terminal import say_lines
 
@@ -28,16 +28,12 @@ def edge() -> None:
 @store_option
 @keys_option
 @state_option
-@click.option(
-    "--socket", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The unix socket of the shim."
-)
+@click.option("--socket", required=True, type=FILE, help="The unix socket of the shim.")
 @click.option(
     "--listen", type=plain_text(LISTEN, "an address and a port, such as 127.0.0.1:8080"), default="127.0.0.1:8080",
     help="The address or port to listen on.",
 )  # fmt: skip
-@click.option(
-    "--folder", required=True, type=click.Path(file_okay=False, path_type=Path), help="A folder for nginx's own files."
-)
+@click.option("--folder", required=True, type=FOLDER, help="A folder for nginx's own files.")
 @click.option(
     "--cache-size", type=plain_text(MEMORY_SIZE, "a number of bytes, such as 256m"), default="256m",
     help="Memory for answers.",

@@ -8,7 +8,7 @@ import click
 from edge_auth.text import fold
 from generator.clock import utc_now
 from generator.commands.ingest_cardmarket import cardmarket as import_files
-from generator.commands.options import HTTP_URL, Parsed
+from generator.commands.options import FOLDER, HTTP_URL, Parsed
 from generator.ingest.catalogue import GAMES
 from generator.ingest.downloads import BASE_URL, fetch_files
 from generator.terminal import say
@@ -34,7 +34,7 @@ def _game_number(text: str) -> int:
 
 @fetch.command()
 @click.argument("game", type=Parsed("game", _game_number))
-@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("folder", metavar="DIR", type=FOLDER)
 @click.option("--lake", help="Also import the files into this lake, a folder or s3:// prefix.")
 @click.option(
     "--numbers-from-names/--no-numbers-from-names",

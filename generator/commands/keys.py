@@ -14,7 +14,7 @@ from edge_auth.live.log import timestamp
 from edge_auth.store.disk import replace_file
 from edge_auth.store.open import open_store
 from generator.clock import utc_now
-from generator.commands.options import Parsed, json_option, keys_option, store_exists, store_option
+from generator.commands.options import FILE, Parsed, json_option, keys_option, store_exists, store_option
 from generator.errors import BuildError
 from generator.releases.reserve import with_reserve
 from generator.terminal import Progress, aligned, say, say_json, say_lines
@@ -54,7 +54,7 @@ def keys() -> None:
 @click.option("--create", is_flag=True, help="Issue the key although the store does not exist yet.")
 @click.option(
     "--reuse",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     metavar="FILE",
     help="Print the key in this private file while it is valid. Otherwise keep the new key there.",
 )

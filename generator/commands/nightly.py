@@ -10,6 +10,7 @@ from edge_auth.store.open import open_store
 from generator import settings
 from generator.clock import utc_now
 from generator.commands.options import (
+    FILE,
     HTTP_URL,
     Parsed,
     grace_option,
@@ -86,9 +87,7 @@ def _expected_day(text: str) -> str:
 )
 @keep_option
 @grace_option
-@click.option(
-    "--textfile", type=click.Path(dir_okay=False, path_type=Path), help="Write Prometheus metrics to this file."
-)
+@click.option("--textfile", type=FILE, help="Write Prometheus metrics to this file.")
 @click.option("--pages/--no-pages", default=True, help="Write the report and the changes as pages into the store.")
 @click.option(
     "--ping", type=HTTP_URL, help="Request URL/start when the run begins, then URL, or URL/fail after a failure."

@@ -86,6 +86,10 @@ def named_build(store: Store, name: str | None) -> Build:
     return open_build(store, pointer.previous[0])
 
 
+FILE = click.Path(dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+DAY = click.DateTime(["%Y-%m-%d"])
+
 store_option = click.option(
     "--store", default="site_out", metavar="STORE", help=f"{LOCATION.capitalize()} of the builds."
 )

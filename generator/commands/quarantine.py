@@ -10,12 +10,12 @@ from edge_auth.builds.builds import Build, open_build
 from edge_auth.builds.pointer import read_pointer
 from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
-from generator.commands.options import json_option, store_option
+from generator.commands.options import DAY, json_option, store_option
 from generator.lake.quarantine import ACCEPTED, DROPPED, QuarantinedFile, describe_waiting, read_quarantine, settle
 from generator.releases.reserve import with_reserve
 from generator.terminal import say, say_json, say_lines
 
-_days = click.argument("days", nargs=-1, required=True, type=click.DateTime(["%Y-%m-%d"]), metavar="DAY…")
+_days = click.argument("days", nargs=-1, required=True, type=DAY, metavar="DAY…")
 _MEANS = {ACCEPTED: "later builds read it", DROPPED: "builds leave it out for good"}
 _NEXT = {
     ACCEPTED: "the next night reads it and compares later days with it",
@@ -62,8 +62,7 @@ def list_(store: str, as_json: bool) -> None:
 def accept(days: tuple[datetime, ...], store: str, as_json: bool) -> None:
     """Let later builds read the files of days, because their data is right.
 
-    The next night publishes them, unless a gate refuses it for another reason. It compares later days with the accepted
-    ones.
+    The next night publishes them, unless a gate refuses it for another reason, and compares later days with them.
 
     \b
     Example: cardpress quarantine accept 2026-08-24 --store site_out

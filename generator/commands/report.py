@@ -7,7 +7,7 @@ import click
 
 from edge_auth.store.open import open_store
 from generator.clock import utc_now
-from generator.commands.options import BuildName, named_build, resources_options, store_option
+from generator.commands.options import FILE, BuildName, named_build, resources_options, store_option
 from generator.compare.comparison import compare
 from generator.compare.run_reports import DIFF_PAGE
 from generator.reading.report import DIFF_ROWS, as_html, diff_page, summarize_build
@@ -18,9 +18,7 @@ from generator.threads import Resources
 @click.command()
 @click.argument("build", required=False, type=BuildName())
 @store_option
-@click.option(
-    "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write there.  [default: print it]"
-)
+@click.option("--out", type=FILE, metavar="FILE", help="Write there.  [default: print it]")
 @click.option(
     "--against", type=BuildName(), metavar="BUILD",
     help=f"Also write {DIFF_PAGE} beside FILE: what changed since that build. The pages link to each other.",

@@ -12,7 +12,7 @@ from edge_auth.errors import EdgeError, ServeError
 from edge_auth.live.key_file import open_key_file
 from edge_auth.serve import app, server
 from edge_auth.store.open import is_folder, open_store
-from generator.commands.options import COUNTER_URL, NETWORK, keys_option, state_option, store_option
+from generator.commands.options import COUNTER_URL, FILE, NETWORK, keys_option, state_option, store_option
 
 
 @click.command()
@@ -39,7 +39,7 @@ from generator.commands.options import COUNTER_URL, NETWORK, keys_option, state_
     help="How long SIGTERM waits for clients to move: answers then close their connections.",
 )  # fmt: skip
 @click.option(
-    "--socket", type=click.Path(dir_okay=False, path_type=Path),
+    "--socket", type=FILE,
     help="Listen on this unix socket instead, behind the nginx of `cardpress edge config`.",
 )  # fmt: skip
 @click.option(
