@@ -88,7 +88,6 @@ REMARKS = {
     "sources-late": 0,  # sources
     "prices-back": 0.3,  # share
     "columns-unusual": 0,  # values
-    "changes-fewer": 0.35,  # share
     "sets-without-name": 0,  # new sets
 }
 PRICE_FACTOR = 10
@@ -98,8 +97,10 @@ ENOUGH_PRICES = 30
 ENOUGH_PRICED = 1000
 # A column of a table is measured for all rows, a game, a band of prices or a set that has at least this many rows.
 ENOUGH_ROWS = 50
-# So many published nights have to say what is usual for a column; and of so many products the offers are measured.
-ENOUGH_MEASURED_NIGHTS = 7
+# Of so many published nights before, so many have to have measured a column to say what is usual: not every table
+# changes every night. And of so many products the offers are measured.
+MEASURED_NIGHTS = 28
+ENOUGH_MEASURED_NIGHTS = 4
 SAMPLED_OFFERS = 1000
 # The gates that look back a week compare with the newest build that is at least this many days older.
 WEEK_DAYS = 6

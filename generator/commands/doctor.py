@@ -15,10 +15,8 @@ from generator.commands.options import COUNTER_URL, FILE, json_option, keys_opti
 from generator.errors import GeneratorError
 from generator.reading.doctor.edge import check_edge
 from generator.reading.doctor.findings import PROBLEM, Finding, guarded
-from generator.reading.doctor.keys import check_keys
 from generator.reading.doctor.lake import check_lake
-from generator.reading.doctor.modes import check_modes
-from generator.reading.doctor.serving import check_counter, check_state
+from generator.reading.doctor.shim import check_counter, check_keys, check_modes, check_state
 from generator.reading.doctor.store import check_store, check_writing
 from generator.reading.doctor.versions import check_versions
 from generator.terminal import Progress, say, say_json

@@ -1,14 +1,15 @@
 """Compares each column of each table with what it was, the same for all, and says what no night before had.
 
 `build/checks/columns` measures a table. The values are kept with the gate results, so the nights before say what is
-usual: a value is ordinary between the least and the greatest that they had, and a margin. What lies outside is a
-sentence, and stops nothing: a kind of damage that no gate knows is at least said.
+usual: a value is ordinary between the least and the greatest that they had, and a margin. A table that has no days
+usually stays as it was. What lies outside is a sentence, and stops nothing: a kind of damage that no gate knows is at
+least said.
 """
 
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -23,24 +24,17 @@ from generator.database import Database, run_file
 from generator.lake.files import GUIDE_PRICES
 from generator.pack.verify import checked_file
 
-# By table, measure, column and kind of part: the least and the greatest value of a part.
+# By table, measure with its columns, and kind of part: the least and the greatest value of a part.
 Measures = dict[str, list[float]]
-# How far outside the nights before a value is unusual, by measure: so much, and the range of these nights.
-_MARGINS = {
-    "missing": 0.1,
-    "repeated": 0.15,
-    "ratio": 0.1,
-    "whole": 0.15,
-    "order": 0.15,
-    "distinct": 0.1,
-    "commonest": 0.1,
-}
+_MARGIN = 0.1  # how far outside the nights before a value is unusual, and their range
 _OF_SETS = 2  # the margins of sets, which are many and small
 _NEARLY = 0.02  # less of the values changed on no night before: then all of them repeated is unusual
+_WITHOUT_DAYS = ("products", "expansions", "identifiers", "fingerprints")
 _WORDS = {
     "missing": "{change} of the values of {column} are missing",
     "repeated": "{share} of the values of {column} are those of the row before",
-    "ratio": "half of the values of {column} are at least {times} times what they were",
+    "low": "a quarter of the values of {column} are at most {times} times what they were",
+    "high": "a quarter of the values of {column} are at least {times} times what they were",
     "whole": "{change} of the values of {column} are whole numbers",
     "order": "{change} of the values of {column} are at most {other}",
     "distinct": "{change} of the values of {column} differ from all others",
@@ -54,10 +48,11 @@ from batch
 
 
 class Measured(NamedTuple):
-    """The values of all columns, and the parts that have the least and the greatest of each."""
+    """One measure: its key among `Measures`, and its least and its greatest value with the parts that have them."""
 
-    values: Measures
-    parts: dict[str, list[str]]
+    key: str
+    values: tuple[float, float]
+    parts: tuple[str, str]
 
 
 class Unusual(NamedTuple):
@@ -76,27 +71,23 @@ class _Table(NamedTuple):
     tonight: pa.Table
 
 
-def measure_columns(comparison: Comparison, days: Mapping[str, pa.Table]) -> Measured:
+def measure_columns(comparison: Comparison, days: Mapping[str, pa.Table]) -> list[Measured]:
     """Measure the tables that differ between two builds.
 
     Args:
         days: The rows of the last days of the scrapers' tables, in the new build.
-
-    Raises:
-        DamageError, StoreError: A build cannot be read.
     """
-    measured, db = Measured({}, {}), comparison.db
-    if comparison.old is not None:
-        db.set(enough_rows=settings.ENOUGH_ROWS)
-        db.run("checks/column_parts")
-        for table in _tables(comparison, comparison.old, days):
-            _measure(db, table, measured)
-    return measured
+    if comparison.old is None:
+        return []
+    comparison.db.set(enough_rows=settings.ENOUGH_ROWS)
+    comparison.db.run("checks/column_parts")
+    tables = _tables(comparison, comparison.old, days)
+    return [measured for table in tables for measured in _measure(comparison.db, table)]
 
 
-def unusual(tonight: Measured, nights: Sequence[Measures]) -> list[Unusual]:
+def unusual(tonight: Sequence[Measured], nights: Sequence[Measures]) -> list[Unusual]:
     """Return what lies outside the nights before, the farthest first; nothing that too few of them measured."""
-    found = list(_unusual(tonight, nights))
+    found = (one for measured in tonight for one in _unusual(measured, nights))
     return sorted(found, key=lambda one: (-one.distance, one.sentence))
 
 
@@ -125,6 +116,9 @@ def _tables(comparison: Comparison, old: Build, days: Mapping[str, pa.Table]) ->
         yield _Table(
             "identifiers", ("id_product", "scheme"), *(db.table(query.format(side)) for side in ("old", "new"))
         )
+    entries = [db.table(f"from {side}_fingerprints") for side in ("old", "new")]
+    if all(map(len, entries)):
+        yield _Table("fingerprints", ("key",), *entries)
     yield from _offers(db, old, new)
 
 
@@ -173,35 +167,24 @@ def _offers(db: Database, old: Build, new: Build) -> Iterator[_Table]:
         yield _Table("offers", ("id_product",), *sides)
 
 
-def _measure(db: Database, table: _Table, measured: Measured) -> None:
+def _measure(db: Database, table: _Table) -> Iterator[Measured]:
     columns = [
         field for field in table.tonight.schema if field.name not in table.keys and not pa.types.is_nested(field.type)
     ]
     names = tuple(field.name for field in columns)
     numbers = tuple(field.name for field in columns if _is_number(field))
     finishes = ([n for n in numbers if n.endswith("_holo")], [n for n in numbers if not n.endswith("_holo")])
-    pairs = tuple(pair for finish in finishes for pair in combinations(finish, 2))
+    pairs = tuple(pair for finish in finishes for pair in pairwise(finish))
     db.connection.register("before", table.before)
     db.connection.register("tonight", table.tonight)
     run_file(db.connection, "checks/column_pairs", columns=names, keys=table.keys)
-    changed = set()
-    for row in db.answer("checks/columns", columns=names, numbers=numbers, pairs=pairs).to_pylist():
+    rows = db.answer("checks/columns", columns=names, numbers=numbers, pairs=pairs).to_pylist()
+    stayed = {row["measure"] for row in rows if row["measure"].startswith("repeated") and row["least"] == 1}
+    changed = tuple(sorted(name for name in names if f"repeated {name}" not in stayed))
+    rows += db.answer("checks/column_values", columns=changed).to_pylist() if changed else []
+    for row in rows:
         key = f"{table.name}/{row['measure']}/{row['kind']}"
-        _note(measured, key, (row["least"], row["least_part"]), (row["greatest"], row["greatest_part"]))
-        of, _, column = row["measure"].partition(" ")
-        if of == "repeated" and row["least"] < 1:
-            changed.add(column)
-    if changed:
-        found = db.answer("checks/column_values", columns=tuple(sorted(changed))).to_pylist()
-        for row in found:
-            for of in ("distinct", "commonest"):
-                ends = ((row[f"{end}_{of}"], row[f"{end}_part_{of}"]) for end in ("least", "greatest"))
-                _note(measured, f"{table.name}/{of} {row['name']}/{row['kind']}", *ends)
-
-
-def _note(measured: Measured, key: str, least: tuple[float, str], greatest: tuple[float, str]) -> None:
-    measured.values[key] = [least[0], greatest[0]]
-    measured.parts[key] = [least[1], greatest[1]]
+        yield Measured(key, (row["least"], row["greatest"]), (row["least_part"], row["greatest_part"]))
 
 
 def _is_number(field: pa.Field) -> bool:
@@ -210,20 +193,21 @@ def _is_number(field: pa.Field) -> bool:
 
 
 def _unusual(tonight: Measured, nights: Sequence[Measures]) -> Iterator[Unusual]:
-    for key, values in tonight.values.items():
-        table, measure, kind = key.split("/")
-        earlier = [night[key] for night in nights if key in night]
-        if len(earlier) >= settings.ENOUGH_MEASURED_NIGHTS:
-            least, greatest = min(low for low, _ in earlier), max(high for _, high in earlier)
-            margin = (_MARGINS[measure.split()[0]] + greatest - least) * (_OF_SETS if kind == "set" else 1)
-            ends = (least - values[0]) / margin, (values[1] - greatest) / margin
-            of_many = kind in ("table", "game") and 1 - greatest > _NEARLY
-            if measure.startswith("repeated") and of_many and 1 - values[1] < (1 - greatest) / 4:
-                ends = ends[0], max(ends[1], 1.01)  # nearly all of them, as on no night before
-            for place, distance in enumerate(ends):
-                if distance > 1:
-                    part = tonight.parts[key][place]
-                    yield Unusual(distance, _sentence(table, measure, part, values[place], (least, greatest)))
+    table, measure, kind = tonight.key.split("/")
+    earlier = [night[tonight.key] for night in nights if tonight.key in night]
+    if table in _WITHOUT_DAYS:
+        earlier.append([1.0, 1.0] if measure.startswith("repeated") else [0.0, 0.0])
+    elif len(earlier) < settings.ENOUGH_MEASURED_NIGHTS:
+        return
+    least, greatest = min(low for low, _ in earlier), max(high for _, high in earlier)
+    margin = (_MARGIN + greatest - least) * (_OF_SETS if kind == "set" else 1)
+    ends = [(least - tonight.values[0]) / margin, (tonight.values[1] - greatest) / margin]
+    of_many = kind in ("table", "game") and 1 - greatest > _NEARLY
+    if measure.startswith("repeated") and of_many and 1 - tonight.values[1] < (1 - greatest) / 4:
+        ends[1] = max(ends[1], 1.01)  # nearly all of them, as on no night before
+    for distance, value, part in zip(ends, tonight.values, tonight.parts, strict=True):
+        if distance > 1:
+            yield Unusual(distance, _sentence(table, measure, part, value, (least, greatest)))
 
 
 def _sentence(table: str, measure: str, part: str, value: float, usual: tuple[float, float]) -> str:
@@ -232,5 +216,5 @@ def _sentence(table: str, measure: str, part: str, value: float, usual: tuple[fl
     said = _WORDS[of].format(
         column=column, other="".join(other), share=f"{value:.0%}", change=change, times=f"{math.exp(value):.3g}"
     )
-    low, high = (f"{math.exp(end):.3g}" if of == "ratio" else f"{end:.0%}" for end in usual)
+    low, high = (f"{math.exp(end):.3g}" if of in ("low", "high") else f"{end:.0%}" for end in usual)
     return f"{table}{f' of {part}' if part else ''}: {said}; on the nights before {low} to {high}"

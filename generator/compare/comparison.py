@@ -101,12 +101,7 @@ class Comparison:
 
     @cached_property
     def products(self) -> dict[str, pa.Table]:
-        """The tables <side>_prices, by side; <side>_sets is made with them.
-
-        Raises:
-            DamageError: A file differs from its hash.
-            StoreError: A file cannot be read.
-        """
+        """The tables <side>_prices, by side; <side>_sets is made with them."""
         made = {side: newest_prices(build) for side, build in self.sides}
         for side, build in self.sides:
             sets = map_table(checked_file(build.layers[layer_names.CATALOGUE], SETS)) if build else _NO_SETS
@@ -116,11 +111,7 @@ class Comparison:
 
     @cached_property
     def identifiers(self) -> dict[str, pa.Table]:
-        """The tables <side>_identifiers, by side.
-
-        Raises:
-            DamageError, StoreError: As `products`.
-        """
+        """The tables <side>_identifiers, by side."""
         made = {side: read_bulk_table(build, "identifiers", _IDENTIFIERS) for side, build in self.sides}
         for side, table in made.items():
             self.db.connection.register(f"{side}_identifiers", table)
@@ -128,11 +119,7 @@ class Comparison:
 
     @cached_property
     def cards(self) -> dict[str, pa.Table]:
-        """The tables <side>_cards, by side.
-
-        Raises:
-            StoreError: A catalogue cannot be read.
-        """
+        """The tables <side>_cards, by side."""
         made = {side: card_hashes(build) for side, build in self.sides if build}
         for side, table in made.items():
             self.db.connection.register(f"{side}_cards", table)
@@ -141,11 +128,7 @@ class Comparison:
 
 @contextmanager
 def compare(old: Build | None, new: Build, resources: Resources = USUAL) -> Iterator[Comparison]:
-    """Compare two builds. The comparison is valid inside the `with` block.
-
-    Raises:
-        BuildError, StoreError: A build cannot be read, or DuckDB fails.
-    """
+    """Compare two builds. The comparison is valid inside the `with` block."""
     comparison = Comparison(old, new, resources)
     try:
         with named_faults(comparison):
@@ -156,11 +139,7 @@ def compare(old: Build | None, new: Build, resources: Resources = USUAL) -> Iter
 
 @contextmanager
 def named_faults(comparison: Comparison) -> Iterator[None]:
-    """Name the builds in an error of DuckDB inside the `with` block.
-
-    Raises:
-        BuildError: DuckDB failed.
-    """
+    """Name the builds in an error of DuckDB inside the `with` block."""
     try:
         yield
     except duckdb.Error as error:
@@ -192,12 +171,7 @@ def _read_columns(layer: Layer, stem: str, schema: pa.Schema) -> pa.Table:
 def read_rows_of_days(
     build: Build, entry: Mapping[str, Any], days: Iterable[str], columns: Sequence[str] | None
 ) -> pa.Table:
-    """Return columns (None: all) of the rows of some days in a file of the bulk manifest. No such rows: no columns.
-
-    Raises:
-        DamageError: The file differs from its hash.
-        StoreError: The file cannot be read.
-    """
+    """Return columns (None: all) of the rows of some days in a file of the bulk manifest. No such rows: no columns."""
     within = [
         date.fromisoformat(day) for day in days if (entry["first_day"] or "9") <= day <= (entry["last_day"] or "")
     ]
@@ -213,11 +187,7 @@ def read_rows_of_days(
 
 
 def rows_of_last_days(build: Build) -> dict[str, pa.Table]:
-    """Return the rows of the last days of each table of days that has any; of the price guide only some columns.
-
-    Raises:
-        DamageError, StoreError: As `read_rows_of_days`.
-    """
+    """Return the rows of the last days of each table of days that has any; of the price guide only some columns."""
     days = [(build.as_of - timedelta(days=age)).isoformat() for age in range(settings.SOURCE_DAYS)]
     entries = json.loads(build.manifest())["files"]
     found = {}
@@ -242,12 +212,7 @@ def _as_source_rows(table: str, rows: pa.Table) -> pa.Table:
 
 
 def card_hashes(build: Build) -> pa.Table:
-    """Return `id` and the hashes of the Cards: `card_sha256` of the line, `product_sha256` of it before its prices.
-
-    Raises:
-        BuildError: The build has no catalogue.
-        StoreError: It cannot be read.
-    """
+    """Return `id` and the hashes of the Cards: `card_sha256` of the line, `product_sha256` of it before its prices."""
     if layer_names.CATALOGUE not in build.layers:
         raise BuildError(f"{build.id} has no layer {layer_names.CATALOGUE}")
     catalogue = build.catalogue
@@ -256,11 +221,7 @@ def card_hashes(build: Build) -> pa.Table:
 
 
 def read_cards(catalogue: Catalogue, ids: IdArray) -> Iterator[pa.Table]:
-    """Yield the Cards of products of a catalogue, in the order of `ids`, as tables of `json` of some megabytes each.
-
-    Raises:
-        StoreError: The Cards cannot be read.
-    """
+    """Yield the Cards of products of a catalogue, in the order of `ids`, as tables of `json` of some megabytes each."""
     order = catalogue.by_id
     ordinals = order[np.searchsorted(catalogue.ids, ids, sorter=order)]
     for start in range(0, len(ordinals), CARDS_PER_BATCH):
@@ -270,12 +231,7 @@ def read_cards(catalogue: Catalogue, ids: IdArray) -> Iterator[pa.Table]:
 
 @contextmanager
 def prices_database(build: Build, resources: Resources) -> Iterator[Database]:
-    """Yield a database with the view `prices`, the prices of a build, and the variable `as_of`.
-
-    Raises:
-        BuildError: DuckDB cannot read the prices, before or in the body.
-        StoreError: The prices cannot be fetched.
-    """
+    """Yield a database with the view `prices`, the prices of a build, and the variable `as_of`."""
     path = build.layers[layer_names.CATALOGUE].file(PRICES)
     db = Database(resources)
     try:

@@ -30,11 +30,7 @@ HashedKeys = tuple[str, pa.Table]  # the pattern of keys, and a table with at le
 
 
 def index_table(layer: Layer) -> tuple[str, pa.Table]:
-    """Return the key pattern of a layer's index and the table of its objects, sorted by key.
-
-    Raises:
-        StoreError: The index cannot be read.
-    """
+    """Return the key pattern of a layer's index and the table of its objects, sorted by key."""
     pattern = layer.index.pattern  # raises StoreError if the index is missing or broken
     return pattern, map_table(layer.local(INDEX_NAME)).replace_schema_metadata(None)
 
@@ -43,9 +39,6 @@ def object_hashes(build: Build, name: str) -> HashedKeys:
     """Return the keys and hashes of the objects of a layer.
 
     For the catalogue these are its Cards, which are lines of a bulk file. For the manifest these are the bulk files.
-
-    Raises:
-        StoreError: The layer cannot be read.
     """
     if name == layer_names.BULK:
         return "", _bulk_files(build.layers[name])
@@ -64,11 +57,7 @@ def _bulk_files(layer: Layer) -> pa.Table:
 
 
 def page_hashes(build: Build) -> HashedKeys:
-    """Return the keys and hashes of the list pages of a build.
-
-    Raises:
-        StoreError: The catalogue cannot be read.
-    """
+    """Return the keys and hashes of the list pages of a build."""
     lists = card_lists(build).items()
     pages = [(f"{folder}/{number}.json", one.tag(number)) for folder, one in lists for number in range(one.pages)]
     keys, tags = (list(column) for column in zip(*pages, strict=True))
@@ -77,11 +66,7 @@ def page_hashes(build: Build) -> HashedKeys:
 
 
 def read_objects(layer: Layer, keys: Iterable[str]) -> Iterator[pa.Table]:
-    """Yield objects of a layer as tables of `key` and `json`.
-
-    Raises:
-        StoreError: A pack cannot be read, or does not match the index.
-    """
+    """Yield objects of a layer as tables of `key` and `json`."""
     entries = ((key, layer.index.find(key)) for key in keys)
     found = sorted((entry.pack, entry.offset, key, entry) for key, entry in entries if entry)
     for pack, in_pack in itertools.groupby(found, operator.itemgetter(0)):
@@ -139,11 +124,7 @@ class LayerCounts(ObjectCounts):
 
 
 class Diff:
-    """The objects and values of two builds that differ. `db` holds the tables and views of `build/diff/`.
-
-    Raises:
-        BuildError, StoreError: A build cannot be read, or DuckDB fails.
-    """
+    """The objects and values of two builds that differ. `db` holds the tables and views of `build/diff/`."""
 
     def __init__(self, comparison: Comparison, progress: Progress):
         assert comparison.old is not None, "a diff has two builds"
@@ -237,11 +218,7 @@ class Diff:
 
 
 def _read_values(db: Database, old: Build, new: Build, differing: list[str]) -> None:
-    """Fill old_texts and new_texts from the layers named in `differing`.
-
-    Raises:
-        StoreError: A build cannot be read.
-    """
+    """Fill old_texts and new_texts from the layers named in `differing`."""
     for side, build in (("old", old), ("new", new)):
         if layer_names.CATALOGUE in differing:
             _insert_cards(db, build, side)
@@ -253,11 +230,7 @@ def _read_values(db: Database, old: Build, new: Build, differing: list[str]) -> 
 
 
 def _read_histories(db: Database, old: Build, new: Build) -> None:
-    """Fill history_texts with the history arrays of the doubtful card details.
-
-    Raises:
-        StoreError: A build cannot be read.
-    """
+    """Fill history_texts with the history arrays of the doubtful card details."""
     layers = db.rows(f"select distinct layer from object_changes where {_IS_DOUBTFUL} order by layer")
     for side, build in (("old", old), ("new", new)):
         for (name,) in layers:

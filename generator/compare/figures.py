@@ -41,12 +41,7 @@ _WEEK = timedelta(days=7)
 
 
 def count_differences(comparison: Comparison) -> Figures:
-    """Return the counts of what a build adds, lacks and changes; without an old build only products and sets.
-
-    Raises:
-        DamageError: A file differs from its hash.
-        StoreError: A build cannot be read.
-    """
+    """Return the counts of what a build adds, lacks and changes; without an old build only products and sets."""
     old, new, _ = comparison.old, comparison.new, comparison.products
     counts: Figures = comparison.db.answer("checks/differences").to_pylist()[0]
     if old is None:
@@ -138,9 +133,6 @@ def compare_night(store: Store, as_of: date, tonight: Figures, strange: Sequence
 
     Args:
         strange: What gates and remarks say of the night.
-
-    Raises:
-        StoreError: The reports cannot be read.
     """
     judged = earlier_nights(store, as_of, settings.USUAL_NIGHTS)
     nights: list[tuple[date, Figures]] = [(day, judgement["differences"]) for day, judgement in judged]

@@ -113,10 +113,6 @@ def judge(
         days_left_out: Tables and days of files in quarantine. Records of these days are not counted as lost.
         max_age: By table of days, how many days old its newest row may be, for each game.
         past: What the store has of the nights before.
-
-    Raises:
-        DamageError: A file of a build differs from its hash.
-        StoreError: A build cannot be read.
     """
     limits = settings.GATES | dict(thresholds or {})
     old, db = comparison.old, comparison.db
@@ -124,9 +120,7 @@ def judge(
         _open_sides(comparison, days_left_out)
         _open_past(db, past)
         withdrawn = sorted({day for _, day in days_left_out})
-        _set_variables(
-            db, today=now.date().isoformat(), usual_changes=past.usual_changes, withdrawn=withdrawn, one_game=False
-        )
+        _set_variables(db, today=now.date().isoformat(), withdrawn=withdrawn, one_game=False)
         days = rows_of_last_days(comparison.new)
         db.connection.register("source_rows", source_rows(days))
         db.set(as_of=comparison.new.as_of.isoformat())
@@ -142,7 +136,12 @@ def judge(
         made += [_age_verdict(db, table, days, set(forced)) for table, days in (max_age or {}).items()]
         strange = [remark for remark in remarks if remark and remark.breached]
         return Judgement(
-            old.id if old else None, made, count_differences(comparison), indexes, strange, measured.values
+            old.id if old else None,
+            made,
+            count_differences(comparison),
+            indexes,
+            strange,
+            {one.key: list(one.values) for one in measured},
         )
 
 
@@ -158,7 +157,7 @@ def breached_by_game(comparison: Comparison, judgement: Judgement, *, past: Past
     db = comparison.db
     with db.one_thread():
         _open_past(db, past)
-        _set_variables(db, today=now.date().isoformat(), usual_changes=past.usual_changes, one_game=True)
+        _set_variables(db, today=now.date().isoformat(), one_game=True)
         whole = {name: db.table(f"from {name}") for name in names}
         games = [game for (game,) in db.rows(_GAMES)]
         guilty, cleared = {}, False

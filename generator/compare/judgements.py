@@ -124,11 +124,7 @@ def write_judgement(store: Store, build_id: str, judgement: Judgement, *, run: s
 
 
 def read_judgement(store: Store, build_id: str) -> dict[str, Any] | None:
-    """Return the gate results of a build as JSON, or None if no night judged it.
-
-    Raises:
-        StoreError: The object is not JSON.
-    """
+    """Return the gate results of a build as JSON, or None if no night judged it."""
     try:
         judgement: dict[str, Any] = read_json(store, layout.gates_name(build_id))
     except MissingObject:

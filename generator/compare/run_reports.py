@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import date, timedelta
-from statistics import median
 from typing import Any
 
 from edge_auth.builds import layer_names, layout
@@ -162,14 +161,12 @@ class Past:
     Attributes:
         week: A build that was live about a week before, or None.
         before: The build that was live before the live one, or None.
-        usual_changes: How many trends change on the middle one of the last nights, or None if there are too few nights.
         columns: What these nights measured of the columns of tables (`compare.columns`).
         accepted: The games of which a day was accepted since `week`, whose prices of then say nothing about tonight.
     """
 
     week: Build | None = None
     before: Build | None = None
-    usual_changes: float | None = None
     columns: Sequence[dict[str, list[float]]] = ()
     accepted: frozenset[str] = frozenset()
 
@@ -179,16 +176,14 @@ NO_PAST = Past()
 
 def read_past(store: Store, as_of: date) -> Past:
     """Return what the store has of the nights before a day."""
-    nights = [judgement for _, judgement in earlier_nights(store, as_of, settings.USUAL_NIGHTS)]
-    changes = [judgement["differences"]["trends_changed"] for judgement in nights]
-    columns = tuple(judgement.get("columns", {}) for judgement in nights)
+    nights = earlier_nights(store, as_of, settings.MEASURED_NIGHTS)
+    columns = tuple(judgement.get("columns", {}) for _, judgement in nights)
     pointer, _ = read_pointer(store)
     before = _open_with_prices(store, pointer.previous[0]) if pointer and pointer.previous else None
-    usual = median(changes) if len(changes) >= settings.ENOUGH_NIGHTS else None
     week = _week_before(pointer, store, as_of)
     accepted = _accepted_since(store, week) if week else frozenset()
     games = frozenset(game for game in accepted if game is not None)
-    return Past(None if None in accepted else week, before, usual, columns, games)
+    return Past(None if None in accepted else week, before, columns, games)
 
 
 def _accepted_since(store: Store, week: Build) -> frozenset[str | None]:

@@ -32,11 +32,7 @@ class Explanation:
 
 
 def explain_build(lake: Lake, store: Store, repair: bool = False) -> Explanation:
-    """Explain what `make_build` would do with this lake and store, compared with the live or else the newest build.
-
-    Raises:
-        StoreError: The store, or the record of the other build, cannot be read.
-    """
+    """Explain what `make_build` would do with this lake and store, compared with the live or else the newest build."""
     with closing(BuildContext(lake, store, ONE_THREAD)) as context:
         run = BuildRun(context, repair)
         defects = run.reasons

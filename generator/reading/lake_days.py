@@ -40,12 +40,7 @@ class DayFile:
 
 
 def day_files(location: str, store: Store, tables: Collection[str], progress: Progress) -> Iterator[DayFile]:
-    """Yield the day files of some tables of a lake, by table, day and name.
-
-    Raises:
-        LakeError: The lake cannot be read.
-        StoreError: The store cannot be read.
-    """
+    """Yield the day files of some tables of a lake, by table, day and name."""
     backend = LakeFiles(location)
     files = [file for file in hash_day_files(location, backend, progress) if file.table in tables]
     verdicts = _verdicts(store, {FileKey(file.table, str(file.day), file.sha256) for file in files})

@@ -38,12 +38,7 @@ class OutlyingDay:
 
 
 def outlying_days(build: Build) -> list[OutlyingDay]:
-    """Return the outlying days of a build, oldest first. A game hides its sets of the same day.
-
-    Raises:
-        BuildError: DuckDB cannot read the prices.
-        StoreError: The prices cannot be fetched.
-    """
+    """Return the outlying days of a build, oldest first. A game hides its sets of the same day."""
     files = list(_history_files(build))
     if not files:
         return []

@@ -42,11 +42,7 @@ class LastNight:
 
 
 def last_failed_night(store: Store) -> LastNight | None:
-    """Return the newest night if it was refused, held back or failed; None if it published or changed nothing.
-
-    Raises:
-        StoreError: The reports or the quarantine cannot be read.
-    """
+    """Return the newest night if it was refused, held back or failed; None if it published or changed nothing."""
     night = newest_report(store)
     if night is None or night["outcome"] in (PUBLISHED, UNCHANGED):
         return None
@@ -81,11 +77,7 @@ def _next_steps(files: list[QuarantinedFile], location: str) -> Iterator[str]:
 
 
 def undone_decisions(store: Store, record: BuildRecord) -> str | None:
-    """Return what people decided about days and the live build does not follow yet, with the command; None for nothing.
-
-    Raises:
-        StoreError: The quarantine cannot be read.
-    """
+    """Return what people decided about days and the live build does not follow yet, with the command, or None."""
     skipped, inputs = skipped_files(record), record["provenance"]["inputs"]
     last_days = {table: known.get("last_day", "") for table, known in inputs.items()}
     undone = {
@@ -148,11 +140,7 @@ class Overview:
 
 
 def overview(store: Store, clock: Clock) -> Overview:
-    """Return the builds of a store with their counts, ages and gate results.
-
-    Raises:
-        StoreError: The pointer or a record cannot be read.
-    """
+    """Return the builds of a store with their counts, ages and gate results."""
     pointer, _ = read_pointer(store)
     live, previous = (pointer.build, pointer.previous) if pointer else (None, [])
     rows = []

@@ -97,9 +97,6 @@ def write_pages(
 
     Args:
         comparison: That of the run's gates, perhaps of other builds.
-
-    Raises:
-        BuildError, StoreError: A build cannot be read, or a page cannot be written.
     """
     new = open_build(store, report.build or "")
     if report.live_before:
@@ -139,11 +136,7 @@ def _encode(pieces: Iterable[str]) -> bytes:
 
 
 def summarize_build(store: Store, build: Build, clock: Clock, resources: Resources) -> BuildReport:
-    """Collect what the report of a build shows.
-
-    Raises:
-        BuildError, StoreError: The build cannot be read.
-    """
+    """Collect what the report of a build shows."""
     with prices_database(build, resources) as db:
         db.run(*(f"report/{view}" for view in _VIEWS))
         prices: dict[str, list[Record]] = {view: db.table(f"from {view}").to_pylist() for view in _VIEWS}

@@ -39,10 +39,6 @@ def read_usage(locations: Iterable[str], days: int | None, clock: Clock) -> KeyU
     Args:
         locations: Folders, `s3://` prefixes, or single files. A file that several of them hold counts once.
         days: How many days to count, today included. None: all.
-
-    Raises:
-        GeneratorError: A location holds no file, or a file cannot be read.
-        StoreError: A bucket cannot be read.
     """
     with closing(Database()) as database:
         names = {path: name for location in locations for path, name in _files(location, database.scratch)}

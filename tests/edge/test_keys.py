@@ -18,7 +18,7 @@ from edge_auth.live.keys import KeyRecord, digest, issue
 from edge_auth.live.log import Log
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.interface import Versioned
-from generator.reading.doctor.modes import check_modes
+from generator.reading.doctor.shim import check_modes
 from tests.support.commands import run
 from tests.support.service import until
 from tests.support.wsgi import WsgiClient

@@ -520,9 +520,7 @@ def test_prices_of_a_week_ago_are_no_new_prices(
 @together
 @pytest.mark.thorough
 def test_what_is_strange_is_said_and_stops_nothing(judged: Callable[..., Judgement]) -> None:
-    assert judged(nothing, past=Past(usual_changes=40)).remarks == []
-    [few] = judged(nothing, past=Past(usual_changes=1000)).remarks
-    assert few.gate == "changes-fewer" and few.message.endswith("on usual nights 1,000 do")
+    assert judged(nothing, past=Past()).remarks == []
 
 
 def swap_low_and_trend(lake: Path) -> None:
@@ -540,7 +538,10 @@ def all_offers_of_one_seller(lake: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
-        (swap_low_and_trend, r"price_guide.*: half of the values of (low|trend) are at least [0-9.]+ times what they "),
+        (
+            swap_low_and_trend,
+            r"price_guide.*: a quarter of the values of (low|trend) are at least [0-9.]+ times what ",
+        ),
         (
             all_offers_of_one_seller,
             "offers.*: [0-9]+% more of the values of cheapest_seller are one and the same; on the",
@@ -564,11 +565,18 @@ def test_a_column_that_is_as_on_no_night_before_is_said(
 def test_a_measure_is_compared_with_the_nights_that_have_it_and_may_fall_to_nothing() -> None:
     key = "price_guide/repeated trend/game"
     nights = [{key: [0.85, 0.9]}] * settings.ENOUGH_MEASURED_NIGHTS
-    tonight = Measured({key: [0.0, 0.0]}, {key: ["Magic", "Magic"]})
-    [strange] = unusual(tonight, nights)
+    [strange] = unusual([Measured(key, (0.0, 0.0), ("Magic", "Magic"))], nights)
     assert strange.sentence.startswith("price_guide of Magic: 0% of the values of trend are those of the row before")
-    new = Measured({"listings/missing available/set": [0.9, 0.9]}, {"listings/missing available/set": ["A", "A"]})
-    assert unusual(new, nights) == []
+    assert unusual([Measured("listings/missing available/set", (0.9, 0.9), ("A", "A"))], nights) == []
+
+
+def test_a_table_without_days_is_compared_with_what_it_was() -> None:
+    """It changes on few nights, so none before says what is usual."""
+    pages = Measured("products/missing cardmarket_url/game", (0.0, 0.9), ("Magic", "Pokémon"))
+    assert unusual([pages._replace(values=(0.0, 0.05))], []) == []
+    [strange] = unusual([pages], [])
+    assert strange.sentence.startswith("products of Pokémon: 90% more of the values of cardmarket_url are missing")
+    assert unusual([pages], [{pages.key: [0.0, 0.85]}]) == []
 
 
 @together

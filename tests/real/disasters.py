@@ -106,8 +106,7 @@ def prepare(folder: Path, data: Path) -> Nights:
         nights.builds[day] = open_build(nights.store, make(folder / "damaged", nights.store))
     known = [nights.builds[day] for day in sorted(nights.builds)]
     columns = tuple(judge(old, new, now=utc_now()).columns for old, new in pairwise(known))
-    [ordinary] = nights.judge(DamageKind(()))
-    nights.past = Past(usual_changes=ordinary.differences["trends_changed"], columns=columns)
+    nights.past = Past(columns=columns)
     return nights
 
 

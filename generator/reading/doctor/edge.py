@@ -30,12 +30,7 @@ _NGINX_SECONDS, _CONNECT_SECONDS = 30, 2.0
 
 
 def check_edge(file: Path, shim: ShimPlaces) -> Iterator[Finding]:
-    """Check a configuration that `cardpress edge config` wrote, and what nginx needs for it.
-
-    Raises:
-        OSError: The file cannot be read.
-        EdgeError: The store is no store.
-    """
+    """Check a configuration that `cardpress edge config` wrote, and what nginx needs for it."""
     text = file.read_text("utf-8", "replace")
     options = written_options(text)
     if options is None:

@@ -18,11 +18,7 @@ from generator.threads import ONE_THREAD
 
 
 def check_lake(location: str, clock: Clock) -> Iterator[Finding]:
-    """Check the tables and their newest days. In a folder, also open the newest file of each table.
-
-    Raises:
-        LakeError: The lake does not exist, a partition has no valid day, or a file does not match its table.
-    """
+    """Check the tables and their newest days. In a folder, also open the newest file of each table."""
     files = list_files(location)
     tables: dict[str, list[LakeFile]] = {}
     for file in files:
@@ -69,11 +65,7 @@ def _check_imports(lake: Path) -> Iterator[Finding]:
 
 
 def _check_columns(location: str, tables: dict[str, list[LakeFile]]) -> None:
-    """Check the newest file of each table against `build/lake.sql`.
-
-    Raises:
-        LakeError: A file does not match the declared columns.
-    """
+    """Check the newest file of each table against `build/lake.sql`."""
     db = Database(ONE_THREAD)
     try:
         for table, files in tables.items():
