@@ -34,6 +34,7 @@ _WORDS = {
     "missing": "{change} of the values of {column} are missing",
     "repeated": "{share} of the values of {column} are those of the row before",
     "low": "a quarter of the values of {column} are at most {times} times what they were",
+    "middle": "the middle one of the values of {column} is {times} times what it was",
     "high": "a quarter of the values of {column} are at least {times} times what they were",
     "whole": "{change} of the values of {column} are whole numbers",
     "order": "{change} of the values of {column} are at most {other}",
@@ -216,5 +217,5 @@ def _sentence(table: str, measure: str, part: str, value: float, usual: tuple[fl
     said = _WORDS[of].format(
         column=column, other="".join(other), share=f"{value:.0%}", change=change, times=f"{math.exp(value):.3g}"
     )
-    low, high = (f"{math.exp(end):.3g}" if of in ("low", "high") else f"{end:.0%}" for end in usual)
+    low, high = (f"{math.exp(end):.3g}" if of in ("low", "middle", "high") else f"{end:.0%}" for end in usual)
     return f"{table}{f' of {part}' if part else ''}: {said}; on the nights before {low} to {high}"

@@ -75,12 +75,7 @@ SOURCES = {
 
 
 class Comparison:
-    """Two builds, and the database that compares them.
-
-    Args:
-        old: The earlier build, or None.
-        resources: What DuckDB may use.
-    """
+    """Two builds, and the database that compares them. `old` is None where no build is live."""
 
     def __init__(self, old: Build | None, new: Build, resources: Resources = USUAL):
         self.old, self.new = old, new
@@ -90,10 +85,6 @@ class Comparison:
     def sides(self) -> tuple[tuple[str, Build | None], ...]:
         """Both builds with the names of their sides."""
         return ("old", self.old), ("new", self.new)
-
-    def close(self) -> None:
-        """Drop the database."""
-        self.db.close()
 
     def is_of(self, old: str, new: str) -> bool:
         """Return whether this compares the builds with these ids."""
@@ -134,7 +125,7 @@ def compare(old: Build | None, new: Build, resources: Resources = USUAL) -> Iter
         with named_faults(comparison):
             yield comparison
     finally:
-        comparison.close()
+        comparison.db.close()
 
 
 @contextmanager

@@ -177,9 +177,7 @@ class Diff:
     def _compare_objects(self, name: str, indexes: list[HashedKeys | None]) -> None:
         """Note the objects of a layer, or the list pages, that differ.
 
-        Args:
-            indexes: The key pattern and the hashes in the old and in the new build; None if that build has no such
-                layer.
+        The key pattern and the hashes of a build without such a layer are None.
         """
         pattern, empty = next((index[0], index[1].slice(0, 0)) for index in indexes if index)
         for side, index in zip(("old", "new"), indexes, strict=True):

@@ -7,6 +7,7 @@ files say names their `tables`. It adds `known_days` if it judges only days that
 `build/checks/remarks/` have the same form, but stop no build.
 """
 
+import itertools
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -83,13 +84,8 @@ def gates() -> Iterator[Gate]:
 
 
 def _header(sql: str) -> str:
-    """Return the comment at the head of an SQL file as one line."""
-    lines = []
-    for line in sql.splitlines():
-        if not line.startswith("--"):
-            break
-        lines.append(line.removeprefix("--").strip())
-    return " ".join(lines)
+    head = itertools.takewhile(lambda line: line.startswith("--"), sql.splitlines())
+    return " ".join(line.removeprefix("--").strip() for line in head)
 
 
 def judge(
@@ -105,14 +101,10 @@ def judge(
     """Run all gates for a new build, and collect what else is strange about it.
 
     Args:
-        comparison: Of the new build with the live one. Without that one only the gates that compare nothing return a
-            verdict.
-        now: The current time.
-        thresholds: Thresholds by gate, instead of the defaults.
+        comparison: Of the new build with the live one. Without that one, gates that compare return no verdict.
         forced: Gates that do not stop the build even if they are breached.
         days_left_out: Tables and days of files in quarantine. Records of these days are not counted as lost.
         max_age: By table of days, how many days old its newest row may be, for each game.
-        past: What the store has of the nights before.
     """
     limits = settings.GATES | dict(thresholds or {})
     old, db = comparison.old, comparison.db

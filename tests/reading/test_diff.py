@@ -282,11 +282,6 @@ class TestCommand:
             error = cardpress("diff", name, month.old, "--store", tmp_path / "empty", code=1)
             assert error.count("\n") == 1
 
-    @pytest.mark.thorough
-    def test_memory_that_is_none(self, month: Pair) -> None:
-        error = cardpress("diff", month.old, month.new, "--store", month.store, "--memory", "much", code=1)
-        assert error.startswith("cardpress: ") and error.count("\n") == 1
-
     def test_wrong_usage(self, month: Pair) -> None:
         cardpress("diff", month.old, "--store", month.store, code=2)
         cardpress("diff", month.old, month.new, "--store", month.store, "--format", "xml", code=2)
@@ -442,7 +437,3 @@ class TestHtml:
         assert columns == 15 * len(plots)
         sets = {attributes["data-set"] for tag, attributes in page.tags if "data-set" in attributes}
         assert all(f"{name}\n" in page.words[""] or name in page.words[""] for name in sets)
-
-    def test_top_bounds_it(self, month: Pair) -> None:
-        few, many = (Page(month.diff("--format", "html", "--top", top)) for top in (2, 50))
-        assert sum(tag == "tr" for tag, _ in few.tags) < sum(tag == "tr" for tag, _ in many.tags)

@@ -1,4 +1,4 @@
-"""How fresh and complete each game's price guide is: `show`, `report`, the report of a night and its metrics agree."""
+"""How fresh and complete each game's price guide is: `show`, the report of a night and its metrics agree."""
 
 import json
 import subprocess
@@ -10,7 +10,6 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tests.reading.test_report import Tables
 from tests.support.commands import run
 from tests.support.lake_edits import rewrite
 from tests.support.nights import FIRST_DAY, demo_lake, published
@@ -102,16 +101,6 @@ def test_a_late_game_and_a_missing_column_are_seen(place: Path) -> None:
     assert f'cardpress_nightly_game_guide_timestamp_seconds{{game="{late}"}} {seconds}\n' in metrics
     output = json.loads((place / "said.json").read_text())
     assert output["games"] == json.loads(run("show", "live", "--store", place / "store", "--json").stdout)["games"]
-
-
-def test_the_report_has_a_row_for_each_game(place: Path) -> None:
-    page = run("report", "--store", place / "store", "--out", place / "report.html")
-    assert page.stdout
-    cells = Tables((place / "report.html").read_text()).rows
-    header = next(row for row in cells if row[:5] == ["Game", "Products", "Rows", "Newest", "Half since"])
-    assert {"trend", "low", "avg30", "trend_holo", "avg7_holo"} < set(header[5:]) and len(header) == 5 + 12
-    late, _ = json.loads((place / "names.json").read_text())
-    assert any(row[:1] == [late] and YESTERDAY in row for row in cells)
 
 
 @pytest.mark.parametrize("command", [("--help",), ("show",), ("show", "live"), ("builds",)], ids=" ".join)

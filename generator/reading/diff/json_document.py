@@ -5,7 +5,7 @@ Each item of a list is on a line of its own, so that line-based tools can read t
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from edge_auth.builds.builds import Build
 from generator.compare.diff import Diff
@@ -15,35 +15,28 @@ _COUNT_VIEWS = ("item_counts", "field_counts", "price_counts", "distribution", "
 _BATCH_ROWS = 10_000
 
 
-@dataclass(frozen=True)
-class _List:
-    """A list of the document: the rows of `build/diff/json_lists.sql` that it holds, and their order."""
-
-    rows: str
-    order: str
-
-
-def _item_lists(resource: str) -> dict[str, _List]:
-    changes = (f"json_items where list = '{change}' and resource = '{resource}'" for change in ("added", "removed"))
-    added, removed = (_List(rows, "id, key") for rows in changes)
-    changed = _List(f"json_changes where resource = '{resource}'", "id, key")
-    return {"added": added, "removed": removed, "changed": changed}
-
-
-_LISTS: dict[str, _List | dict[str, _List]] = {
-    "objects": _List("json_objects", "layer_place(resource), id, key"),
+# The rows of `build/diff/json_lists.sql` that each list of the document holds.
+_LISTS: dict[str, str | dict[str, str]] = {
+    "objects": "json_objects order by layer_place(resource), id, key",
     "products": {
-        "added": _List("json_products where list = 'added'", "id"),
-        "removed": _List("json_products where list = 'removed'", "id"),
-        "renamed": _List("json_renamed_products", "id"),
-        "moved": _List("json_moved_products", "id"),
-        "changed": _List("json_changes where resource = 'products'", "id"),
+        "added": "json_products where list = 'added' order by id",
+        "removed": "json_products where list = 'removed' order by id",
+        "renamed": "json_renamed_products order by id",
+        "moved": "json_moved_products order by id",
+        "changed": "json_changes where resource = 'products' order by id",
     },
     "prices": {
-        name: _List(f"json_prices where list = '{name}'", "key desc, id") for name in ("moves", "appeared", "went")
+        name: f"json_prices where list = '{name}' order by key desc, id" for name in ("moves", "appeared", "went")
     },
-    **{resource: _item_lists(resource) for resource in ("sets", "watchlist", "fingerprints")},
-    "fingerprint_index": _List("json_changes where resource = 'fingerprint index'", "key"),
+    **{
+        resource: {
+            "added": f"json_items where list = 'added' and resource = '{resource}' order by id, key",
+            "removed": f"json_items where list = 'removed' and resource = '{resource}' order by id, key",
+            "changed": f"json_changes where resource = '{resource}' order by id, key",
+        }
+        for resource in ("sets", "watchlist", "fingerprints")
+    },
+    "fingerprint_index": "json_changes where resource = 'fingerprint index' order by key",
 }
 
 
@@ -53,18 +46,18 @@ def as_json(diff: Diff) -> Iterator[str]:
     yield f'{{"format":{FORMAT},\n'
     for name, build in (("old", diff.old), ("new", diff.new)):
         yield f'"{name}":{_dump(_build(build))},\n'
-    yield f'"layers":{_lines(asdict(counts) for counts in diff.layers())},\n'
-    yield f'"resources":{_lines(asdict(counts) for counts in diff.resources())},\n'
+    for name, counts in (("layers", diff.layers()), ("resources", diff.resources())):
+        yield f'"{name}":{_lines(map(asdict, counts))},\n'
     for view in _COUNT_VIEWS:
         yield f'"{view}":{_lines(diff.db.table(f"from {view}").to_pylist())},\n'
     yield from _members(diff, _LISTS)
     yield "}\n"
 
 
-def _members(diff: Diff, members: Mapping[str, _List | dict[str, _List]]) -> Iterator[str]:
+def _members(diff: Diff, members: Mapping[str, str | dict[str, str]]) -> Iterator[str]:
     for number, (name, member) in enumerate(members.items()):
         yield f'{"," if number else ""}"{name}":'
-        if isinstance(member, _List):
+        if isinstance(member, str):
             yield from _items(diff, member)
         else:
             yield "{"
@@ -73,8 +66,8 @@ def _members(diff: Diff, members: Mapping[str, _List | dict[str, _List]]) -> Ite
         yield "\n"
 
 
-def _items(diff: Diff, list_: _List) -> Iterator[str]:
-    rows = diff.db.connection.sql(f"select json from {list_.rows} order by {list_.order}")
+def _items(diff: Diff, rows_of_list: str) -> Iterator[str]:
+    rows = diff.db.connection.sql(f"select json from {rows_of_list}")
     yield "["
     separator = "\n"
     for batch in rows.to_arrow_reader(_BATCH_ROWS):
