@@ -57,8 +57,6 @@ GATES = {
     "prices-returned": 0.3,  # share
     "averages-mixed": 0.5,  # share
     "kinds-changed": 0.02,  # share
-    "categories-changed": 0.05,  # share
-    "dates-changed": 0.05,  # share
     "products-added": 0.5,  # share
     "days-scaled": 0.25,  # distance of the middle price ratio from 1
     "listings-scaled": 0.3,  # distance of the middle price ratio from 1

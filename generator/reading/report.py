@@ -224,9 +224,6 @@ def _coverage_table(rows: list[Record]) -> Table:
     def covered(head: str, name: str) -> Column:
         return head, lambda row: part(row[name], row["products"])
 
-    def kind(row: Record) -> str:
-        return "" if row["kind"] == "all" else str(row["kind"])
-
     columns: list[Column] = [
         ("Game", lambda row: what("all games" if row["all_games"] else row["game"] or NO_GAME)),
         ("Kind", lambda row: Cell(row["kind"])),
@@ -238,9 +235,7 @@ def _coverage_table(rows: list[Record]) -> Table:
         "The share of the products of a game and kind that have each price. Checked: products with a check under the "
         "seller filter, with or without offers."
     )
-    made = table("Coverage of prices", columns, rows, note, "wide")
-    shown = [line._replace(kind=kind(row)) for line, row in zip(made.rows, rows, strict=True)]
-    return Table(made.title, made.heads, shown, note, "wide")
+    return table("Coverage of prices", columns, rows, note, "wide")
 
 
 def _indexes_table(judgement: _Stored) -> Table:

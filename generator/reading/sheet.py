@@ -75,7 +75,7 @@ def table(title: str, columns: Sequence[Column], records: Iterable[Record], note
     rows = [
         Row(
             tuple(cell(record) for _, cell in columns),
-            record.get("kind") or "",
+            "" if record.get("kind") == "all" else record.get("kind") or "",
             set_name(record) if "set_name" in record else "",
         )
         for record in records

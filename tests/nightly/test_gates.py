@@ -287,8 +287,6 @@ DAMAGES: dict[str, list[Damage]] = {
     "set-shrank": [averages_swapped_and_parts_missing, only_a_set_gone],
     "kind-shrank": [averages_swapped_and_parts_missing],
     "kinds-changed": [other_texts],
-    "categories-changed": [other_texts],
-    "dates-changed": [other_texts],
     "products-added": [twice_the_products],
     "days-scaled": [days_of_the_past_wrong, old_day("an_old_day_x_9", "9")],
     "days-drifted": [old_day("an_old_day_x_1.2", "1.2")],
