@@ -78,12 +78,6 @@ def test_each_form_has_its_own_tag(anonymous: Client) -> None:
     assert anonymous.get("/?a=1&a=1", X_Build="2020-01-01-000000000000").status == 200
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH"])
-def test_other_methods_are_refused(anonymous: Client, method: str) -> None:
-    answer = anonymous.send(method, "/")
-    assert (answer.status, answer.code, answer["Allow"]) == (405, "method_not_allowed", "GET, HEAD")
-
-
 def test_it_says_what_is_there_and_how_fresh(anonymous: Client, site_service: Service, site_key: str) -> None:
     text = re.sub(r"\s+", " ", Markup(anonymous.get("/").text).text)
     status = site_service.client(site_key).get("/api/v1/status").json

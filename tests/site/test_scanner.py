@@ -283,16 +283,6 @@ def test_accessible_in_both_themes_at_all_widths(
         assert overflow(page) == [], width
 
 
-def test_pages_link_to_it(page: Page, demo_service: tuple[Service, str]) -> None:
-    service, key = demo_service
-    page.goto(f"http://127.0.0.1:{service.port}/")
-    page.get_by_role("link", name="Scan", exact=True).click()
-    expect(page.get_by_role("heading", name="Scan a card")).to_be_visible()
-    page.goto(f"http://127.0.0.1:{service.port}/explore#key={key}")
-    page.get_by_role("link", name="Scan", exact=True).click()
-    expect(page.get_by_label("Choose a picture")).to_be_focused()
-
-
 # The drawn cards of the demo: no other host is asked for them, and a photo is recognised.
 
 

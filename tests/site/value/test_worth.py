@@ -4,13 +4,12 @@ import re
 from datetime import timedelta
 
 import pytest
-from playwright.sync_api import Page, Request, Route, expect
+from playwright.sync_api import Page, expect
 
 from tests.site.test_accessibility import assert_accessible, overflow
 from tests.site.value.conftest import choose, paste
-from tests.support.list_files import COLLECTION, FORMATS, Owned, deck, stock
+from tests.support.list_files import COLLECTION, FORMATS, Owned, stock
 from tests.support.list_worth import WEEKS, Worth, euros
-from tests.support.service import Service
 from tests.support.value_lake import AS_OF, FILLERS, OLD, SHINY, YOUNG
 
 
@@ -139,17 +138,6 @@ def test_what_a_set_lacks(page: Page, worth: Worth) -> None:
     expect(page.locator("#result")).to_contain_text("without 1 that have no such price")
 
 
-def test_a_build_without_series_and_names_is_valued(page: Page, worth: Worth) -> None:
-    def refuse(route: Route) -> None:
-        route.fulfill(status=404, json={"error": {"code": "not_found", "message": "an older version made it"}})
-
-    for old in ("series*", "cards/named*"):
-        page.route(f"**/api/v1/{old}", refuse)
-    choose(page, deck(COLLECTION[:3]))
-    expect(page.locator("#trend-total")).to_have_text(euros(worth.total(COLLECTION[:3])))
-    expect(page.locator("#worth")).to_contain_text("There are no prices of earlier weeks.")
-
-
 @pytest.mark.thorough
 def test_accessible_in_both_themes_at_all_widths(page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
@@ -161,12 +149,3 @@ def test_accessible_in_both_themes_at_all_widths(page: Page) -> None:
     for width in (390, 600, 768, 1024, 1440):
         page.set_viewport_size({"width": width, "height": 900})
         assert overflow(page) == [], width
-
-
-@pytest.mark.thorough
-def test_pages_link_to_it(page: Page, service: Service, requests: list[Request]) -> None:
-    for path in ("/", "/explore"):
-        page.goto(f"http://127.0.0.1:{service.port}{path}")
-        page.get_by_role("link", name="My cards", exact=True).first.click()
-        expect(page.get_by_role("heading", name="My cards")).to_be_visible()
-    requests.clear()  # of the other pages

@@ -37,7 +37,7 @@ export function cardView({api, route, announce, cards, sets}) {
     api.get("series", {ids: product.id_product}, {signal: asking.signal}).then(([{data}]) =>
       view.querySelector(".headline").append(...range(product, data[0])), () => {});
     api.get(`cards/${route.id}/identifiers`, {}, {signal: asking.signal})
-      .then(([{identifiers}]) => view.append(...otherIds(identifiers, announce)), () => {}); // older builds have none
+      .then(([{identifiers}]) => view.append(...otherIds(identifiers, announce)), () => {}); // a copy as plain files has none
   }).catch((error) => {
     if (asking.signal.aborted) return;
     if (error.status !== 404 && error.code !== "invalid_parameter") return announce(error, true);

@@ -35,7 +35,7 @@ export function cardsView({api, route, announce, names, facets}) {
     next = null;
     list.setAttribute("aria-busy", "true");
     try {
-      const [page, from, rows] = await search(api, filters, {limit: CARDS_PER_PAGE, offset}, {signal, build});
+      const [page, from, rows] = await api.get("cards", {...filters.query(), limit: CARDS_PER_PAGE, offset}, {signal, build});
       [next, build] = [page.pagination.next_offset, from];
       if (offset === 0) {
         list.replaceChildren();
@@ -98,19 +98,6 @@ export function cardsView({api, route, announce, names, facets}) {
   load();
   view.leave = () => { asking.abort(); watch.disconnect(); clearTimeout(typing); };
   return view;
-}
-
-/** A page of the search. A build that is older than the sort by match uses the default sort. */
-async function search(api, filters, page, asked) {
-  const query = filters.query();
-  try {
-    return await api.get("cards", {...query, ...page}, asked);
-  } catch (error) {
-    if (query.sort !== "match" || asked.signal.aborted) throw error;
-    const found = await api.get("cards", {...filters.values(), ...page}, asked);
-    filters.forgetMatch();
-    return found;
-  }
 }
 
 function summary(many, total) {

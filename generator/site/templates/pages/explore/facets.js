@@ -12,7 +12,7 @@ export class Facets {
 
   /**
    * The options of each filter that has a list. Each filter is counted with all others, so that it shows what another
-   * choice would find; `whole` has the numbers of all filters. Without filters, from a build that is older than /facets, and
+   * choice would find; `whole` has the numbers of all filters. Without filters, from a copy as plain files, and
    * where /facets does not know all prices, sets and games come without counts.
    */
   async of(filters, asked) {

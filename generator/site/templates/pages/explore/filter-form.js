@@ -1,7 +1,7 @@
 // The form of the catalogue's filters.
 import {combobox} from "./combobox.js";
 import {h} from "./dom.js";
-import {clear, countable, fields, followSearch, forgetMatch, isWhole, recount, text, values} from "./filters.js";
+import {clear, countable, fields, followSearch, isWhole, recount, text, values} from "./filters.js";
 
 const TYPING_MILLISECONDS = 250;
 const FOLDED = "(max-width: 40rem)"; // where the filters are closed at first
@@ -29,7 +29,6 @@ export function filterForm(params, names) {
     query: () => ({...found(values(form)), sort: elements.sort.value}),
     countable: () => countable(form) && found(countable(form)),
     offer: (found) => recount(elements, Object.assign(offered, {kind: null, rarity: [], ...found})),
-    forgetMatch: () => forgetMatch(elements),
   };
   empty.addEventListener("click", () => { clear(elements); filters.changed(0); });
   listen(form, filters, offered);

@@ -37,14 +37,8 @@ export function moversView({api, route, announce}) {
       announce(counts.some(Boolean) ? "" : "No price moved so within this time.");
     } catch (error) {
       if (signal.aborted) return;
-      if (query.confirmed && error.code === "invalid_parameter") return forget(); // the build is older than confirmed moves
       announce(error, true);
     }
-  }
-
-  function forget() {
-    for (const part of [fields.at(-1), about]) part.remove();
-    load();
   }
 
   load();

@@ -30,7 +30,7 @@ export class Names {
     return this.#names ??= this.#read();
   }
 
-  /** A build that is older than the names has none. */
+  /** Without them nothing is completed. */
   async #read() {
     try {
       const [{names}] = await this.api.get("names");

@@ -8,8 +8,8 @@ export function marketPrice(guide) {
 }
 
 /**
- * What the cards cost together, and how many have no price; nothing in a build that is older than such sums. `missed` is how
- * many cards the sum misses, whose price is that of foils.
+ * What the cards cost together, and how many have no price; nothing in a copy as plain files. `missed` is how many cards the
+ * sum misses, whose price is that of foils.
  */
 export function inAll({products, priced, value, missed} = {}) {
   if (!priced) return "";

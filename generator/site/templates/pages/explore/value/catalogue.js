@@ -7,7 +7,7 @@ const MOST_SETS = 1000; // of an answer
 export class Catalogue {
   cards = new Map(); // by id
   series = new Map(); // by id: a price or null for each week
-  weeks = []; // Mondays; none if the build is older than /series
+  weeks = []; // Mondays
   #unknown = new Set();
   #named = new Map();
   #kept = new Map(); // other answers, by what was asked
@@ -28,19 +28,15 @@ export class Catalogue {
     }
   }
 
-  /** Load the prices of a year, likewise. A build that is older than they has none. */
+  /** Load the prices of a year, likewise. */
   async loadSeries(ids, signal, done = () => {}) {
     const missing = ids.filter((id) => !this.series.has(id) && !this.#unknown.has(id));
-    try {
-      for (const part of hundreds(missing)) {
-        const [{weeks, data, not_found: unknown}] = await this.#get("series", {ids: part.join()}, signal);
-        this.weeks = weeks;
-        for (const {id_product: id, trend} of data) this.series.set(id, trend);
-        for (const id of unknown) this.#unknown.add(id);
-        done(part.length);
-      }
-    } catch (error) {
-      if (error.status !== 404) throw error;
+    for (const part of hundreds(missing)) {
+      const [{weeks, data, not_found: unknown}] = await this.#get("series", {ids: part.join()}, signal);
+      this.weeks = weeks;
+      for (const {id_product: id, trend} of data) this.series.set(id, trend);
+      for (const id of unknown) this.#unknown.add(id);
+      done(part.length);
     }
   }
 
@@ -52,11 +48,11 @@ export class Catalogue {
     });
   }
 
-  /** The ids of sets by the codes that other catalogues give them. A build that is older has none. */
+  /** The ids of sets by the codes that other catalogues give them. */
   codes(signal) {
     return this.#once("codes", async () => {
       const answer = await fetch("/explore/value/codes.json", {signal, credentials: "omit", referrerPolicy: "no-referrer"});
-      return new Map(answer.ok ? Object.entries(await answer.json()) : []);
+      return new Map(Object.entries(await answer.json()));
     });
   }
 
@@ -74,20 +70,15 @@ export class Catalogue {
     return this.#once("names", async () => (await this.#get("names", {}, signal))[0].names);
   }
 
-  /** The products of names, as in /cards/named, by name; null if the build is older than that. `done(number)` counts names. */
+  /** The products of names, as in /cards/named, by name. `done(number)` counts names. */
   async named(names, signal, done = () => {}) {
-    try {
-      for (const part of hundreds(names.filter((name) => !this.#named.has(name)))) {
-        const [{data, not_found: unknown}] = await this.#get("cards/named", {names: part.join("\n")}, signal);
-        for (const name of unknown) this.#named.set(name, undefined);
-        for (const entry of data) this.#named.set(entry.name, entry);
-        done(this.#named.size);
-      }
-      return this.#named;
-    } catch (error) {
-      if (error.status !== 404) throw error;
-      return null;
+    for (const part of hundreds(names.filter((name) => !this.#named.has(name)))) {
+      const [{data, not_found: unknown}] = await this.#get("cards/named", {names: part.join("\n")}, signal);
+      for (const name of unknown) this.#named.set(name, undefined);
+      for (const entry of data) this.#named.set(entry.name, entry);
+      done(this.#named.size);
     }
+    return this.#named;
   }
 
   /** The ids of products by their values in the scheme of another catalogue. A service without it knows none. */

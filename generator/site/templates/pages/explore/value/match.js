@@ -1,7 +1,7 @@
 // Finds the product of each line: by its id, else as other catalogues name it, else by its name, set and number.
 import {wordText} from "../fold.js";
 import {matchElsewhere} from "./elsewhere.js";
-import {decide, energyOf, faceOf, nearest, numberKey} from "./same-card.js";
+import {decide, energyOf, faceOf, numberKey} from "./same-card.js";
 import {cheapestFirst} from "./valuation.js";
 
 const MOST_CHOICES = 20;
@@ -88,21 +88,9 @@ const namesOf = (line) => [line.whole, longerName(line), line.name, faceOf(line.
 /** The name with what seems to be the code of a set, and may be the end of the name: `Mewtwo EX 54`. "" where it stands in brackets. */
 const longerName = ({whole, name, set}) => (set && whole?.startsWith(`${name} ${set} `) ? `${name} ${set}` : "");
 
-/** The products of names. A build that is older than lists of names is searched for each. */
+/** The products of names. Names that no product has are looked for among the first faces of cards with two. */
 async function namedProducts(names, catalogue, signal, done) {
   const found = await catalogue.named(names, signal, done);
-  if (found) return withFaces(names, found, catalogue, signal);
-  const entries = new Map();
-  for (const [at, name] of names.entries()) {
-    const cards = nearest(name, await catalogue.search(searchOf(name), signal));
-    if (cards.length) entries.set(name, {matched: "", products: cards.length, ids: cards.map((card) => card.id_product)});
-    done(at + 1);
-  }
-  return entries;
-}
-
-/** Find names that no product has among the first faces of cards with two. */
-async function withFaces(names, found, catalogue, signal) {
   const missing = names.filter((name) => !found.get(name));
   const cards = missing.length ? await catalogue.names(signal) : [];
   const byFace = new Map(cards.filter(({name}) => faceOf(name) !== name).map(({name}) => [wordText(faceOf(name)), name]));

@@ -54,7 +54,7 @@ function agreeing(name, cards) {
 }
 
 /** The Cards whose name is nearest to a name, of those that are equal to it in one of the three ways. */
-export function nearest(name, cards) {
+function nearest(name, cards) {
   for (const wanted of [name, faceOf(name)].map(nameKey)) {
     for (const key of KEYS) {
       const found = cards.filter((card) => key(card.name) === wanted);
