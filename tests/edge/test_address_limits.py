@@ -32,7 +32,7 @@ def _bucket(name: str) -> int:
 
 
 def test_chosen_addresses_do_not_push_a_key_out(behind_proxy):
-    bucket = _bucket(f"key {behind_proxy.get('/api/v1/me').json()['id']}")
+    bucket = _bucket(f"key {behind_proxy.get('/api/v1/me').json['id']}")
     every = (str(ip_address((10 << 24) + number)) for number in count())
     chosen = list(islice((address for address in every if _bucket(f"address {address}") == bucket), 9))
 

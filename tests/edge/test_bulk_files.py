@@ -47,7 +47,7 @@ def client(three_builds: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def largest(client: WsgiClient) -> dict:
-    return max(client.get(BULK).json()["files"], key=lambda file: file["bytes"])
+    return max(client.get(BULK).json["files"], key=lambda file: file["bytes"])
 
 
 def begun(client: WsgiClient, file: dict) -> Iterator[bytes]:

@@ -139,7 +139,7 @@ def test_a_build_that_cannot_be_copied_is_not_tried_at_each_poll(
         refresh()
         tries.append(sum(name == f"builds/{new}.json" for name in bucket.read))
     assert [number > 0 for number in tries] == [True, False, True, False, True]
-    assert client.get("/healthz").json()["store"] == "failing"
+    assert client.get("/healthz").json["store"] == "failing"
     assert client.get(f"{API}status").headers["X-Build"] == before
     bucket.before_get = lambda name: None
     now += 300
@@ -166,7 +166,7 @@ def test_a_lost_document_takes_no_other_step_away(bucket: FailingBucket, tmp_pat
     lost, whole = (Path(bucket.location, changes_name(step.from_, step.to)) for step in steps)
     aside = lost.rename(tmp_path / "aside")
     client = WsgiClient(bucket.location, str(tmp_path / "state"), 1_000_000)
-    assert len(client.get(f"{API}changes").json()["data"]) == 2
+    assert len(client.get(f"{API}changes").json["data"]) == 2
     assert client.get(f"{API}changes/{whole.stem}").status == 200
     assert client.get(f"{API}changes/{lost.stem}").status == 500
     until(lambda: lost.stem in client.log and "are not all copied" in client.log, SECONDS, "it says so")

@@ -148,10 +148,10 @@ def test_a_cache_may_share_answers_that_it_asks_for(location: str, tmp_path: Pat
 
 def test_what_a_cache_may_not_share(location: str, tmp_path: Path) -> None:
     client = WsgiClient(location, str(tmp_path / "state"), 1000, behind_cdn=True)
-    [step] = client.get(f"{API}/changes").json()["data"]
+    [step] = client.get(f"{API}/changes").json["data"]
     for target in (f"{API}/me", f"{API}/changes", step["url"]):
         answer = client.get(target)
         assert answer.status == 200 and {name: answer.headers[name] for name in OWN} == OWN
-    file = client.get(f"{API}/bulk").json()["files"][0]["name"]
+    file = client.get(f"{API}/bulk").json["files"][0]["name"]
     assert client.get(f"{API}/bulk/{file}").headers["Cache-Control"].startswith("private, ")
     assert client.get(f"{API}/cards?limit=0").headers["Cache-Control"] == "no-store"

@@ -77,7 +77,7 @@ def ask(client: WsgiClient, path: str, **headers: str) -> Callable[[], object]:
 def subjects(client: WsgiClient) -> dict[str, str]:
     """A value of each variable part of a path, such that the path has an answer."""
     first = {
-        name: client.get(f"/api/v1/{name}").json() for name in ("cards", "watchlist", "identifiers", "bulk", "status")
+        name: client.get(f"/api/v1/{name}").json for name in ("cards", "watchlist", "identifiers", "bulk", "status")
     }
     return {
         "idProduct": str(first["cards"]["data"][0]["id_product"]),

@@ -93,7 +93,7 @@ def agree(named: AnyClient, oracle: Oracle, path: str, **query: object) -> None:
     status, expected = oracle.ask(target)
     answer = named.get(target)
     assert answer.status == status, target
-    assert not differences(expected, answer.json() if status == 200 else answer.code), target
+    assert not differences(expected, answer.json if status == 200 else answer.code), target
 
 
 @pytest.mark.parametrize("typed", [*TYPED, *dict.fromkeys(NAMES)], ids=ascii)
@@ -129,8 +129,8 @@ def test_find_looks_at_name_set_and_number(named: AnyClient, oracle: Oracle, typ
 
 
 def test_find_finds_products_by_each_of_the_three(named: AnyClient) -> None:
-    found = {find: named.get(f"/api/v1/facets?find={find}").json()["products"] for find in ("pikachu", "path", "tg04")}
-    found["all three"] = named.get("/api/v1/facets?find=TG4%20path%20pikachu").json()["products"]
+    found = {find: named.get(f"/api/v1/facets?find={find}").json["products"] for find in ("pikachu", "path", "tg04")}
+    found["all three"] = named.get("/api/v1/facets?find=TG4%20path%20pikachu").json["products"]
     assert all(found.values()) and found["all three"] < min(found["pikachu"], found["path"], found["tg04"])
 
 
@@ -148,7 +148,7 @@ def test_a_list_of_names(named: AnyClient, oracle: Oracle, more: dict[str, str],
 
 def test_a_list_finds_names_in_each_way(named: AnyClient) -> None:
     names = "Professor\u2019s Research\r\n\r\n Charizard EX \ncharizard-ex\nCharizard EX\nnone such\n\u2606!"
-    found = named.get("/api/v1/cards/named?" + urlencode({"names": names})).json()
+    found = named.get("/api/v1/cards/named?" + urlencode({"names": names})).json
     ways = [(entry["name"], entry["matched"]) for entry in found["data"]]
     first, *others = ways
     assert first == ("Professor\u2019s Research", "short") and found["not_found"] == ["none such"]
@@ -211,7 +211,7 @@ def test_names_are_percent_decoded(named: AnyClient, parts: list[str]) -> None:
     names = {line.strip() for line in text.split("\n")} - {""}
     assert answer.status == (200 if names else 400)
     if names:
-        found = answer.json()
+        found = answer.json
         assert {*(entry["name"] for entry in found["data"]), *found["not_found"]} == names
 
 

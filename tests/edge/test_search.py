@@ -47,21 +47,21 @@ def test_search_equals_the_oracle(client: AnyClient, seed: int) -> None:
     choices |= {"min_price": ("0", "1.5", "3"), "max_price": ("3", "4.25", "9")}
     values = {name: rng.choice(allowed) for name, allowed in choices.items() if rng.random() < 0.3}
     target = cards({**values, "offset": rng.choice([0, 0, 3, 99, 150]), "limit": rng.choice([1, 50, 100])})
-    assert client.get(target).json() == expected(target)
+    assert client.get(target).json == expected(target)
 
 
 @pytest.mark.parametrize("name", TEXT_FILTERS)
 def test_each_text_filter_finds_what_the_oracle_finds(client: AnyClient, name: str) -> None:
     assert any(expected(cards({name: value}))["data"] for value in TEXTS[name]), "the small store has no such value"
     for value in TEXTS[name]:
-        assert client.get(cards({name: value})).json() == expected(cards({name: value})), value
+        assert client.get(cards({name: value})).json == expected(cards({name: value})), value
 
 
 def all_pages(client: AnyClient, values: dict[str, Any]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     offset = 0
     while offset is not None:
-        page = client.get(cards({**values, "offset": offset})).json()
+        page = client.get(cards({**values, "offset": offset})).json
         assert len(page["data"]) == values["limit"] or not page["pagination"]["has_more"]
         found += page["data"]
         offset = page["pagination"]["next_offset"]
@@ -133,19 +133,19 @@ def test_a_set_that_is_not_known_names_the_nearest(client, path, typed, near):
 
 
 def test_sets(client):
-    everything = client.get("/api/v1/sets").json()
+    everything = client.get("/api/v1/sets").json
     assert [s["name"] for s in everything["data"]] == ["151", "Base Set", "Pokémon EX", "Twins", "Twins"]
-    some = client.get("/api/v1/sets?q=+POKE+&limit=1").json()
+    some = client.get("/api/v1/sets?q=+POKE+&limit=1").json
     assert [s["id"] for s in some["data"]] == [151]
-    assert client.get("/api/v1/sets?limit=2&offset=4").json()["pagination"]["returned"] == 1
-    assert client.get("/api/v1/sets?offset=99").json()["data"] == []
+    assert client.get("/api/v1/sets?limit=2&offset=4").json["pagination"]["returned"] == 1
+    assert client.get("/api/v1/sets?offset=99").json["data"] == []
 
 
 @pytest.mark.parametrize(("rank", "days"), [(0, None), (1, None), (0, 1), (0, 2), (0, 3650), (0, 234), (0, 235)])
 def test_card_history(client, products, rank, days):
     product = products[rank]
     target = f"/api/v1/cards/{product['id_product']}" + (f"?days={days}" if days else "")
-    history = client.get(target).json()["history"]
+    history = client.get(target).json["history"]
     shown = [row["day"] for row in history["price_guide"]]
     closed = CLOSED_DAYS if rank % 2 == 0 else []
     first = {1: "2026-08-22", 2: "2026-08-21", 234: "2026-01-01", 235: "2025-12-31"}.get(days, "")

@@ -27,8 +27,8 @@ from tests.support.s3_fixtures import on_s3
 from tests.support.s3_proxy import ALWAYS, Proxy
 from tests.support.s3_servers import READER, SERVERS, S3Server, best
 from tests.support.selection import mostly_thorough
-from tests.support.service import until
-from tests.support.wsgi import Response, WsgiClient
+from tests.support.service import HttpAnswer, until
+from tests.support.wsgi import WsgiClient
 
 pytestmark = [*on_s3, pytest.mark.shim_only("counts requests and polls in this process"), pytest.mark.thorough]
 
@@ -150,13 +150,13 @@ def test_a_restart_fetches_nothing_again(
         with object_requests(proxy) as made:
             reader.reopen()
             until_ready(reader)
-            until(lambda: reader.get("/healthz").json()["store"] == "ok", LIMIT, "it is repaired")
+            until(lambda: reader.get("/healthz").json["store"] == "ok", LIMIT, "it is repaired")
             assert reader.get(f"{API}cards?q=pika&limit=100").body == right["cards?q=pika&limit=100"]
         files = [line for line in made if not line.split()[1].endswith("index.arrow")]
         assert len(files) == damaged and all(largest.name in line for line in files)
 
 
-def honest(answer: Response) -> bool:
+def honest(answer: HttpAnswer) -> bool:
     """Whether an answer is the refusal that a failing store calls for."""
     return (answer.status, answer.code) == (500, "internal_error") and int(answer.headers["Retry-After"]) > 0
 
@@ -178,12 +178,12 @@ def test_a_store_that_fails_only_keeps_newer_builds_away(
             until(lambda: reader.get(f"{API}cards/{OPEN}").status == 200, LIMIT, "it has its copies")
         assert {path: reader.get(API + path).body for path in right} == right
         assert [reader.get(API + path).status for path in NOT_THERE] == [404, 404, 404]
-        until(lambda: reader.get("/healthz").json().get("store") == "failing", LIMIT, "it says so")
+        until(lambda: reader.get("/healthz").json.get("store") == "failing", LIMIT, "it says so")
         assert honest(reader.get(f"{API}cards", x_build="2020-01-01-0123456789ab"))
     proxy.break_next("", 0)
     new = small_store.add_build(store, 50)
     until(lambda: reader.get(f"{API}cards").headers["X-Build"] == new, LIMIT, "it follows")
-    until(lambda: reader.get("/healthz").json()["store"] == "ok", LIMIT, "the store is well")
+    until(lambda: reader.get("/healthz").json["store"] == "ok", LIMIT, "the store is well")
 
 
 def test_shims_of_one_store_with_other_keys_share_no_copies(server: S3Server, tmp_path: Path, often: None) -> None:
@@ -228,8 +228,8 @@ def test_a_build_switch_loses_no_request(client: WsgiClient, store: Store) -> No
             status = client.get(f"{API}status")
             found = client.get(f"{API}cards?q=&rarity=rare&sort=low&offset={number}&limit=1")
             assert (status.status, found.status) == (200, 200)
-            assert status.json()["build"]["id"] == status.headers["X-Build"]
-            assert status.json()["catalogue"]["products"] == products[status.headers["X-Build"]]
+            assert status.json["build"]["id"] == status.headers["X-Build"]
+            assert status.json["catalogue"]["products"] == products[status.headers["X-Build"]]
             seen.append(status.headers["X-Build"])
 
     with ThreadPoolExecutor(2) as pool:
@@ -283,7 +283,7 @@ def test_keys_in_every_shim(store: Store, tmp_path: Path) -> None:
         until(lambda shim=shim: shim.get(f"{API}me", key=key).status == 200, LIMIT, "the key is in force")
     file.update(record.id, rate_limit=200)
     for shim in (client, other):
-        until(lambda shim=shim: shim.get(f"{API}me", key=key).json()["rate_limit"] == 200, LIMIT, "the new limit")
+        until(lambda shim=shim: shim.get(f"{API}me", key=key).json["rate_limit"] == 200, LIMIT, "the new limit")
     old = read_pointer(store)[0].build
     small_store.add_build(store, 50)
     file.update(record.id, revoked=True)

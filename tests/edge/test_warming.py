@@ -38,7 +38,7 @@ def client(store: FolderStore, before: str, tmp_path: Path, monkeypatch: pytest.
     """Return a client that has asked for all these. The shim has all the time that it needs to make them again."""
     monkeypatch.setattr(build_registry, "_MAX_WARMING_SECONDS", inf)
     client = WsgiClient(store.location, str(tmp_path / "state"), 10_000)
-    [step] = client.get(f"{API}changes").json()["data"]
+    [step] = client.get(f"{API}changes").json["data"]
     for target in (*ASKED, GONE, "/docs", step["url"]):
         for coding in ("gzip", "identity"):
             assert client.get(target, accept_encoding=coding).status == 200
@@ -81,4 +81,4 @@ def test_a_build_goes_live_without_them_too(
         monkeypatch.setattr(serving, "warm", fail)
         client.reopen()
     until_live(client, small_store.add_build(store, FEW))
-    assert client.get("/healthz").json()["store"] == "ok"
+    assert client.get("/healthz").json["store"] == "ok"

@@ -46,16 +46,16 @@ def test_every_command_and_answer(rows: Rows, tmp_path: Path) -> None:
     assert_whole(FolderStore(str(store)))
     oracle = Oracle(lake, None, report["build"])
     with open_client(str(store), str(tmp_path / "state"), 1000) as shim:
-        manifest = shim.get("/api/v1/bulk").json()
-        cards = shim.get("/api/v1/cards").json()["data"]
+        manifest = shim.get("/api/v1/bulk").json
+        cards = shim.get("/api/v1/cards").json["data"]
         for path in ("sets", "movers", "watchlist", "changes", "status", "games"):
             assert shim.get(f"/api/v1/{path}").status == 200, path
-        week = shim.get("/explore/week.json").json()
+        week = shim.get("/explore/week.json").json
         assert (week["steps"], week["changes"], week["days"], week["then"]) == ([], [], [], [])
         for target in SEARCHES:
             answer = shim.get(f"/api/v1/{target}")
             status, expected = oracle.ask(f"/api/v1/{target}")
-            found = answer.json() if status == 200 else answer.json()["error"]["code"]
+            found = answer.json if status == 200 else answer.json["error"]["code"]
             assert (answer.status, found) == (status, expected), target
     run("export", tmp_path / "tree", "--store", store)
     tree = tmp_path / "tree" / "api" / "v1"

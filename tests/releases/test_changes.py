@@ -104,7 +104,7 @@ def get_json(shim: AnyClient, target: str) -> dict:
     answer = shim.get(f"/api/v1/{target}")
     assert answer.status == 200, answer.body
     assert "X-Build" not in answer.headers
-    return answer.json()
+    return answer.json
 
 
 def cards(store: FolderStore, build: str) -> Cards:
@@ -188,7 +188,7 @@ def test_the_contract_of_both_paths(published) -> None:
     _, ids, shim = published
     first = shim.get("/api/v1/changes?limit=1", X_Build="nonsense")
     assert (first.status, first.headers["X-Total-Count"]) == (200, "2")
-    assert first.json()["pagination"] == {
+    assert first.json["pagination"] == {
         "limit": 1, "offset": 0, "returned": 1, "has_more": True, "next_offset": 1
     }  # fmt: skip
     assert get_json(shim, f"changes?since={ids[2]}")["data"] == []

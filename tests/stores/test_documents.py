@@ -69,7 +69,7 @@ def test_a_shim_goes_on_with_the_last_good_state(tmp_path: Path, how: str) -> No
     live = client.get("/api/v1/status").headers["X-Build"]
     for name in (layout.POINTER, layout.KEYS):
         spoil(store / name, how)
-    until(lambda: client.get("/healthz").json()["store"] == "failing", LIMIT, "it notices")
+    until(lambda: client.get("/healthz").json["store"] == "failing", LIMIT, "it notices")
     answer = client.get("/api/v1/cards")
     assert (answer.status, answer.headers["X-Build"]) == (200, live)
 

@@ -7,12 +7,10 @@ from edge_auth.live.key_file import open_key_file
 from edge_auth.live.keys import SCOPES, issue
 from tests.support.service import Client, HttpAnswer, Service
 from tests.support.serving import RunningShim
-from tests.support.wsgi import Response, WsgiClient
+from tests.support.wsgi import WsgiClient
 
 # Headers of the connection, or different in each answer.
-OWN = {"connection", "date", "server", "x-cache"}
-COUNTS = {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
-SPELLED = {"etag": "ETag", "www-authenticate": "WWW-Authenticate"} | {name.lower(): name for name in COUNTS}
+CHANGING = {"connection", "date", "server", "x-cache", *(f"x-ratelimit-{of}" for of in ("limit", "remaining", "reset"))}
 
 
 class NginxClient:
@@ -50,13 +48,13 @@ class NginxClient:
         self._shim.stop()
         self._shim = self._start()
 
-    def get(self, target: str, method: str = "GET", key: str | None = "", **headers: str) -> Response:
+    def get(self, target: str, method: str = "GET", key: str | None = "", **headers: str) -> HttpAnswer:
         """Send a request. In names of `headers` _ stands for -; `key` None sends no key, "" the client's own."""
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         if key is not None:
             sent["X-API-Key"] = key or self.key
         client = Client(self._shim.port)
-        answers = [_response(client.send(method, target, sent)) for _ in range(self._times)]
+        answers = [client.send(method, target, sent) for _ in range(self._times)]
         client.close()
         assert all(_settled(answer) == _settled(answers[0]) for answer in answers), (target, answers)
         return answers[-1]
@@ -77,12 +75,6 @@ def open_client(location: str, state: str, rate_limit: int, build: str = "", **m
     return WsgiClient(location, state, rate_limit, build, **more)
 
 
-def _response(answer: HttpAnswer) -> Response:
-    pairs = {name.lower(): value for name, value in answer.headers.items()}
-    named = {SPELLED.get(name, name.title()): value for name, value in pairs.items() if name not in OWN}
-    return Response(answer.status, named, answer.body)
-
-
-def _settled(answer: Response) -> tuple[Any, ...]:
-    headers = {name: value for name, value in answer.headers.items() if name not in COUNTS}
+def _settled(answer: HttpAnswer) -> tuple[Any, ...]:
+    headers = {name.lower(): value for name, value in answer.headers.items() if name.lower() not in CHANGING}
     return answer.status, headers, answer.body

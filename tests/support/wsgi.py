@@ -1,9 +1,7 @@
 """A client that asks the shim's application in this process."""
 
-import gzip
-import json
 import os
-from dataclasses import dataclass
+from http.client import HTTPMessage
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -12,26 +10,7 @@ from edge_auth.live.key_file import open_key_file
 from edge_auth.live.keys import SCOPES, issue
 from edge_auth.live.log import Log
 from edge_auth.serve.app import Settings, make_app
-from tests.support.service import Service
-
-
-@dataclass
-class Response:
-    status: int
-    headers: dict[str, str]
-    body: bytes
-
-    def json(self):
-        zipped = self.headers.get("Content-Encoding") == "gzip"
-        return json.loads(gzip.decompress(self.body) if zipped else self.body)
-
-    @property
-    def code(self) -> str:
-        return self.json()["error"]["code"]
-
-    @property
-    def message(self) -> str:
-        return self.json()["error"]["message"]
+from tests.support.service import HttpAnswer, Service
 
 
 class WsgiClient:
@@ -63,7 +42,7 @@ class WsgiClient:
         """Return all that its applications have logged."""
         return self._log.read_text()
 
-    def get(self, target: str, method: str = "GET", key: str | None = "", **headers: str) -> Response:
+    def get(self, target: str, method: str = "GET", key: str | None = "", **headers: str) -> HttpAnswer:
         """Send a request. In names of `headers` _ stands for -; `key` None sends no key, "" the client's own."""
         path, _, query = target.partition("?")
         environ = {  # the test client would change bytes that are no UTF-8, and the case of a method
@@ -76,4 +55,7 @@ class WsgiClient:
         if key is not None:
             environ["HTTP_X_API_KEY"] = key or self.key
         found = self.app.test_client().open(environ_overrides=environ)
-        return Response(found.status_code, dict(found.headers), found.data)
+        message = HTTPMessage()
+        for name, value in found.headers:
+            message[name] = value
+        return HttpAnswer(found.status_code, message, found.data)
