@@ -18,7 +18,7 @@ from edge_auth.builds import builds, layout
 from edge_auth.builds.copies import BuildCopies
 from edge_auth.builds.pointer import Pointer, live_pointer
 from edge_auth.errors import AccessDenied, DamagedObject, EdgeError, NoLiveBuild, StoreError, UnknownBuild
-from edge_auth.live.background import POLL_SECONDS, Jobs, Poller
+from edge_auth.live.background import Jobs, Poller
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics
 from edge_auth.live.open_build import LruCache, OpenBuild
@@ -76,7 +76,6 @@ class BuildRegistry:
         jobs: Jobs,
         log: Log,
         metrics: Metrics,
-        poll_seconds: float = POLL_SECONDS,
         *,
         copies: BuildCopies | None = None,
         live_file: Path | None = None,
@@ -99,7 +98,7 @@ class BuildRegistry:
         self.warm: Warm | None = None
         self.last_error = ""
         self._no_build: EdgeError = StoreError("the live build is still being read")
-        self._poller = Poller(self._poll, poll_seconds)
+        self._poller = Poller(self._poll)
 
     def select(self, pin: str | None = None) -> OpenBuild:
         """Return the live build, or the one that a request names in X-Build.
@@ -143,7 +142,8 @@ class BuildRegistry:
         return build
 
     def _list_ids(self) -> None:
-        self._kept, self._listed_at = set(layout.build_ids(self._store.list(layout.BUILDS))), monotonic()
+        self._kept = set(layout.build_ids(self._store.list(layout.BUILDS)))
+        self._listed_at = monotonic()
 
     def _open_pinned(self, id_: str) -> OpenBuild:
         with self._opening:
@@ -213,17 +213,13 @@ class BuildRegistry:
             self._failed, self._retry_at = id_, monotonic() + _RETRY_SECONDS
             build = self._pinned.get(id_) or self._open(id_)
             self._failed = ""
-            self._make_recent(build, before)
+            if self.warm is not None:
+                deadline = monotonic() + _MAX_WARMING_SECONDS
+                with suppress(EdgeError):
+                    self.warm(build, before, lambda: monotonic() < deadline)
             self._go_live(build)
         if self._live is not None and not self._live.prepared:
             self._live.prepare()
-
-    def _make_recent(self, build: OpenBuild, before: OpenBuild) -> None:
-        """Make the answers that clients had lately."""
-        deadline = monotonic() + _MAX_WARMING_SECONDS
-        if self.warm is not None:
-            with suppress(EdgeError):
-                self.warm(build, before, lambda: monotonic() < deadline)
 
     def _go_live(self, build: OpenBuild) -> None:
         before, self._live = self._live, build

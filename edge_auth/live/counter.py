@@ -4,8 +4,8 @@ The counter is a file of slots, so counting is a lock and a write of sixteen byt
 are hashed, with a secret that the file holds, to buckets of a few slots. Addresses have one table. If a bucket of it
 gets more addresses in a minute than it has slots, the least used slot is replaced. Keys have tables of their own: if a
 bucket of the first one is full, the next table is used, and no count of the current minute is replaced. The file is
-opened anew each minute. If it cannot be used, the workers of a shim count together in memory until the next one, and
-log it, since an answer matters more than a count over all shims.
+opened anew each minute. If it cannot be used, each worker of a shim counts alone until the next one, and logs it, since
+an answer matters more than an exact count.
 """
 
 import os
@@ -124,16 +124,14 @@ class FileCounter:
     Args:
         log: Writes a line, as `Log.once`.
         guest_limit: What guests may ask in a minute. The nginx in front of the shim reads it in the file.
-        memory: A file in memory (`memory_file`) that the processes of a shim share. They count there while `file`
-            cannot be used. None for one of this process alone.
     """
 
-    def __init__(self, file: Path, log: Callable[[str], None], memory: int | None = None, guest_limit: int = 0):
+    def __init__(self, file: Path, log: Callable[[str], None], guest_limit: int = 0):
         self._file = file
         self._guest_limit = guest_limit
         self._log = log
         self._lock = Lock()
-        self._handle = self._memory = memory_file() if memory is None else memory
+        self._handle = self._memory = os.memfd_create("counts")  # where it counts while the file cannot be used
         self._secret = b""
         self._window = 0
 
@@ -190,7 +188,7 @@ class FileCounter:
             raise
 
     def _count_in_memory(self, error: OSError) -> None:
-        self._log(f"the rate limit counter {self._file} fails, this shim counts alone until it works: {error}")
+        self._log(f"the rate limit counter {self._file} fails, each worker counts alone until it works: {error}")
         self._use(self._memory)
 
     def _use(self, handle: int) -> None:
@@ -198,11 +196,6 @@ class FileCounter:
         before, self._handle = self._handle, handle
         if before != self._memory:
             os.close(before)
-
-
-def memory_file() -> int:
-    """Return a file in memory, which processes that are forked later share."""
-    return os.memfd_create("counts")
 
 
 def store_name(store_location: str) -> str:

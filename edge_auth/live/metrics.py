@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable
 from functools import cache, wraps
 from itertools import count
+from math import inf
 from pathlib import Path
 from threading import Lock
 from time import monotonic
@@ -32,56 +33,36 @@ _RETRY_SECONDS = 5.0
 
 
 class Metrics:
-    """Counts what a worker does. This class counts nothing: it is for a shim without a metrics endpoint."""
+    """What a worker counts, in a folder. Create it once, in the worker's process. Without a folder it counts nothing.
 
-    def request(self, one: Answered) -> None:
-        """Count an answered request of the API."""
-
-    def cache(self, hit: bool) -> None:
-        """Count a look-up in the cache."""
-
-    def fallback(self) -> None:
-        """Count a request that the shared rate limit counter did not count."""
-
-    def live(self, record: BuildRecord) -> None:
-        """Publish the record of the build that is live from now on."""
-
-    def watch(self, store: Store) -> Store:
-        """Return a store whose requests and errors are counted."""
-        return store
-
-
-class PrometheusMetrics(Metrics):
-    """The metrics of one worker, in a folder. Create it once, in the worker's process.
-
-    While the folder cannot be written, it counts nothing. Requests then try it again.
+    While the folder cannot be written, it counts nothing either. Requests then try it again.
 
     Args:
         say: Writes a line to the log.
     """
 
-    def __init__(self, folder: Path, say: Callable[[str], None]):
+    def __init__(self, folder: Path | None = None, say: Callable[[str], object] = print):
         self._folder = folder
         self._say = say
         self._counters: dict[str, Callable[..., Any]] = {}
         self._slot_lock: TextIO | None = None  # held until the process ends
         self._unpublished: BuildRecord | None = None
-        self._next_try = 0.0
+        self._next_try = inf
         self._trying = Lock()
         self._try()
 
     def request(self, one: Answered) -> None:
         """Count an answered request of the API."""
-        if self._next_try and monotonic() > self._next_try:
+        if monotonic() > self._next_try:
             self._try()
-        endpoint = one.endpoint or NO_LABEL
-        self._count("requests", endpoint, one.status)
         if self._counters:
+            endpoint = one.endpoint or NO_LABEL
+            self._count("requests", endpoint, one.status)
             self._seconds(endpoint).observe(one.seconds)
-        if one.status == 429:
-            self._count("rate_limited", one.key_id or NO_LABEL)
-        elif one.status >= 500:
-            self._count("failed", one.key_id or NO_LABEL)
+            if one.status == 429:
+                self._count("rate_limited", one.key_id or NO_LABEL)
+            elif one.status >= 500:
+                self._count("failed", one.key_id or NO_LABEL)
 
     def cache(self, hit: bool) -> None:
         """Count a look-up in the cache."""
@@ -99,7 +80,7 @@ class PrometheusMetrics(Metrics):
     def watch(self, store: Store) -> Store:
         """Return a store whose requests and errors are counted."""
         watched = copy.copy(store)
-        for operation in _COUNTED_OPERATIONS:
+        for operation in _COUNTED_OPERATIONS if self._folder is not None else ():
             setattr(watched, operation, self._counted(operation, getattr(store, operation)))
         return watched
 
@@ -120,23 +101,24 @@ class PrometheusMetrics(Metrics):
             self._counters[name](*labels).inc()
 
     def _try(self) -> None:
+        if self._folder is None:
+            return
         with self._trying:
             try:
-                self._write()
-                self._next_try = 0.0
+                self._write(self._folder)
+                self._next_try = inf
             except OSError as error:
-                if not self._next_try:
-                    self._say(f"the metrics cannot be written, and are tried every {_RETRY_SECONDS:g} s: {error}")
+                self._say(f"the metrics cannot be written, and are tried every {_RETRY_SECONDS:g} s: {error}")
                 self._next_try = monotonic() + _RETRY_SECONDS
 
-    def _write(self) -> None:
+    def _write(self, folder: Path) -> None:
         if not self._counters:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            slot, self._slot_lock = _take_slot(self._folder)
+            folder.mkdir(parents=True, exist_ok=True)
+            slot, self._slot_lock = _take_slot(folder)
             self._make_counters(slot)
         if (record := self._unpublished) is not None:
             said = {name: record.get(name) for name in ("id", "as_of", "freshness")}
-            replace_file(self._folder / LIVE_NAME, [json.dumps(said).encode()])
+            replace_file(folder / LIVE_NAME, [json.dumps(said).encode()])
             self._unpublished = None
 
     def _make_counters(self, slot: int) -> None:

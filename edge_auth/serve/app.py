@@ -21,7 +21,7 @@ from edge_auth.live.counter import Counter, FileCounter, counter_file, store_nam
 from edge_auth.live.key_file import KeyFile, open_key_file
 from edge_auth.live.keyring import KeyCopies, Keyring
 from edge_auth.live.log import Log
-from edge_auth.live.metrics import Metrics, PrometheusMetrics
+from edge_auth.live.metrics import Metrics
 from edge_auth.serve.nginx_config import copies_folder, live_file
 from edge_auth.store.file_cache import FileCache, default_state_folder
 from edge_auth.store.folder import FolderStore
@@ -54,8 +54,6 @@ class Settings:
         guest_limit: How many requests a minute an address may make without a key; 0 for none.
         behind_cdn: Whether a shared cache asks the shim before each use of a copy, and sends the body itself.
         idle_seconds: How long a connection may stay idle between two requests.
-        memory: What the workers count in while the file in the state folder cannot be used (`memory_file`); None for
-            one of each worker alone.
     """
 
     store: str
@@ -70,7 +68,6 @@ class Settings:
     guest_limit: int = 0
     behind_cdn: bool = False
     idle_seconds: float = IDLE_SECONDS
-    memory: int | None = None
 
 
 def create_app(store: str = "site_out", *, state: str | None = None, **settings: Any) -> Flask:
@@ -93,7 +90,7 @@ def make_app(settings: Settings, log: Log | None = None) -> Flask:
         log: With None, the log goes to standard error.
     """
     log = log or Log()
-    metrics = PrometheusMetrics(settings.metrics, log.line) if settings.metrics is not None else Metrics()
+    metrics = Metrics(settings.metrics, log.once)
     store = metrics.watch(open_store(settings.store, settings.store_seconds))
     keyring = _keyring(settings, log, metrics)
     jobs = Jobs(settings.store_seconds, _MAX_WAITING)
@@ -158,7 +155,7 @@ def _check_ready(builds: BuildRegistry, keyring: Keyring) -> str:
 def _counter(settings: Settings, store_location: str, log: Log, metrics: Metrics) -> Counter:
     """Return the counter of a store, shared by its shims that have the same state folder or the same counter URL."""
     file = counter_file(settings.state, store_location)
-    file_counter = FileCounter(file, log.once, settings.memory, settings.guest_limit)
+    file_counter = FileCounter(file, log.once, settings.guest_limit)
     if settings.rate_limit_url is None:
         return file_counter
     from edge_auth.live.redis_counter import RedisCounter  # most shims do not need the client library

@@ -24,7 +24,6 @@ from granian.constants import Interfaces
 from granian.log import LogLevels
 
 from edge_auth.errors import ServeError
-from edge_auth.live.counter import memory_file
 from edge_auth.serve.app import IDLE_SECONDS, THREADS, Settings, make_app
 from edge_auth.serve.granian_server import Server, end_stalled_connections
 
@@ -57,7 +56,6 @@ def serve(
     Raises:
         ServeError: An address or the socket cannot be used.
     """
-    settings = replace(settings, memory=memory_file())
     with ExitStack() as ends:
         started: list[Callable[[], None]] = []
         if settings.socket is not None:

@@ -86,7 +86,7 @@ def store(server: S3Server, monkeypatch: pytest.MonkeyPatch) -> Store:
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the shims of this process poll pointer and keys so often that no test waits for them."""
     for module in (keyring, library):
-        monkeypatch.setattr(module, "Poller", lambda poll, interval: Poller(poll, 0.2))
+        monkeypatch.setattr(module, "Poller", lambda poll, *_: Poller(poll, 0.2))
 
 
 @pytest.fixture
@@ -207,7 +207,7 @@ def test_a_shim_that_starts_without_its_store(
     server: S3Server, built: str, proxy: Proxy, tmp_path: Path, right: dict, often: None
 ) -> None:
     client = WsgiClient(built, str(tmp_path / "state"), 1_000_000, store_seconds=1.5)
-    shutil.rmtree(tmp_path / "state")
+    shutil.rmtree(tmp_path / "state", ignore_errors=True)
     proxy.break_next("refuse", ALWAYS)
     client.reopen()
     assert (client.get("/healthz").status, client.get("/healthz?live").status) == (503, 200)
