@@ -17,7 +17,6 @@ from edge_auth.live.keyring import KeyCopies, Keyring
 from edge_auth.live.keys import KeyRecord, digest, issue
 from edge_auth.live.log import Log
 from edge_auth.store.folder import FolderStore
-from edge_auth.store.interface import Versioned
 from generator.reading.doctor.shim import check_modes
 from tests.support.commands import run
 from tests.support.service import until
@@ -416,12 +415,3 @@ def test_a_key_that_is_being_read_delays_no_other(store: str, tmp_path: Path, mo
         finally:
             away.going_on.set()
         assert waiting.result(60).status == 200
-
-
-def test_a_list_that_did_not_change_is_not_parsed_again(file: KeyFile, monkeypatch: pytest.MonkeyPatch) -> None:
-    added(file)
-    reader, parsed, parse = operator(file), [], KeyChanges.parse
-    monkeypatch.setattr(KeyChanges, "parse", staticmethod(lambda data: (parsed.append(data), parse(data))[1]))
-    assert {reader.changes() for _ in range(5)} == {reader.changes()}
-    assert len(parsed) == 1
-    assert isinstance(reader._known, Versioned)

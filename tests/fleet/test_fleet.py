@@ -11,7 +11,6 @@ from multiprocessing import get_context
 import pytest
 
 from edge_auth.builds.pointer import live_build_id
-from edge_auth.live.key_file import open_key_file
 from edge_auth.store.open import open_store
 from generator.releases.publish import publish
 from tests.support.api_checks import crawl
@@ -41,14 +40,6 @@ def test_processes_on_all_shims_get_exactly_the_limit(fleet: Fleet) -> None:
         windows.setdefault(window_left(answer)[0], []).append(answer)
     assert len(actual) == PROCESSES * EACH
     assert_exact(windows, LIMIT)
-
-
-def test_a_revoked_key_is_refused_by_every_shim(fleet: Fleet) -> None:
-    key = issue(fleet.store, name="to be revoked")
-    assert {answer.status for answer in asked_anew(fleet, f"{API}/me", key)} == {200}
-    open_key_file(fleet.store).update(fleet.client(key).get(f"{API}/me").json["id"], revoked=True)
-    refused = {"revoked_api_key"}
-    until(lambda: {answer.code for answer in asked_anew(fleet, f"{API}/me", key)} == refused, IN_FORCE, "all refuse it")
 
 
 def asked_anew(fleet: Fleet, target: str, key: str) -> list[HttpAnswer]:

@@ -6,15 +6,13 @@ import pytest
 
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.pointer import live_build_id
-from edge_auth.live.key_file import open_key_file
-from edge_auth.live.keys import SCOPES, issue
 from edge_auth.store.open import open_store
-from tests.fleet.counting import during, sends
+from tests.fleet.counting import during
 from tests.support.fleet import make
 from tests.support.nights import demo_lake
 from tests.support.s3_proxy import Proxy
 from tests.support.s3_servers import S3Server
-from tests.support.service import API, Service, run
+from tests.support.service import run
 
 # Besides its layers' files a night writes: the server's trial (4), its lock and report (3 and renewals), two intents,
 # the record, the verdict of the gates, the pointer.
@@ -40,19 +38,6 @@ def test_a_night_writes_each_file_once_and_little_else(store: str, proxy: Proxy,
     layers = open_build(opened, live_build_id(opened)).layers
     # A layer is listed to see whether it is there, whether another run wrote it, and by the prune.
     assert night["LIST"] + night["POST"] <= 3 * len(layers), night
-
-
-@pytest.mark.thorough
-def test_answers_read_nothing(store: str, proxy: Proxy, tmp_path: Path) -> None:
-    make(demo_lake(tmp_path / "lake", 5), store)
-    key, record = issue("counted", SCOPES, 100_000, None, 0)
-    open_key_file(store).add(record)
-    with Service(store, tmp_path / "state") as service:
-        client = service.client(key)
-        ids = [card["id_product"] for card in client.get(f"{API}/cards?limit=20").json["data"]]
-        sends(client, f"cards/{ids[0]}", "cards?q=e&limit=1")()  # the key is read
-        lists = ["cards?sort=name&limit=100", "cards?sort=low&order=desc&limit=10", "cards?q=e&limit=5&sort=name"]
-        assert not during(proxy, sends(client, *(f"cards/{id_}" for id_ in ids[1:]), *lists))
 
 
 @pytest.mark.thorough

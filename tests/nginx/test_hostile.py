@@ -184,22 +184,6 @@ def spoil(file: Path, secret: bytes, size: int) -> None:
 
 
 @pytest.mark.thorough
-def test_a_truncated_counter_file_is_used_again_within_the_next_minute(service: Service, store: Path, key: str) -> None:
-    client = service.client(key)
-    cached(client)
-    os.truncate(counter_file(str(service.state), str(store)), 0)
-    until(lambda: _cache_of(service.client(key)) != "HIT", LIMIT, "nginx leaves the file")
-    until(lambda: _cache_of(service.client(key)) == "HIT", 2 * LIMIT, "the shim has repaired it")
-
-
-def _cache_of(client: Client) -> str | None:
-    try:
-        return client.get(CARDS)["X-Cache"]
-    except OSError:
-        return None
-
-
-@pytest.mark.thorough
 def test_a_counter_file_that_is_replaced_by_a_copy(service: Service, store: Path, key: str) -> None:
     """The copy has the same secret, so only its place tells that it is another file."""
     client = service.client(key)
