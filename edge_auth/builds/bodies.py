@@ -8,7 +8,6 @@ parsing JSON.
 
 import json
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -40,17 +39,15 @@ _MAX_LISTED_CHARACTERS = 8_000  # of tags: some two hundred
 _MAX_CACHED_HEADER_CHARACTERS, _MAX_HEADER_CHARACTERS = 100, 1000  # a longer header is read as far as this
 
 
-class Body(ABC):
+class Body:
     """The content of an answer.
 
     Args:
         digest: A hash of the content.
-        size: Bytes of the plain content.
-        cost: Bytes that the body takes in the cache.
+        size, cost: Bytes of the plain content, and those that the body takes in the cache.
         total: Of a page of a list: the number of rows of the whole list.
 
     Attributes:
-        size: Bytes of the plain content.
         file: A local file with the plain content, for some large bodies.
     """
 
@@ -71,14 +68,19 @@ class Body(ABC):
         return self._gzipped is not None
 
     @property
-    @abstractmethod
     def gzipped(self) -> bytes:
         """The content as a gzip member."""
+        if (gzipped := self._gzipped) is None:
+            gzipped = self._gzipped = self._member()
+        return gzipped
+
+    def _member(self) -> bytes:
+        raise NotImplementedError
 
     @property
-    @abstractmethod
     def plain(self) -> bytes:
         """The content without compression."""
+        return decompress(self.gzipped, self.size)
 
     def inflated(self) -> bytes:
         """Return the content without compression. Of the large ones, one is inflated at a time."""
@@ -103,7 +105,6 @@ class MadeBody(Body):
     """A body that was put together for an answer. It makes its gzip member when a client wants it.
 
     Args:
-        digest: A hash of the content, if one is known.
         keep_plain: Whether the plain content is kept beside the gzip member. The cache holds more bodies without it.
     """
 
@@ -113,20 +114,17 @@ class MadeBody(Body):
         self._plain: bytes | None = plain
         self._keep_plain = keep_plain
 
-    @property
-    def gzipped(self) -> bytes:
-        """The content as a gzip member."""
-        if (gzipped := self._gzipped) is None:
-            gzipped = self._gzipped = compress(self.plain)
-            if not self._keep_plain:
-                self._plain = None
+    def _member(self) -> bytes:
+        gzipped = self._gzipped = compress(self.plain)
+        if not self._keep_plain:
+            self._plain = None
         return gzipped
 
     @property
     def plain(self) -> bytes:
         """The content without compression."""
         plain = self._plain  # another thread may give it up meanwhile
-        return decompress(self.gzipped, self.size) if plain is None else plain
+        return super().plain if plain is None else plain
 
 
 class StoredBody(Body):
@@ -153,17 +151,8 @@ class StoredBody(Body):
         self.file = file
         self._read_gzipped = read_gzipped
 
-    @property
-    def gzipped(self) -> bytes:
-        """The content as a gzip member."""
-        if (gzipped := self._gzipped) is None:
-            gzipped = self._gzipped = self._read_gzipped()
-        return gzipped
-
-    @property
-    def plain(self) -> bytes:
-        """The content without compression."""
-        return decompress(self.gzipped, self.size)
+    def _member(self) -> bytes:
+        return self._read_gzipped()
 
     def inflated(self) -> bytes:
         """Return the content without compression."""
@@ -244,20 +233,11 @@ def dump_texts(texts: Sequence[str]) -> list[bytes]:
     return "\n".join(map(encode_basestring, texts)).encode().split(b"\n")
 
 
-def join_page(items: Iterable[bytes]) -> bytes:
-    """Return a page of items, each JSON on one line."""
-    return OPEN + BETWEEN.join(items) + CLOSE
-
-
 def paged(items: Iterable[str], per_page: int, key: Callable[[int], str]) -> list[tuple[str, bytes]]:
-    """Return items, each JSON text, as pages with their keys. No items give one empty page.
-
-    Args:
-        key: Returns the key of a page by its number, which counts from 0.
-    """
+    """Return items, each JSON text, as pages with their keys by number. No items give one empty page."""
     lines = [item.encode() for item in items]
     starts = range(0, max(len(lines), 1), per_page)
-    return [(key(start // per_page), join_page(lines[start : start + per_page])) for start in starts]
+    return [(key(start // per_page), OPEN + BETWEEN.join(lines[start : start + per_page]) + CLOSE) for start in starts]
 
 
 def split_page(page: bytes) -> list[bytes]:
@@ -267,11 +247,7 @@ def split_page(page: bytes) -> list[bytes]:
 
 
 def rows_since(rows: bytes, day: str) -> bytes:
-    """Return the history rows of `day` (YYYY-MM-DD) and later.
-
-    Args:
-        rows: Rows in the order of their days, joined by `,\\n`.
-    """
+    """Return the history rows of `day` (YYYY-MM-DD) and later, of rows in the order of their days."""
     first_day, low, high = day.encode(), 0, len(rows)
     while low < high:  # rows that begin before `low` are older, rows that begin at `high` or later are not
         separator = rows.rfind(BETWEEN, low, (low + high) // 2)

@@ -1,6 +1,4 @@
-"""Builds in a store: their records, and their objects.
-
-The record of a build is `builds/<id>.json`. The types say what the generator writes, and what readers take from it.
+"""Builds in a store: their records, and their objects. What reads raises StoreError if something cannot be read.
 
 What reads objects is imported when it is used: it needs numpy and pyarrow, which take longer to import than a command
 such as `cardpress show` takes otherwise. The shim imports it at its start, see `edge_auth.live.open_build`.
@@ -9,14 +7,13 @@ such as `cardpress show` takes otherwise. The shim imports it at its start, see 
 import json
 from datetime import date
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from edge_auth.builds import bodies, layer_names, layout
 from edge_auth.builds.bulk import BulkFile, read_manifest
-from edge_auth.builds.layers import Layer, read_members
+from edge_auth.builds.layers import Layer
 from edge_auth.builds.splice import SplicedCard, detail_since, splice
 from edge_auth.errors import DamagedObject, MissingObject, StoreError, UnknownBuild
-from edge_auth.store.codec import decompress
 from edge_auth.store.file_cache import FileCache
 from edge_auth.store.interface import Store, read_json
 
@@ -37,39 +34,14 @@ class LayerRecord(TypedDict):
     inputs: dict[str, str]
 
 
-class Freshness(TypedDict):
-    """How fresh the data of a build is: the sections of the status object, without the build's id."""
-
-    watchlist: dict[str, Any]
-    catalogue: dict[str, Any]
-    filtered_price: dict[str, Any]
-
-
-class LeftOutRows(TypedDict):
-    """Rows of a table of the lake that could not be used: how many, why, and an example."""
-
-    table: str
-    reason: str
-    rows: int
-    example: str
-
-
-class TableInputs(TypedDict):
-    """The files of a table of the lake. The members after `sha256` are those of tables with days."""
-
-    files: int
-    bytes: int
-    sha256: str
-    first_day: NotRequired[str]
-    last_day: NotRequired[str]
-    days: NotRequired[dict[str, list[str]]]  # the hashes of the files of each day of the open month
-    sha256_of_last_day: NotRequired[str]
-
-
 class Provenance(TypedDict):
-    """Where a build comes from: the files of each table, the code, and the name of the object with its gate results."""
+    """Where a build comes from: the files of each table, the code, and the name of the object with its gate results.
 
-    inputs: dict[str, TableInputs]
+    Of a table: `files`, `bytes`, `sha256`; of one with days also `first_day`, `last_day`, `sha256_of_last_day`, and in
+    `days` the hashes of the files of each day of the open month.
+    """
+
+    inputs: dict[str, dict[str, Any]]
     code: dict[str, str]
     gates: str
 
@@ -79,7 +51,8 @@ class BuildRecord(TypedDict):
 
     Attributes:
         layers, objects, bytes: By layer.
-        left_out: The rows of the lake that could not be used.
+        freshness: The sections of the status object, without the build.
+        left_out: The rows of the lake that could not be used: `table`, `reason`, `rows`, and an `example`.
         quarantine: The day files of the lake that the build left out.
         games: How fresh and complete the price guide of each game is.
     """
@@ -90,8 +63,8 @@ class BuildRecord(TypedDict):
     layers: dict[str, LayerRecord]
     objects: dict[str, int]
     bytes: dict[str, int]
-    freshness: Freshness
-    left_out: list[LeftOutRows]
+    freshness: dict[str, Any]
+    left_out: list[dict[str, Any]]
     quarantine: list[dict[str, Any]]
     provenance: Provenance
     versions: dict[str, str]
@@ -99,15 +72,11 @@ class BuildRecord(TypedDict):
 
 
 def open_build(store: Store, build_id: str, file_cache: FileCache | None = None) -> "Build":
-    """Open a build for reading.
+    """Open a build for reading, or raise UnknownBuild.
 
     Args:
-        file_cache: Where files are copied to before they are mapped into memory. With None, files of a folder are
-            mapped in place, so they must not change, and files of other stores go to the user's cache.
-
-    Raises:
-        UnknownBuild: The store does not hold the build.
-        StoreError: The build's record cannot be read, is damaged, or has another format.
+        file_cache: Of a shim; its files are hashed before they are mapped. With None, what has to be copied goes to the
+            user's cache.
     """
     try:
         record = read_json(store, layout.record_name(build_id))
@@ -133,11 +102,7 @@ def open_build(store: Store, build_id: str, file_cache: FileCache | None = None)
 
 
 class Build:
-    """A build in a store. Builds never change, so everything read from one may be cached.
-
-    Attributes:
-        record: The stored record, parsed from JSON.
-    """
+    """A build in a store. Builds never change, so everything read from one may be cached."""
 
     def __init__(self, store: Store, record: BuildRecord, file_cache: FileCache | None = None):
         self.store = store
@@ -165,33 +130,21 @@ class Build:
 
     @cached_property
     def catalogue(self) -> "Catalogue":
-        """The search index and the lines of the Cards.
-
-        Raises:
-            StoreError: The build has no catalogue, or it cannot be read.
-        """
+        """The search index and the lines of the Cards."""
         from edge_auth.builds.catalogue import CARD_LINES, Catalogue
 
         return Catalogue(self._layer(layer_names.CATALOGUE), self._layer(layer_names.bulk_layer(CARD_LINES)))
 
     @cached_property
     def movers(self) -> "Movers":
-        """The lists of price moves.
-
-        Raises:
-            StoreError: The build has none, or they cannot be read.
-        """
+        """The lists of price moves."""
         from edge_auth.builds.market import Movers
 
         return Movers(self._layer(layer_names.MOVERS))
 
     @cached_property
     def series(self) -> "Series":
-        """The weekly prices of the products.
-
-        Raises:
-            StoreError: They cannot be read.
-        """
+        """The weekly prices of the products."""
         from edge_auth.builds.series import Series
 
         extremes = self._layer(layer_names.extremes_layer(layer_names.OPEN_MONTH))
@@ -199,22 +152,14 @@ class Build:
 
     @cached_property
     def identifiers(self) -> "Identifiers":
-        """The ids of other catalogues.
-
-        Raises:
-            StoreError: The build has none, or they cannot be read.
-        """
+        """The ids of other catalogues."""
         from edge_auth.builds.identifiers import Identifiers
 
         return Identifiers(self._layer(layer_names.IDENTIFIERS))
 
     @cached_property
     def market(self) -> "Market":
-        """The groups of the market.
-
-        Raises:
-            StoreError: The build has none, or they cannot be read.
-        """
+        """The groups of the market."""
         from edge_auth.builds.market import Market
 
         return Market(self._layer(layer_names.MARKET))
@@ -231,14 +176,10 @@ class Build:
         return [(layer, entry) for layer, key in keys if (entry := layer.index.find(key))]
 
     def market_history(self, group: "Group", day: str = "") -> bytes:
-        """Return the history of a group from a day (YYYY-MM-DD) on as JSON.
-
-        Raises:
-            StoreError: A part of it cannot be read.
-        """
+        """Return the history of a group from a day (YYYY-MM-DD) on as JSON."""
         from edge_auth.builds.market import history
 
-        periods = [decompress(member) for member in read_members(self.market_points(group, day))]
+        periods = [layer.read(entry) for layer, entry in self.market_points(group, day)]
         rows = bodies.BETWEEN.join(filter(None, periods))
         return history(group, bodies.rows_since(rows, day) if day else rows)
 
@@ -273,34 +214,22 @@ class Build:
     def _history(self, id_: int, day: str = "") -> list[bytes]:
         """Return the members of a product's history, of the periods that end on `day` or later, oldest first."""
         layers = [layer for period, layer in self.periods.items() if period >= day[: len(period)]]
-        return read_members([(layer, found) for layer in layers if (found := layer.index.find_id(id_))])
+        return [layer.read_member(found) for layer in layers if (found := layer.index.find_id(id_))]
 
     def status(self) -> bytes:
-        """Return the status object: the stored freshness and the id of this build.
-
-        Raises:
-            StoreError: The stored freshness cannot be read.
-        """
+        """Return the status object: the stored freshness and the id of this build."""
         freshness = json.loads(self._object(layout.STATUS_KEY))
         status = {"build": {"id": self.id, "as_of": self.as_of.isoformat()}} | freshness
         return json.dumps(status, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
     @cached_property
     def bulk_files(self) -> dict[str, BulkFile]:
-        """The bulk files by name.
-
-        Raises:
-            StoreError: The manifest cannot be read.
-        """
+        """The bulk files by name."""
         digests = {name: layer["digest"] for name, layer in self.record["layers"].items()}
         return read_manifest(self._object(layout.BULK_KEY), digests)
 
     def manifest(self) -> bytes:
-        """Return the manifest of the bulk files as the API answers it.
-
-        Raises:
-            StoreError: The manifest cannot be read.
-        """
+        """Return the manifest of the bulk files as the API answers it."""
         head = f'{{"build":"{self.id}","as_of":"{self.as_of.isoformat()}",'
         return head.encode() + self._object(layout.BULK_KEY)[1:]
 

@@ -41,17 +41,10 @@ _NAME = re.compile(
 
 
 class BulkFile(NamedTuple):
-    """A bulk file of a build.
+    """A bulk file of a build."""
 
-    Attributes:
-        name: As clients see it.
-        object: Its name in the store.
-        size: In bytes.
-        sha256: In hex.
-    """
-
-    name: str
-    object: str
+    name: str  # as clients see it
+    object: str  # its name in the store
     size: int
     sha256: str
     media_type: str
@@ -68,14 +61,7 @@ def catalogue_of(files: Mapping[str, BulkFile]) -> BulkFile:
 
 
 def read_manifest(manifest: bytes, digests: Mapping[str, str]) -> dict[str, BulkFile]:
-    """Return the files of a manifest, by name.
-
-    Args:
-        digests: The digests of the build's layers, by name.
-
-    Raises:
-        StoreError: The manifest is not in its form.
-    """
+    """Return the files of a manifest, by name. The digests are those of the build's layers, by name."""
     try:
         entries: list[dict[str, Any]] = json.loads(manifest)[FILES]
         return {entry["name"]: _located(entry, digests) for entry in entries}

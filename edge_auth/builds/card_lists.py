@@ -28,18 +28,12 @@ class Sort(NamedTuple):
 
     The SQL of the rankings, the columns of the search index, the parameter `sort`, its description, the form of the
     explorer and the benchmarks follow from the declaration.
-
-    Attributes:
-        label: Its name in a form.
-        by: What it sorts by, for the documents. Neighbours with the same text share an entry.
-        price: Whether its key is a price, which `min_price` and `max_price` bound.
-        ascending: Whether its default order is ascending.
     """
 
-    label: str
-    by: str
-    price: bool = False
-    ascending: bool = False
+    label: str  # its name in a form
+    by: str  # what it sorts by, for the documents; neighbours with the same text share an entry
+    price: bool = False  # whether its key is a price, which `min_price` and `max_price` bound
+    ascending: bool = False  # its default order
 
 
 # The first one is the default.
@@ -62,17 +56,11 @@ class TextFilter(NamedTuple):
 
     The SQL of the rankings, the columns of the search index, the parameter, its description, the form of the explorer
     and the tables of the documents follow from the declaration.
-
-    Attributes:
-        label: Its name in a form.
-        key: Returns the key of a client's text. The SQL knows the function by the same name.
-        finds: What it finds, for the documents.
-        example: A value, for the documents.
     """
 
-    label: str
-    key: Callable[[str], str]
-    finds: str
+    label: str  # its name in a form
+    key: Callable[[str], str]  # returns the key of a client's text; the SQL knows the function by the same name
+    finds: str  # for the documents, as the example
     example: str
 
 
@@ -101,10 +89,6 @@ TEXT_FILTERS = {
 
 
 def number_key(known: Container[str], text: str) -> str:
-    """Return the key of a collector number that a client gives: `63/100` is 63 if no product has the whole.
-
-    Args:
-        known: The keys of the products' numbers.
-    """
+    """Return the key of a number that a client gives: `63/100` is 63 if the keys of products lack the whole."""
     key = number_filter_key(text)
     return key if key in known else number_filter_key(text.partition("/")[0] or text)

@@ -42,7 +42,6 @@ from edge_auth.builds.layers import Layer
 from edge_auth.builds.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, Lists, Names, Vocabulary
 from edge_auth.errors import DamagedObject, StoreError
 from edge_auth.store.codec import sha256
-from edge_auth.store.disk import tolerated
 from edge_auth.text import fold_without_apostrophes
 
 COLUMNS, SETS = "columns", "sets"
@@ -95,14 +94,11 @@ class Catalogue:
         set_ids, set_names: One value per known expansion.
         set_games: The folded game of each known expansion, or None.
         spellings: By text filter, the spelling of each key.
-
-    Raises:
-        StoreError: The files cannot be read.
     """
 
     def __init__(self, layer: Layer, lines: Layer):
         self._layer, self._lines = layer, lines
-        columns, sets = self._table(COLUMNS), self._table(SETS)
+        columns, sets = layer.table(COLUMNS), layer.table(SETS)
         self._columns = columns
         self.counts = KindCounts(**json.loads(columns.schema.metadata[b"counts"]))
         self.ids, self.single, self.set = (_values(columns, name) for name in ("id", "single", "set"))
@@ -179,27 +175,27 @@ class Catalogue:
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The words of the names of products and sets."""
-        words, suffixes, substrings = (self._table(file) for file in (WORDS, SUFFIXES, SUBSTRINGS))
+        words, suffixes, substrings = (self._layer.table(file) for file in (WORDS, SUFFIXES, SUBSTRINGS))
         return Vocabulary(words, suffixes, substrings, self.set_starts, len(self.ids))
 
     @cached_property
     def names(self) -> Names:
         """The names of the products, of which `full_name` and `base_name` are the rows."""
-        return Names(self._table(NAMES))
+        return Names(self._layer.table(NAMES))
 
     @cached_property
     def card_lines(self) -> "CardLines":
         """The products' Cards."""
-        file = self._lines.file(CARD_LINES, self._columns.schema.metadata[b"lines"].decode())
-        return CardLines(file, self.by_id, _values(self._columns, "size"), self.digests)
+        file = self._lines.inflated_file(CARD_LINES, self._columns.schema.metadata[b"lines"].decode())
+        try:
+            return CardLines(file, self.by_id, _values(self._columns, "size"), self.digests)
+        except (OSError, ValueError) as error:
+            raise StoreError(f"the local copy {file} cannot be mapped into memory: {error}") from error
 
     @cached_property
     def _views(self) -> tuple[memoryview, memoryview]:
         """`ids` and `by_id`. A single number is read in a fifth of numpy's time."""
         return self.ids.data, self.by_id.data
-
-    def _table(self, stem: str) -> pa.Table:
-        return self._layer.table(stem)
 
 
 def _values(table: pa.Table, name: str) -> np.ndarray:
@@ -208,11 +204,7 @@ def _values(table: pa.Table, name: str) -> np.ndarray:
 
 
 def starts_of(set_: np.ndarray, sets: int) -> np.ndarray:
-    """Return where the products of each of some sets begin, and where those of the last one end.
-
-    Args:
-        set_: The row of each product's set, ascending.
-    """
+    """Return where the products of each set begin, and where the last ones end, from their sets, ascending."""
     return np.searchsorted(set_, np.arange(sets + 1))
 
 
@@ -232,13 +224,8 @@ class CardLines:
     """The Card lines of a build.
 
     Args:
-        file: The inflated lines.
         order: The ordinals in the order of the lines.
-        sizes: Bytes of each line with its line feed, by ordinal.
-        digests: The first bytes of the SHA-256 of each line, by ordinal.
-
-    Raises:
-        StoreError: The file cannot be mapped.
+        sizes, digests: By ordinal: the bytes of each line with its line feed, the first bytes of its SHA-256.
     """
 
     def __init__(self, file: Path, order: np.ndarray, sizes: np.ndarray, digests: pa.Array):
@@ -248,7 +235,9 @@ class CardLines:
         self._views: tuple[memoryview, memoryview] = self._starts.data, self._ends.data
         data = np.frombuffer(digests.buffers()[1] or b"", np.uint8, len(sizes) * DIGEST_BYTES)
         self._digests = data.reshape(-1, DIGEST_BYTES)
-        self._text = memoryview(_map(file) if len(sizes) else b"")
+        with file.open("rb") as stream:
+            mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) if len(sizes) else b""
+        self._text = memoryview(mapped)
 
     def __len__(self) -> int:
         return len(self._digests)
@@ -259,11 +248,7 @@ class CardLines:
         return [text[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
 
     def checked_line(self, ordinal: int) -> bytes:
-        """Return the JSON of a Card without its line feed, compared with its hash.
-
-        Raises:
-            DamagedObject: It does not match its hash.
-        """
+        """Return the JSON of a Card without its line feed, compared with its hash."""
         starts, ends = self._views  # a single number is read in a fifth of numpy's time
         line = bytes(self._text[starts[ordinal] : ends[ordinal]])
         if sha256(line)[:DIGEST_BYTES] != self._digests[ordinal].tobytes():
@@ -273,13 +258,3 @@ class CardLines:
     def digest(self, ordinals: np.ndarray) -> bytes:
         """Return a hash of some lines in this order."""
         return hashlib.sha256(self._digests.take(ordinals, axis=0).tobytes()).digest()
-
-
-def _map(file: Path) -> "mmap.mmap | bytes":
-    try:
-        with file.open("rb") as stream:
-            with tolerated():
-                return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-            return stream.read()  # a disk that maps no files
-    except (OSError, ValueError) as error:
-        raise StoreError(f"the local copy {file} cannot be mapped into memory: {error}") from error

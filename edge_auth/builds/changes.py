@@ -12,7 +12,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from edge_auth.builds import layout
 from edge_auth.builds.pointer import Pointer
@@ -38,8 +38,7 @@ class DocumentEntry:
 Index = dict[str, DocumentEntry | None]  # by the name of a pair
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """A move of the pointer between two builds."""
 
     from_: str
@@ -71,11 +70,7 @@ class Steps:
         return len(self.documented) == len(self.builds) - 1
 
     def comparison(self, step: Step) -> DocumentEntry:
-        """Return the entry of a step's document.
-
-        Raises:
-            StoreError: The index has no such entry.
-        """
+        """Return the entry of a step's document, or raise StoreError."""
         found = self.index.get(step.pair)
         if found is None:
             raise StoreError(f"{layout.CHANGES_INDEX} has no entry of {step.pair}")
@@ -96,11 +91,7 @@ def moves(pointer: Pointer) -> list[Step]:
 
 
 def listed_steps(pointer: Pointer, index: Index) -> Steps:
-    """Return the steps that the API lists. They begin after a step that cannot be computed.
-
-    Raises:
-        StoreError: The index knows none of the steps, so it was lost: an empty list would say that nothing changed.
-    """
+    """Return the steps that the API lists. They begin after a step that cannot be computed."""
     steps = moves(pointer)[:LISTED_STEPS]
     if steps and not any(step.pair in index for step in steps):
         raise StoreError(
@@ -115,11 +106,7 @@ def listed_steps(pointer: Pointer, index: Index) -> Steps:
 
 
 def read_index(store: Store) -> Index:
-    """Return the index; an empty one if there is none, which `listed_steps` does not take for "no steps".
-
-    Raises:
-        StoreError: It cannot be read.
-    """
+    """Return the index; an empty one if there is none."""
     found = store.get_versioned(layout.CHANGES_INDEX)
     return parse_index(found.data, store.location) if found else {}
 
@@ -131,14 +118,7 @@ def index_to_bytes(index: Index) -> bytes:
 
 
 def parse_index(data: bytes, location: str) -> Index:
-    """Parse a stored index.
-
-    Args:
-        location: Of the store, for the message.
-
-    Raises:
-        StoreError: The bytes are no index.
-    """
+    """Parse a stored index; the location of the store is for the message."""
     try:
         entries: dict[str, dict[str, Any] | None] = parse_json(data)
         return {pair: None if entry is None else DocumentEntry(**entry) for pair, entry in entries.items()}

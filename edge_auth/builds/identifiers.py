@@ -10,7 +10,7 @@ memory. A search for the values themselves takes five times as long.
 
 import json
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate, pairwise, takewhile
 
 import numpy as np
@@ -24,14 +24,7 @@ _KEY_BYTES = 4
 
 
 class Identifiers:
-    """The ids of other catalogues, mapped into memory.
-
-    Attributes:
-        entries: The entries of /identifiers as JSON, by scheme.
-
-    Raises:
-        StoreError: The file cannot be read.
-    """
+    """The ids of other catalogues, mapped into memory; `entries` are those of /identifiers as JSON."""
 
     def __init__(self, layer: Layer):
         table = layer.table(FILE)
@@ -55,11 +48,8 @@ class Identifiers:
         keys = np.frombuffer(b"".join([sha256(value)[:_KEY_BYTES] for value in encoded]), ">u4").astype(np.uint32)
         found = self._keys[rows.start : rows.stop]
         firsts, ends = ((np.searchsorted(found, keys, side) + rows.start).tolist() for side in ("left", "right"))
-        ids, text, ends_of = (
-            self._ids,
-            self._text,
-            self._ends,
-        )  # a call of `_value` for each row takes as long as the rest
+        # A call of `_value` for each row takes as long as the rest.
+        ids, text, ends_of = self._ids, self._text, self._ends
         return [
             [ids[row] for row in range(first, end) if text[ends_of[row] : ends_of[row + 1]] == value]
             for value, first, end in zip(encoded, firsts, ends, strict=True)
@@ -67,17 +57,14 @@ class Identifiers:
 
     def of_product(self, id_: int) -> dict[str, list[str]]:
         """Return the values of a product by scheme, both by code point. The id may be any integer."""
-        rows = list(self._rows_of_product(id_))
+        first = bisect_left(self._by_id, id_, key=self._ids.__getitem__)
+        of_id = (self._by_id[place] for place in range(first, len(self._by_id)))
+        rows = list(takewhile(lambda row: self._ids[row] == id_, of_id))
         found = {
             scheme: sorted(bytes(self._value(row)).decode() for row in rows if row in rows_of)
             for scheme, rows_of in self._rows_of.items()
         }
         return {scheme: values for scheme, values in found.items() if values}
-
-    def _rows_of_product(self, id_: int) -> Iterator[int]:
-        first = bisect_left(self._by_id, id_, key=self._ids.__getitem__)
-        rows = (self._by_id[place] for place in range(first, len(self._by_id)))
-        return takewhile(lambda row: self._ids[row] == id_, rows)
 
     def _value(self, row: int) -> memoryview:
         """Return a value in UTF-8."""

@@ -9,14 +9,12 @@ everything else. The index is written last, so a layer is complete when its inde
 import hashlib
 import json
 from bisect import bisect_left
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-
-from edge_auth.store.disk import tolerated
 
 INDEX_NAME = "index.arrow"
 _DIGEST_BYTES = 32
@@ -42,31 +40,23 @@ class LayerFile(NamedTuple):
     sha256: str
 
 
-@dataclass
-class IndexRows:
-    """The rows of an index that is being written, column by column, in any order of keys."""
+# A row of an index: key, number of the pack, offset, length, SHA-256 of the member and of the JSON, size of the JSON.
+Row = tuple[int | str, int, int, int, bytes, bytes, int]
+_TYPES = {
+    "pack": pa.uint16(),
+    "offset": pa.uint64(),
+    "length": pa.uint32(),
+    "stored_sha256": _DIGEST,
+    "json_sha256": _DIGEST,
+    "json_size": pa.uint32(),
+}
 
-    keys: list[int | str] = field(default_factory=list)
-    packs: list[int] = field(default_factory=list)
-    offsets: list[int] = field(default_factory=list)
-    lengths: list[int] = field(default_factory=list)
-    stored: list[bytes] = field(default_factory=list)
-    json: list[bytes] = field(default_factory=list)
-    sizes: list[int] = field(default_factory=list)
 
-    def unsorted_table(self, pattern: str) -> pa.Table:
-        """Return the rows in the order in which they were added."""
-        key_type = pa.int64() if pattern else pa.string()
-        columns = {
-            "key": pa.array(self.keys, key_type),
-            "pack": pa.array(self.packs, pa.uint16()),
-            "offset": pa.array(self.offsets, pa.uint64()),
-            "length": pa.array(self.lengths, pa.uint32()),
-            "stored_sha256": pa.array(self.stored, _DIGEST),
-            "json_sha256": pa.array(self.json, _DIGEST),
-            "json_size": pa.array(self.sizes, pa.uint32()),
-        }
-        return pa.table(columns)
+def rows_table(rows: Sequence[Row], pattern: str) -> pa.Table:
+    """Return the rows of an index that is being written, in any order of keys."""
+    types = {"key": pa.int64() if pattern else pa.string(), **_TYPES}
+    columns = zip(*rows, strict=True) if rows else ([] for _ in types)
+    return pa.table({name: pa.array(values, types[name]) for name, values in zip(types, columns, strict=True)})
 
 
 def index_table(rows: pa.Table, pattern: str, packs: list[LayerFile], files: list[LayerFile]) -> pa.Table:
@@ -86,14 +76,9 @@ def to_bytes(table: pa.Table) -> bytes:
 
 
 def map_table(path: Path) -> pa.Table:
-    """Return a table from a memory-mapped Arrow IPC file. All processes of a machine share its pages.
-
-    Raises:
-        OSError, pa.ArrowInvalid: The file is missing or is not an Arrow file.
-    """
-    with tolerated(), pa.memory_map(str(path)) as source:
+    """Return a table from a memory-mapped Arrow IPC file. All processes of a machine share its pages."""
+    with pa.memory_map(str(path)) as source:
         return pa.ipc.open_file(source).read_all()
-    return pa.ipc.open_file(pa.BufferReader(path.read_bytes())).read_all()  # a disk that maps no files
 
 
 def only_chunk(table: pa.Table, name: str) -> pa.Array:
@@ -114,9 +99,6 @@ class Index:
     Attributes:
         pattern: The logical key of a product's object, with `{}` for the id, or '' if the keys are logical keys.
         packs, files: The files of the layer.
-
-    Raises:
-        OSError, pa.ArrowInvalid, KeyError, ValueError: The file is missing or damaged.
     """
 
     def __init__(self, path: Path):

@@ -51,19 +51,12 @@ FLOORS = ("0", "1", "5", "20", "100")
 
 
 class Group(NamedTuple):
-    """A group of the market.
+    """A group of the market."""
 
-    Attributes:
-        game: The folded name of its game, or None.
-        line: Its row of /market as JSON.
-        head: The beginning of its history as JSON.
-        path: The end of the keys of its points.
-    """
-
-    game: str | None
-    line: bytes
-    head: bytes
-    path: str
+    game: str | None  # folded
+    line: bytes  # its row of /market as JSON
+    head: bytes  # the beginning of its history as JSON
+    path: str  # the end of the keys of its points
 
 
 class Market:
@@ -74,14 +67,19 @@ class Market:
         games: By the folded name.
         documents: By the logical keys of their histories.
         lists: By grouping and sort: the groups with the key of the sort in its default order, and those without it.
-
-    Raises:
-        StoreError: They cannot be read.
     """
 
     def __init__(self, layer: Layer):
         rows = layer.table(GROUPS).to_pylist()
-        groups = [_group(row) for row in rows]
+        groups = [
+            Group(
+                row["game_folded"],
+                row["line"].encode(),
+                row["head"].encode(),
+                layout.market_group(row["id_expansion"], row["game_folded"]),
+            )
+            for row in rows
+        ]
         self.sets: dict[int, Group] = {}
         self.games: dict[str, Group] = {}
         self.documents: dict[str, Group] = {}
@@ -93,12 +91,7 @@ class Market:
         self.lists = {(by, sort): _ranked(rows, groups, by, sort) for by, sort in product(GROUPINGS, SORTS)}
 
     def rows(self, by: str, sort: str, order: str | None = None, game: str | None = None) -> list[bytes]:
-        """Return the rows of a list as JSON, those without the key last.
-
-        Args:
-            order: None for the default of the sort.
-            game: A folded name. None for all games.
-        """
+        """Return the rows of a list as JSON, those without the key last. The game is a folded name."""
         with_key, without_key = self.lists[by, sort]
         if order not in (None, SORTS[sort]):
             with_key = with_key[::-1]
@@ -110,11 +103,6 @@ def history(group: Group, points: bytes) -> bytes:
     return b"".join((group.head[:-1], b',"points":[\n', points, b"\n]}\n"))
 
 
-def _group(row: dict[str, Any]) -> Group:
-    path = layout.market_group(row["id_expansion"], row["game_folded"])
-    return Group(row["game_folded"], row["line"].encode(), row["head"].encode(), path)
-
-
 def _ranked(rows: list[dict[str, Any]], groups: list[Group], by: str, sort: str) -> tuple[list[Group], list[Group]]:
     """Return the groups with the key of a sort in its default order, and those without it in the order of ties."""
     found = [(row[f"rank_{sort}"], group) for row, group in zip(rows, groups, strict=True) if row["by"] == by]
@@ -123,11 +111,7 @@ def _ranked(rows: list[dict[str, Any]], groups: list[Group], by: str, sort: str)
 
 
 class Movers:
-    """The lists of price moves of a build, mapped into memory.
-
-    Raises:
-        StoreError: The files cannot be read.
-    """
+    """The lists of price moves of a build, mapped into memory."""
 
     def __init__(self, layer: Layer):
         lines, lists = layer.table(LINES), layer.table(LISTS)
@@ -137,11 +121,7 @@ class Movers:
         self._places = {key: place for place, key in enumerate(keys)}
 
     def list(self, key: str, confirmed: bool = False) -> list[bytes]:
-        """Return the Movers of a list as JSON, largest move first. A list that is not stored has none.
-
-        Args:
-            confirmed: Whether the list has confirmed moves only.
-        """
+        """Return the Movers of a list as JSON, largest move first. A list that is not stored has none."""
         place = self._places.get((confirmed, key))
         return [] if place is None else [self._lines[row].as_py().encode() for row in self._rows[place].as_py()]
 
@@ -152,10 +132,5 @@ class Movers:
 
 
 def list_key(options: Iterable[str], game: str | None = None) -> str:
-    """Return the key of a list of Movers.
-
-    Args:
-        options: Window, measure, direction, kind and floor.
-        game: The folded name of a game, None for all products.
-    """
+    """Return the key of a list of Movers: window, measure, direction, kind and floor; the game is a folded name."""
     return "/".join((*options, *([] if game is None else [game])))

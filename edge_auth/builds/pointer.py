@@ -37,11 +37,7 @@ class Pointer:
 
     @staticmethod
     def from_bytes(data: bytes) -> "Pointer":
-        """Parse a stored pointer.
-
-        Raises:
-            StoreError: The bytes are not a pointer.
-        """
+        """Parse a stored pointer, or raise StoreError."""
         try:
             return Pointer(**parse_json(data))
         except (ValueError, TypeError) as error:
@@ -55,11 +51,7 @@ def read_pointer(store: Store) -> tuple[Pointer | None, str | None]:
 
 
 def live_pointer(store: Store) -> Pointer:
-    """Return the pointer.
-
-    Raises:
-        NoLiveBuild: Nothing was published yet.
-    """
+    """Return the pointer, or raise NoLiveBuild: nothing was published yet."""
     pointer, _ = read_pointer(store)
     if pointer is None:
         raise NoLiveBuild(f"no build is live in {store.location}: run `cardpress build … --publish`")
@@ -67,9 +59,5 @@ def live_pointer(store: Store) -> Pointer:
 
 
 def live_build_id(store: Store) -> str:
-    """Return the id of the live build.
-
-    Raises:
-        NoLiveBuild: Nothing was published yet.
-    """
+    """Return the id of the live build, or raise NoLiveBuild: nothing was published yet."""
     return live_pointer(store).build

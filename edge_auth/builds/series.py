@@ -21,7 +21,6 @@ from datetime import date, timedelta
 from itertools import groupby
 
 import numpy as np
-import pyarrow as pa
 
 from edge_auth.builds import layer_names
 from edge_auth.builds.index import only_chunk, text_column
@@ -61,24 +60,22 @@ class Series:
     Args:
         layers: The layers by period. A closed year without prices has none.
         extremes: The layer of the lowest and highest prices of all days.
-        as_of: The as-of day of the build.
         ids: The ids of the products by ordinal.
 
     Attributes:
         weeks: The Mondays of the weeks, oldest first, as JSON.
-
-    Raises:
-        StoreError: The files cannot be read.
     """
 
     def __init__(self, layers: Mapping[str, Layer], extremes: Layer, as_of: date, ids: np.ndarray):
         shown = weeks_until(as_of)
-        self._extremes = _Extremes(extremes, ids)
         self.weeks = json.dumps(list(map(date.isoformat, shown)), separators=(",", ":")).encode()
         self._periods = [
             _Period(layers.get(name), sum(week < shown[0] for week in weeks), len(weeks), ids)
             for name, weeks in weeks_by_period(as_of).items()
         ]
+        table = extremes.table(EXTREMES)
+        self._extremes = [only_chunk(table, name).to_numpy(zero_copy_only=False) for name in _EXTREMES_COLUMNS]
+        self._rows_of_extremes = _places(only_chunk(table, "id_product").to_numpy(), ids)
 
     def prices(self, ordinals: np.ndarray) -> list[bytes]:
         """Return the prices of some products as JSON: for each week a number or null, joined by commas."""
@@ -86,40 +83,16 @@ class Series:
 
     def extremes(self, ordinals: np.ndarray) -> list[bytes]:
         """Return the members `low` and `high` of some products as JSON, with a comma before."""
-        return self._extremes.members(ordinals)
+        rows = self._rows_of_extremes.take(ordinals).tolist()
+        return [_NO_EXTREMES if row < 0 else self._extremes_of(row) for row in rows]
 
-
-class _Extremes:
-    """The lowest and the highest price of each product, of all days.
-
-    Args:
-        ids: The ids of the products by ordinal.
-    """
-
-    def __init__(self, layer: Layer, ids: np.ndarray):
-        columns = {name: _numbers(layer.table(EXTREMES), name) for name in ("id_product", *_EXTREMES_COLUMNS)}
-        self._rows = _places(columns.pop("id_product"), ids)
-        self._columns = list(columns.values())
-
-    def members(self, ordinals: np.ndarray) -> list[bytes]:
-        """Return the members `low` and `high` of some products."""
-        return [_NO_EXTREMES if row < 0 else self._of_row(row) for row in self._rows.take(ordinals).tolist()]
-
-    def _of_row(self, row: int) -> bytes:
-        low_day, low, high_day, high = (column[row] for column in self._columns)
-        text = _EXTREMES_FORM.format(low_day, float(low) / 100, high_day, float(high) / 100)
-        return text.encode()
+    def _extremes_of(self, row: int) -> bytes:
+        low_day, low, high_day, high = (column[row] for column in self._extremes)
+        return _EXTREMES_FORM.format(low_day, float(low) / 100, high_day, float(high) / 100).encode()
 
 
 class _Period:
-    """The weekly prices of a period.
-
-    Args:
-        layer: None for a year without prices.
-        first: The first of its weeks that belongs to the series.
-        weeks: The number of its weeks.
-        ids: The ids of the products by ordinal.
-    """
+    """The weekly prices of a period; `first` is the first of its `weeks` that belongs to the series."""
 
     def __init__(self, layer: Layer | None, first: int, weeks: int, ids: np.ndarray):
         self._first, self._shown = first, weeks - first
@@ -129,7 +102,6 @@ class _Period:
         self._rows = _places(own_ids, ids)
 
     def prices(self, ordinals: np.ndarray) -> list[bytes | memoryview]:
-        """Return the prices of some products in the weeks that belong to the series."""
         rows, text, without = self._rows.take(ordinals), self._text, self._without
         # The row -1 of a product without prices is an empty range, which ends at 0.
         starts, ends = self._starts.take(rows).tolist(), self._starts.take(rows + 1).tolist()
@@ -154,17 +126,9 @@ def _places(sorted_ids: np.ndarray, ids: np.ndarray) -> np.ndarray:
     return np.where(sorted_ids[places] == ids, places, -1).astype(np.int32)
 
 
-def _numbers(table: pa.Table, name: str) -> np.ndarray:
-    """Return a column of numbers or days."""
-    values: np.ndarray = only_chunk(table, name).to_numpy(zero_copy_only=False) if len(table) else np.empty(0)
-    return values
-
-
 def _read(layer: Layer | None) -> tuple[np.ndarray, np.ndarray, memoryview]:
     """Return the ids, where the prices of each begin, with the end of the last, and the text of all prices."""
-    nothing = np.empty(0, np.int64), np.zeros(1, np.int32), memoryview(b"")
-    if layer is None:
-        return nothing
-    table = layer.table(PRICES)
+    if layer is None or not len(table := layer.table(PRICES)):
+        return np.empty(0, np.int64), np.zeros(1, np.int32), memoryview(b"")
     text, starts = text_column(table, "trend")
-    return (only_chunk(table, "id_product").to_numpy(), starts, text.data) if len(table) else nothing
+    return only_chunk(table, "id_product").to_numpy(), starts, text.data

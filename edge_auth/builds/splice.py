@@ -41,13 +41,7 @@ _Fragment = tuple[bytes, int, int]
 
 
 class SplicedCard(NamedTuple):
-    """A card detail.
-
-    Attributes:
-        member: The gzip member.
-        size: Bytes of its JSON.
-        digest: A hash of its content.
-    """
+    """A card detail: its gzip member, the bytes of its JSON, and a hash of its content."""
 
     member: bytes
     size: int
@@ -91,21 +85,11 @@ class _Deflated:
 def encode_fragments(arrays: Sequence[bytes]) -> tuple[bytes, bytes]:
     """Return the history of a period as JSON and as a gzip member.
 
+    The member has four fragments: the text up to `"price_guide":[\\n`, and each of the three arrays. The texts between
+    them are deflated apart, because `splice` chooses them anew: a line break before `]` is there only after rows.
+
     Args:
         arrays: The rows of the three history arrays, each joined by `,\\n`, or empty.
-
-    The arrays `{"day":"2026-01-01"},\\n{"day":"2026-01-02"}`, nothing and `{"day":"2026-01-02"}` give this JSON:
-
-        {"price_guide":[
-        {"day":"2026-01-01"},
-        {"day":"2026-01-02"}
-        ],"filtered":[
-        ],"listing":[
-        {"day":"2026-01-02"}
-        ]}
-
-    Its member has four fragments: the text up to `"price_guide":[\\n`, and each of the three arrays. The texts between
-    them are deflated apart, because `splice` chooses them anew: a line break before `]` is there only after rows.
     """
     first = _deflate_constant(_HEAD)
     plain, deflated = [_HEAD], [first]
@@ -128,12 +112,7 @@ def decode_fragments(member: bytes) -> list[bytes]:
 
 
 def splice(line: bytes, periods: Sequence[bytes]) -> SplicedCard:
-    """Return a Card with its whole history.
-
-    Args:
-        line: The Card as JSON.
-        periods: The members of the periods of its history, oldest first.
-    """
+    """Return a Card with its whole history, from its line of JSON and the members of the periods, oldest first."""
     members, head = [_fragments(member) for member in periods], _head(line)
     deflated, digests = _Deflated(head), [sha256(head)]
     for number, (mark, empty_mark) in enumerate(_MARKS_AFTER, start=1):
@@ -150,17 +129,12 @@ def detail_since(line: bytes, periods: Sequence[bytes], day: str) -> bytes:
         BETWEEN.join(filter(None, (rows_since(texts[number], day) for texts in members)))
         for number in range(1, 1 + len(HISTORY_ARRAYS))
     ]
-    return _join_texts([_head(line), *arrays], _array_ends(arrays, CARD_TAIL))
+    return _head(line) + b"".join(map(bytes.__add__, arrays, _array_ends(arrays, CARD_TAIL)))
 
 
 def _head(line: bytes) -> bytes:
     """Return the text of a detail before the rows of its first array."""
     return line[:-1] + b',"history":' + _HEAD
-
-
-def _join_texts(texts: Sequence[bytes], ends: Sequence[bytes]) -> bytes:
-    """Join the head and the rows of each array with the text that follows each array."""
-    return b"".join(text + end for text, end in zip(texts, (b"", *ends), strict=True))
 
 
 def _array_ends(arrays: Sequence[bytes], tail: bytes) -> list[bytes]:

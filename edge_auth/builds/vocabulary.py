@@ -37,13 +37,7 @@ _MAX_FEW_SHARE = 1 / 16  # of all products
 
 
 class Vocabulary:
-    """The words of the names of a build's products and sets.
-
-    Args:
-        words, suffixes, substrings: The three tables.
-        set_starts: The ordinal of the first product of each set, and the end of the last one.
-        products: Number of products in the catalogue.
-    """
+    """The words of the names of a build's products and sets. `products` is the number of products."""
 
     def __init__(
         self, words: pa.Table, suffixes: pa.Table, substrings: pa.Table, set_starts: np.ndarray, products: int
@@ -69,13 +63,13 @@ class Vocabulary:
         """Return which products have a name with a word that contains a folded text: bool, by ordinal."""
         if text in self._substrings:
             return _unpack(self._substrings[text], self._count)
-        return self._mask_of(self._word[self._suffixes.beginning_with(text.encode())])
+        return self._mask_of(self._words_with(text))
 
     def mask_with_sets(self, text: str) -> np.ndarray:
         """Return which products have a word that contains a folded text in their name or in that of their set."""
         if text in self._substrings_with_sets:
             return _unpack(self._substrings_with_sets[text], self._count)
-        words = self._word[self._suffixes.beginning_with(text.encode())]
+        words = self._words_with(text)
         mask = self._mask_of(words)
         for start, end in self._ranges_of_sets(words):
             mask[start:end] = True
@@ -100,21 +94,22 @@ class Vocabulary:
         """Return the products that `mask` would return, as ordinals in any order. None if they may be many."""
         if text in self._substrings:
             return None
-        return self._few(self._word[self._suffixes.beginning_with(text.encode())], [], 0)
+        return self._few(self._words_with(text), [])
 
     def few_products_with_sets(self, text: str, others: np.ndarray | None) -> np.ndarray | None:
         """Return those that `mask_with_sets` would return and some others, or None, as `few_products` does."""
         if text in self._substrings:
             return None
-        words = self._word[self._suffixes.beginning_with(text.encode())]
-        ranges = self._ranges_of_sets(words)
-        more = [np.arange(*range_) for range_ in ranges]
-        if others is not None:
-            more.append(others)
-        return self._few(words, more, sum(map(len, more)))
+        words = self._words_with(text)
+        more = [np.arange(*range_) for range_ in self._ranges_of_sets(words)]
+        return self._few(words, more if others is None else [*more, others])
 
-    def _few(self, words: np.ndarray, more: Sequence[np.ndarray], count: int) -> np.ndarray | None:
-        if self._products.lengths(words).sum() + count > self._count * _MAX_FEW_SHARE:
+    def _words_with(self, text: str) -> np.ndarray:
+        words: np.ndarray = self._word[self._suffixes.beginning_with(text.encode())]
+        return words
+
+    def _few(self, words: np.ndarray, more: Sequence[np.ndarray]) -> np.ndarray | None:
+        if self._products.lengths(words).sum() + sum(map(len, more)) > self._count * _MAX_FEW_SHARE:
             return None
         products = self._products.values(words)
         products = np.sort(np.concatenate((products, *more)) if more else products)
@@ -135,11 +130,7 @@ class Vocabulary:
 
 
 class Names:
-    """The names of the products of a build.
-
-    Args:
-        table: The table `names`.
-    """
+    """The names of the products of a build."""
 
     def __init__(self, table: pa.Table):
         text, self._ends = text_column(table, "text")
@@ -189,22 +180,14 @@ class Names:
 
     def like(self, text: str) -> tuple[range, range, range]:
         """Return the rows of a text of words, those that go on with a word, and those that go on within its last."""
-        first, last = self._rows_of(text)
-        words_from = first + int(first < last and self.text(first) == text)
-        _, words_to = self._rows_of(text + " ")
-        return range(first, words_from), range(words_from, words_to), range(words_to, last)
-
-    def _rows_of(self, beginning: str) -> tuple[int, int]:
-        rows = self._texts.beginning_with(beginning.encode())
-        return rows.start, rows.stop
+        found = self._texts.beginning_with(text.encode())
+        words_from = found.start + int(found.start < found.stop and self.text(found.start) == text)
+        words_to = self._texts.beginning_with(f"{text} ".encode()).stop
+        return range(found.start, words_from), range(words_from, words_to), range(words_to, found.stop)
 
 
 class Lists:
-    """A column of lists of ordinals.
-
-    Args:
-        offsets: Where each list begins, and the end of the last one.
-    """
+    """A column of lists of ordinals. The offsets are where each list begins, and the end of the last one."""
 
     def __init__(self, offsets: np.ndarray, values: np.ndarray):
         self._offsets, self._values = offsets, values
@@ -240,12 +223,7 @@ class Lists:
 
 
 class SortedTexts:
-    """Texts in UTF-8, sorted by their bytes.
-
-    Args:
-        text: An array with the bytes of all texts.
-        starts, ends: The range of each text in it.
-    """
+    """Texts in UTF-8, sorted by their bytes: ranges of an array with the bytes of all texts."""
 
     def __init__(self, text: np.ndarray, starts: np.ndarray, ends: np.ndarray):
         self._text = text.data
@@ -265,7 +243,6 @@ class SortedTexts:
         return slice(first, last)
 
     def _beginning(self, row: int, length: int) -> bytes:
-        """Return the first `length` bytes of a text."""
         start = self._starts[row]
         return bytes(self._text[start : min(self._ends[row], start + length)])
 
@@ -325,17 +302,13 @@ def substring_table(words: pa.Table, suffixes: pa.Table, set_starts: np.ndarray,
 
 
 def _substrings(word: str) -> set[str]:
-    lengths = range(1, _MAX_SUBSTRING_CHARACTERS + 1)
-    return {word[start : start + length] for length in lengths for start in range(len(word) - length + 1)}
+    return {*word, *(word[start : start + _MAX_SUBSTRING_CHARACTERS] for start in range(len(word) - 1))}
 
 
 def _substring_rows(substrings: list[str], *masks: Iterable[np.ndarray]) -> pa.Table:
-    packed = dict(zip(("products", "starts", "with_sets"), map(_packed, masks), strict=True))
-    return pa.table({"piece": pa.array(substrings, pa.string()), **packed})
-
-
-def _packed(masks: Iterable[np.ndarray]) -> pa.Array:
-    return pa.array([np.packbits(mask).tobytes() for mask in masks], pa.large_binary())
+    packed = (pa.array([np.packbits(one).tobytes() for one in kind], pa.large_binary()) for kind in masks)
+    columns = dict(zip(("products", "starts", "with_sets"), packed, strict=True))
+    return pa.table({"piece": pa.array(substrings, pa.string()), **columns})
 
 
 def _by_substring(substrings: pa.Table, column: str) -> dict[str, pa.Scalar]:

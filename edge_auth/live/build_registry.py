@@ -57,7 +57,7 @@ class BuildRegistry:
     """The open builds of a store.
 
     Args:
-        file_cache: Where large objects are inflated to, and files of a folder are copied to before they are mapped.
+        file_cache: Where objects are inflated to.
         copies: What answers need of a bucket; None for a folder.
         live_file: Names the build that is live here, for an nginx in front of this shim and for the next start over a
             bucket that fails. None without both.

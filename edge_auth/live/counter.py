@@ -20,8 +20,6 @@ from threading import Lock
 from time import monotonic, sleep
 from typing import NamedTuple, Protocol
 
-from edge_auth.store.disk import reserve
-
 # The file: the secret, the limit of guests, the table of addresses, the first table of keys, further ones as needed.
 _SECRET_BYTES, _HEADER_BYTES = 32, 4096
 _MAX_KEY_TABLES = 64
@@ -180,7 +178,7 @@ class FileCounter:
         handle = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             with Locked(handle, 0):
-                reserve(handle, _RESERVED_BYTES)
+                os.posix_fallocate(handle, 0, _RESERVED_BYTES)
                 os.pwrite(handle, struct.pack("<I", self._guest_limit), _SECRET_BYTES)
             self._use(handle)
         except OSError:

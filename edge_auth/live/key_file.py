@@ -14,12 +14,12 @@ import re
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from edge_auth.builds import layout
-from edge_auth.errors import KeyFormatError, UnknownKey
+from edge_auth.errors import Conflict, KeyFormatError, UnknownKey
 from edge_auth.live.keys import ID_DIGITS, ID_PREFIX, KeyRecord
 from edge_auth.store.interface import Store, Versioned, parse_json, update_json
 from edge_auth.store.open import open_store, parent_and_name
@@ -137,7 +137,8 @@ class KeyFile:
     def add(self, record: KeyRecord) -> None:
         """Add a record."""
         self.changes()  # raises before anything is changed, if the list cannot be read
-        self.store.put_new(self.object_of(record.sha256), record.to_bytes())
+        with suppress(Conflict):  # it is there
+            self.store.swap(self.object_of(record.sha256), record.to_bytes(), None)
         self._note(record.sha256)
 
     def update(self, id_: str, **changes: Any) -> KeyRecord:

@@ -21,7 +21,7 @@ from typing import Any, TextIO
 from edge_auth.builds.builds import BuildRecord
 from edge_auth.errors import StoreError
 from edge_auth.live.log import Answered
-from edge_auth.store.disk import replace_file, reserve
+from edge_auth.store.disk import replace_file
 from edge_auth.store.interface import Store
 
 LIVE_NAME = "live.json"
@@ -179,6 +179,6 @@ def _allocate(file: Path) -> None:
     handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         if os.fstat(handle).st_size < _FILE_BYTES:  # a full disk may have left a part of it
-            reserve(handle, _FILE_BYTES)
+            os.posix_fallocate(handle, 0, _FILE_BYTES)
     finally:
         os.close(handle)

@@ -13,13 +13,11 @@ from typing import Any, NamedTuple, TypeVar
 from edge_auth.builds import bodies, layer_names, layout
 from edge_auth.builds.bodies import LARGE_BYTES, Body, StoredBody
 from edge_auth.builds.builds import Build
-from edge_auth.builds.layers import read_members
 from edge_auth.errors import StoreError
 from edge_auth.search.facets import Facets
 from edge_auth.search.named import Narrowing, Slugs, find_named
 from edge_auth.search.query import Filter, Search, read_find
 from edge_auth.search.ranking import ResultPage, first_matches, mask_of
-from edge_auth.store.codec import decompress
 from edge_auth.text import fold_without_apostrophes
 
 T = TypeVar("T")
@@ -243,4 +241,4 @@ class OpenBuild(Build):
         """Return the items of all pages of a list."""
         numbers = count()
         located = iter(lambda: self.find(page_key(next(numbers))), None)
-        return [line for member in read_members([*located]) for line in bodies.split_page(decompress(member))]
+        return [line for layer, entry in located for line in bodies.split_page(layer.read(entry))]

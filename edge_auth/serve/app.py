@@ -13,7 +13,7 @@ from flask import Flask, request
 from edge_auth.api.blueprints import create_api
 from edge_auth.api.flask_app import Cardpress, Network
 from edge_auth.api.warming import warm
-from edge_auth.builds.copies import BuildCopies, FilesInPlace
+from edge_auth.builds.copies import BuildCopies
 from edge_auth.live.background import WAIT_SECONDS, Jobs
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.bulk_files import MAX_DOWNLOADS, StoredBulkFiles
@@ -121,10 +121,10 @@ def _builds(settings: Settings, store: Store, jobs: Jobs, log: Log, metrics: Met
     """Return the builds of a store. Those of a bucket are copied to the state folder."""
     inflated, live = Path(settings.state) / "copies", live_file(settings.state, store.location)
     if is_folder(settings.store):
-        files, told = FileCache(inflated), live if settings.socket is not None else None
-        return BuildRegistry(store, files, jobs, log, metrics, live_file=told)
+        told = live if settings.socket is not None else None
+        return BuildRegistry(store, FileCache(inflated), jobs, log, metrics, live_file=told)
     copies = BuildCopies(store, Path(settings.state) / f"builds-{store_name(store.location)}")
-    return BuildRegistry(store, FilesInPlace(inflated), jobs, log, metrics, copies=copies, live_file=live)
+    return BuildRegistry(store, FileCache(inflated), jobs, log, metrics, copies=copies, live_file=live)
 
 
 def _add_health_check(app: Flask, builds: BuildRegistry, keyring: Keyring, log: Log, guest_limit: int) -> None:

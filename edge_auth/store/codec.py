@@ -54,14 +54,7 @@ def _compressor(data: bytes, wbits: int) -> "isal_zlib.Compress | zlib._Compress
 
 
 def decompress(member: bytes, size: int = _BUFFER_BYTES) -> bytes:
-    """Return the content of a gzip member.
-
-    Args:
-        size: Bytes of the content, if they are known. Its memory is then taken once, instead of being doubled.
-
-    Raises:
-        OSError: The bytes are not a complete gzip member.
-    """
+    """Return the content of a gzip member, or raise OSError. If its size is given, its memory is taken once."""
     try:
         data: bytes = isal_zlib.decompress(member, wbits=_GZIP_WBITS, bufsize=size + 1)  # a full buffer is doubled
     except isal_zlib.error as error:  # type: ignore[misc]  # isal's stub declares it as an instance
@@ -70,11 +63,7 @@ def decompress(member: bytes, size: int = _BUFFER_BYTES) -> bytes:
 
 
 def decompressed_chunks(members: bytes) -> Iterator[bytes]:
-    """Yield the content of concatenated gzip members, at most 64 KiB at a time.
-
-    Raises:
-        OSError: The bytes are not complete gzip members.
-    """
+    """Yield the content of concatenated gzip members, at most 64 KiB at a time."""
     with igzip.IGzipFile(fileobj=io.BytesIO(members)) as file:  # type: ignore[no-untyped-call]  # isal lacks it
         try:
             while chunk := file.read(CHUNK_BYTES):

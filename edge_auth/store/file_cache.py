@@ -1,9 +1,8 @@
-"""Local copies of the files of a store that are mapped into memory or streamed.
+"""Local copies of what is mapped into memory, streamed or read by DuckDB: objects of a bucket, and inflated objects.
 
-Such a file must never change or shrink while a process reads it, whatever happens in the store. So processes read
-copies. A copy is named by the SHA-256 of its content, verified when it is opened, and shared by all processes of a
-machine; one process fetches at a time. Copies survive restarts. When they exceed a number of bytes, the least recently
-used ones are deleted; a process that has mapped one can still read it.
+A copy is named by the SHA-256 of its content, verified when it is opened, and shared by all processes of a machine; one
+process fetches at a time. Copies survive restarts. When they exceed a number of bytes, the least recently used ones are
+deleted; a process that has mapped one can still read it.
 """
 
 import hashlib
@@ -15,10 +14,10 @@ from contextlib import contextmanager, suppress
 from fcntl import LOCK_EX, flock
 from pathlib import Path
 from threading import Lock
+from time import time
 
-from edge_auth.errors import StoreError
-from edge_auth.store.codec import decompressed_chunks
-from edge_auth.store.disk import delete_abandoned, tolerated, written_beside
+from edge_auth.errors import DamagedObject, StoreError
+from edge_auth.store.disk import LEFTOVER_SECONDS, TEMPORARY_PREFIX, written_beside
 from edge_auth.store.interface import Store
 from edge_auth.store.remedies import with_remedy
 
@@ -27,32 +26,34 @@ _LOCK_NAME = ".lock"
 
 
 def user_cache() -> Path:
-    """Return the folder for files that can be created or fetched again (XDG base directories).
-
-    Without a home that can be written to, as in a container, it is one below the folder of temporary files.
-    """
-    base = os.environ.get("XDG_CACHE_HOME")
-    return Path(base) / "cardpress" if base else user_folder(".cache")
+    """Return the folder for files that can be created or fetched again (XDG base directories)."""
+    return _user_folder("XDG_CACHE_HOME", ".cache")
 
 
 def default_state_folder() -> str:
-    """Return the default folder for state that outlives a restart, by the XDG base directory specification."""
-    base = os.environ.get("XDG_STATE_HOME")
-    return str(Path(base) / "cardpress" if base else user_folder(".local/state"))
+    """Return the default folder for state that outlives a restart (XDG base directories)."""
+    return str(_user_folder("XDG_STATE_HOME", ".local/state"))
 
 
-def user_folder(name: str) -> Path:
-    """Return a folder `cardpress` below a folder of the user's home, or below the folder of temporary files.
+def _user_folder(variable: str, name: str) -> Path:
+    """Return a folder below the one that a variable names, else below a folder of the user's home.
 
-    Raises:
-        StoreError: Neither can be written to.
+    Without a home that can be written to, as in a container, it is one below the folder of temporary files. Only this
+    user can write to it: what lies in it is run, such as compiled templates.
     """
+    if base := os.environ.get(variable):
+        return Path(base) / "cardpress"
     with suppress(RuntimeError):  # the user has no home
-        folder = Path.home() / name / "cardpress"
-        if _is_writable(folder):
-            return folder
+        home = Path.home() / name / "cardpress"
+        if _is_writable(next(parent for parent in (home, *home.parents) if parent.exists())):
+            return home
     try:
-        return _temporary_folder(name.strip(".").replace("/", "-"))
+        folder = Path(tempfile.gettempdir(), f"cardpress-{name.strip('.').replace('/', '-')}-{os.geteuid()}")
+        folder.mkdir(mode=0o700, exist_ok=True)
+        stat = folder.lstat()
+        if folder.is_symlink() or stat.st_uid != os.geteuid() or stat.st_mode & 0o022:
+            raise PermissionError(f"{folder} belongs to another user")
+        return folder
     except OSError as error:
         raise StoreError(
             f"neither a home nor a folder of temporary files can be written to ({error}): name folders by HOME, "
@@ -61,18 +62,7 @@ def user_folder(name: str) -> Path:
 
 
 def _is_writable(folder: Path) -> bool:
-    nearest = next(parent for parent in (folder, *folder.parents) if parent.exists())
-    return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
-
-
-def _temporary_folder(name: str) -> Path:
-    """Return a folder that only this user can write to: what lies in it is run, such as compiled templates."""
-    folder = Path(tempfile.gettempdir(), f"cardpress-{name}-{os.geteuid()}")
-    folder.mkdir(mode=0o700, exist_ok=True)
-    stat = folder.lstat()
-    if folder.is_symlink() or stat.st_uid != os.geteuid() or stat.st_mode & 0o022:
-        raise PermissionError(f"{folder} belongs to another user")
-    return folder
+    return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
 
 
 def user_file_cache() -> "FileCache":
@@ -80,70 +70,68 @@ def user_file_cache() -> "FileCache":
     return FileCache(user_cache() / "copies")
 
 
+def checked(chunks: Iterable[bytes], sha256: str, where: str) -> Iterator[bytes]:
+    """Yield the chunks of some content. In the end raise DamagedObject if they do not match their hash."""
+    digest = hashlib.sha256()
+    for chunk in chunks:
+        digest.update(chunk)
+        yield chunk
+    if digest.hexdigest() != sha256:
+        raise DamagedObject(f"{where} does not match its hash")
+
+
+def sha256_of(path: str | Path) -> str:
+    """Return the hash of a file."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 class FileCache:
     """A folder of copies.
 
     Args:
         max_bytes: When the copies exceed this size, the least recently used ones are deleted.
-        hash_of: Returns the SHA-256 of a local file, perhaps from memory. None: each file is read.
+        hash_of: Returns the SHA-256 of a local file, perhaps from memory.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        max_bytes: int = MAX_BYTES,
-        hash_of: Callable[[str], str] | None = None,
-    ):
+    def __init__(self, folder: Path, max_bytes: int = MAX_BYTES, hash_of: Callable[[str], str] = sha256_of):
         self._folder = folder
         self._max_bytes = max_bytes
-        self._hash_of = hash_of or self._read_hash
+        self._hash_of = hash_of
         self._held: dict[Hashable, set[str]] = {}
         self._bytes: int | None = None  # None until the copies were measured
         self._room = Lock()
+        self._whole: set[tuple[str, int, int]] = set()  # path, inode and time of change of files with the right hash
 
-    def path(self, store: Store, name: str, sha256: str | None = None, inflated_sha256: str | None = None) -> Path:
-        """Return the copy of an object. Fetch the object if the copy is missing or damaged.
-
-        Args:
-            sha256: The expected hash, or None for the hash that the store has recorded, if any.
-            inflated_sha256: To inflate a compressed object: the SHA-256 of its content.
-
-        Raises:
-            StoreError: The object cannot be read or is damaged, or the copy cannot be written.
-        """
-        recorded = None if sha256 else store.digest(name)
-        known = inflated_sha256 or sha256 or (recorded.sha256 if recorded else None)
-        if known and self.has(known):
-            return self.place(known)
-        with self._one_process():
-            if not (known and self.has(known)):  # another process may have fetched it meanwhile
-                known = self._fetch(store, name, sha256, inflated_sha256)
-        return self.place(known)
-
-    def inflated(self, sha256: str, read_member: Callable[[], bytes]) -> Path:
-        """Return the copy of what a gzip member holds. Inflate the member if the copy is missing or damaged.
-
-        Args:
-            sha256: The SHA-256 of the content.
-            read_member: Returns the gzip member.
-
-        Raises:
-            StoreError: The member cannot be read or is damaged, or the copy cannot be written.
-        """
+    def file(self, sha256: str, read: Callable[[], Iterable[bytes]], where: str) -> Path:
+        """Return the copy of some content, which is read if the copy is missing or damaged; `where` is for messages."""
         if not self.has(sha256):
             with self._one_process():
-                if not self.has(sha256):  # another process may have inflated it meanwhile
-                    self.add(sha256, decompressed_chunks(read_member()))
-            if not self.has(sha256):
-                raise StoreError(f"{self._folder}: the inflated content does not match its hash {sha256}")
+                if not self.has(sha256):  # another process may have written it meanwhile
+                    self.add(sha256, checked(read(), sha256, where))
         return self.place(sha256)
 
-    def place(self, sha256: str, name: str = "") -> Path:
-        """Return where a copy is, or would be.
+    def path(self, store: Store, name: str, sha256: str | None = None) -> Path:
+        """Return the copy of an object; with None for its hash, of what the store has now."""
+        recorded, data = None if sha256 else store.digest(name), b""
+        if not (known := sha256 or (recorded and recorded.sha256)):
+            data = store.get(name)
+            known = hashlib.sha256(data).hexdigest()
+        return self.file(known, lambda: [data or store.get(name)], f"{name} in {store.location}")
 
-        Args:
-            name: The path of the copy in a folder of its own, for readers to which the name of a file matters.
-        """
+    def require_whole(self, path: Path, sha256: str) -> None:
+        """Hash a file that is mapped where it lies, unless the same file was hashed before."""
+        try:
+            stat = path.stat()
+            state = (str(path), stat.st_ino, stat.st_mtime_ns)
+            if state not in self._whole and sha256_of(path) != sha256:
+                raise DamagedObject(f"{path} does not match its hash")
+        except OSError as error:
+            raise DamagedObject(f"{path} cannot be read: {error.strerror}") from error
+        self._whole.add(state)
+
+    def place(self, sha256: str, name: str = "") -> Path:
+        """Return where a copy is, or would be; with a name, for readers to which it matters, in a folder of its own."""
         return self._folder / sha256 / name
 
     def has(self, sha256: str, name: str = "") -> bool:
@@ -156,11 +144,7 @@ class FileCache:
         return intact
 
     def add(self, sha256: str, data: Iterable[bytes], name: str = "") -> None:
-        """Write a copy, and delete the least recently used ones until there is room for it.
-
-        Raises:
-            StoreError: It cannot be written.
-        """
+        """Write a copy, and delete the least recently used ones until there is room for it."""
         place = self.place(sha256, name)
         with self._translated_errors():
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -173,19 +157,6 @@ class FileCache:
         """Delete no copies with these hashes until the owner holds others: files that a query may open again."""
         self._held[owner] = hashes
 
-    def _fetch(self, store: Store, name: str, sha256: str | None, inflated_sha256: str | None) -> str:
-        """Copy an object. Return the SHA-256 of the copy."""
-        data = store.get(name)
-        found = hashlib.sha256(data).hexdigest()
-        if sha256 not in (None, found):
-            raise StoreError(f"{name} in {store.location} does not match its hash")
-        known = inflated_sha256 or found
-        if not self.has(known):
-            self.add(known, decompressed_chunks(data) if inflated_sha256 else [data])
-        if inflated_sha256 and not self.has(known):
-            raise StoreError(f"{name} in {store.location}: the inflated content does not match its hash")
-        return known
-
     @contextmanager
     def _one_process(self) -> Iterator[None]:
         """Hold the lock that lets one process fetch at a time."""
@@ -193,8 +164,7 @@ class FileCache:
             self._folder.mkdir(parents=True, exist_ok=True)
             lock = (self._folder / _LOCK_NAME).open("a")
         with lock:
-            with tolerated():  # without locks two processes may fetch the same file
-                flock(lock, LOCK_EX)
+            flock(lock, LOCK_EX)
             self._bytes = None  # other processes may have added copies
             yield
 
@@ -206,10 +176,6 @@ class FileCache:
             message = f"cannot write a local copy in {self._folder}: {error.strerror or error}"
             raise StoreError(with_remedy(message, error)) from error
 
-    def _read_hash(self, path: str) -> str:
-        with Path(path).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-
     def _make_room(self, size: int) -> None:
         """Delete the least recently used copies until there is room for `size` more bytes."""
         with suppress(OSError):  # another process may delete the same files
@@ -219,7 +185,9 @@ class FileCache:
 
     def _shrink(self, max_bytes: int) -> int:
         """Delete copies until at most `max_bytes` are left, and return how many are left."""
-        delete_abandoned(self._folder)
+        for left in self._folder.glob(f"{TEMPORARY_PREFIX}*"):
+            if left.stat().st_mtime < time() - LEFTOVER_SECONDS:
+                left.unlink(missing_ok=True)
         copies = sorted((copy.stat().st_mtime_ns, _size(copy), copy) for copy in self._folder.glob("[!.]*"))
         total = sum(size for _, size, _ in copies)
         for _, size, copy in copies:

@@ -1,7 +1,7 @@
 """A store in a folder. Objects are files, which a rename puts in place complete.
 
-Only the owner may read what lies below `private/`. The bytes of `swap` and `put_new` are on the disk when these return,
-those of `put` after the next `sync`.
+Only the owner may read what lies below `private/`. The bytes of `swap` are on the disk when it returns, those of `put`
+after the next `sync`.
 """
 
 import fcntl
@@ -16,13 +16,12 @@ from edge_auth.store.disk import (
     FOLDER_OF_THE_FILE_SYSTEM,
     TEMPORARY_PREFIX,
     UNSUPPORTED,
-    is_abandoned,
     sync_file_system,
     sync_path,
-    try_locks,
+    try_disk,
     written_beside,
 )
-from edge_auth.store.interface import MAX_DOCUMENT_BYTES, PRIVATE, Listed, Versioned, check_size
+from edge_auth.store.interface import MAX_DOCUMENT_BYTES, PRIVATE, Listed, Store, Versioned, check_size
 from edge_auth.store.remedies import with_remedy
 
 _TRIED: set[str] = set()  # folders whose disk this process has tried
@@ -30,8 +29,8 @@ _FILE_MODE, _PRIVATE_FILE_MODE = 0o644, 0o600
 _FOLDER_MODE, _PRIVATE_FOLDER_MODE = 0o777, 0o700  # less the bits of the umask
 
 
-class FolderStore:
-    """A store in a folder; see `edge_auth.store.interface.Store` for its methods.
+class FolderStore(Store):
+    """A store in a folder.
 
     Args:
         private: Whether only the owner may read the objects, as if all of them were below `private/`.
@@ -43,7 +42,6 @@ class FolderStore:
         self._private = private
 
     def get(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
-        """Return an object, or `length` bytes of it from `offset`."""
         if length is None:
             with _translated_errors(self, name), (self.root / name).open("rb") as file:
                 if offset:
@@ -63,7 +61,6 @@ class FolderStore:
     def get_versioned(
         self, name: str, known: Versioned | None = None, most: int | None = MAX_DOCUMENT_BYTES
     ) -> Versioned | None:
-        """Return an object with its tag, or None if it does not exist."""
         check_size(name, self.location, self.stat(name) or 0, most)
         try:
             data = self.get(name)
@@ -72,21 +69,11 @@ class FolderStore:
         return known if known is not None and data == known.data else Versioned(data, _etag(data))
 
     def put(self, name: str, data: bytes, headers: Mapping[str, str] | None = None) -> None:
-        """Create or replace an object."""
         self._try_disk()
         with _translated_errors(self, name), self._temporary_file(name, data) as temporary:
             os.replace(temporary, self.root / name)
 
-    def put_new(self, name: str, data: bytes) -> bool:
-        """Create an object unless the name is taken. Return whether it was created."""
-        try:
-            self.swap(name, data, None)
-        except Conflict:
-            return False
-        return True
-
     def swap(self, name: str, data: bytes, etag: str | None) -> None:
-        """Replace an object if its tag is still `etag`; with None, create it if it does not exist."""
         with self.locked():
             current = self.get_versioned(name, most=None)
             if (current.etag if current else None) != etag:
@@ -97,41 +84,28 @@ class FolderStore:
                 self._sync_folders(name)
 
     def sync(self) -> None:
-        """Wait until all objects are on the disk, also those that other processes put."""
         with _translated_errors(self, "an object"):
             sync_file_system(self.root)
 
     def stat(self, name: str) -> int | None:
-        """Return the size of an object in bytes, or None if it does not exist."""
         try:
             with _translated_errors(self, name):
                 return (self.root / name).stat().st_size
         except MissingObject:
             return None
 
-    def digest(self, name: str) -> None:
-        """Return None: a folder keeps no hashes."""
-
-    def list(self, prefix: str) -> Iterator[str]:
-        """Yield the names below a prefix that ends in `/`, sorted, without temporary files."""
-        return iter([name for name, _ in self._files(prefix)])
-
-    def entries(self, prefix: str) -> Iterator[Listed]:
-        """Yield the objects below a prefix that ends in `/`, or the one object of that name, sorted."""
+    def entries(self, prefix: str, *, deep: bool = True) -> Iterator[Listed]:
         if prefix and not prefix.endswith("/"):
             return filter(None, [_listed(prefix, self.root / prefix)])
-        return filter(None, (_listed(*file) for file in self._files(prefix)))
-
-    def children(self, prefix: str) -> Iterator[Listed]:
-        """Yield what is directly below a prefix that is '' or ends in `/`, sorted; the names of folders end in `/`."""
+        if deep:
+            return filter(None, (_listed(*file) for file in self._files(prefix)))
         found = ((entry, "/" if entry.is_dir() else "") for entry in self._scan(prefix))
         return filter(None, (_listed(prefix + entry.name + slash, entry) for entry, slash in found))
 
     def leftovers(self) -> Iterator[Listed]:
-        """Yield the temporary files of writers that were killed: those that no process has locked."""
-        found = [file for file in self._files("", hidden=True) if file[1].name.startswith(TEMPORARY_PREFIX)]
-        with _translated_errors(self, "a temporary file"):
-            return filter(None, [_listed(*file) for file in found if is_abandoned(Path(file[1].path))])
+        """Yield the temporary files of writers, also of those that still write."""
+        files = self._files("", hidden=True)
+        return filter(None, (_listed(*file) for file in files if file[1].name.startswith(TEMPORARY_PREFIX)))
 
     def delete(self, names: Iterable[str]) -> None:
         """Delete objects and the folders that are then empty. Names that do not exist are ignored."""
@@ -143,7 +117,6 @@ class FolderStore:
                     (self.root / folder).rmdir()
 
     def local_path(self, name: str) -> Path:
-        """Return the file that holds an object."""
         return self.root / name
 
     def _temporary_file(self, name: str, data: bytes) -> AbstractContextManager[str]:
@@ -158,23 +131,18 @@ class FolderStore:
             folder.mkdir(_PRIVATE_FOLDER_MODE if self._is_private(name) else _FOLDER_MODE, exist_ok=True)
 
     def _try_disk(self) -> None:
-        """Before the first write of a process to a folder, try whether its disk can do what a store needs.
-
-        Raises:
-            StoreError: It cannot.
-        """
+        """Before the first write of a process to a folder, try whether its disk can do what a store needs."""
         if self.location in _TRIED:
             return
         with _translated_errors(self, ".lock"):
             self._make_root()
         try:
-            try_locks(self.root)
+            try_disk(self.root)
+            _TRIED.add(self.location)
         except OSError as error:
-            if error.errno in UNSUPPORTED:
+            if error.errno in UNSUPPORTED:  # the write itself tells of others
                 message = f"{self.location} cannot hold a store: {error.strerror or error}"
                 raise StoreError(with_remedy(message, error)) from error
-            return  # the write itself tells
-        _TRIED.add(self.location)
 
     def _make_root(self) -> None:
         self.root.mkdir(_PRIVATE_FOLDER_MODE if self._private else _FOLDER_MODE, parents=True, exist_ok=True)
@@ -214,7 +182,7 @@ class FolderStore:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Exclude the `swap` and `put_new` of others, and this context in other processes and threads."""
+        """Exclude the `swap` of others, and this context in other processes and threads."""
         self._try_disk()
         with _translated_errors(self, ".lock"):
             lock = (self.root / ".lock").open("a")

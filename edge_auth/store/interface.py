@@ -6,14 +6,12 @@ that does not exist, `stat` and `get_versioned` return None and `get` raises `Mi
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from edge_auth.errors import Conflict, MissingObject, StoreError
 
 PRIVATE = "private/"  # where objects lie that only their owner may read
-Span = tuple[str, int, int]  # a range of an object: its name, offset in bytes, length in bytes
 MAX_DOCUMENT_BYTES = 16 << 20  # of a pointer, a record, a key; a larger one is not read
 _MAX_SWAPS = 100  # of a change of a document
 
@@ -25,24 +23,18 @@ class Versioned(NamedTuple):
     etag: str
 
 
-@dataclass(frozen=True)
-class Digest:
-    """The size in bytes and the SHA-256 (hex) of an object, as the store has recorded them.
-
-    Attributes:
-        state: Of the version that has them, as in a listing.
-    """
+class Digest(NamedTuple):
+    """The size in bytes and the SHA-256 (hex) of an object, as a store has recorded them, and its state as listed."""
 
     size: int
     sha256: str
-    state: str = field(default="", compare=False)
+    state: str = ""
 
 
 class Listed(NamedTuple):
     """An object in a listing: its size in bytes, and when it was modified, in Unix time.
 
-    Attributes:
-        state: Differs from the state before if the object was replaced. In a bucket it is the tag of `get_versioned`.
+    The state differs from that before if the object was replaced. In a bucket it is the tag of `get_versioned`.
     """
 
     name: str
@@ -52,7 +44,10 @@ class Listed(NamedTuple):
 
 
 class Store(Protocol):
-    """A store of objects. Every method raises StoreError when the medium fails."""
+    """A store of objects. Every method raises StoreError when the medium fails.
+
+    What has a body here is that of a bucket.
+    """
 
     location: str
 
@@ -86,13 +81,6 @@ class Store(Protocol):
         """
         ...
 
-    def put_new(self, name: str, data: bytes) -> bool:
-        """Create an object unless the name is taken. Return whether it was created.
-
-        It survives a power cut once this returns.
-        """
-        ...
-
     def swap(self, name: str, data: bytes, etag: str | None) -> None:
         """Replace an object if its tag is still `etag`; with None, create it if it does not exist.
 
@@ -105,7 +93,7 @@ class Store(Protocol):
 
     def sync(self) -> None:
         """Wait until all objects survive a power cut. What names objects is written after this."""
-        ...
+        return
 
     def stat(self, name: str) -> int | None:
         """Return the size of an object in bytes, or None if it does not exist."""
@@ -113,23 +101,23 @@ class Store(Protocol):
 
     def digest(self, name: str) -> Digest | None:
         """Return the size and hash of an object, or None if the store does not keep hashes or has no such object."""
-        ...
+        return None
 
     def list(self, prefix: str) -> Iterator[str]:
         """Yield the names below a prefix that ends in `/`, sorted."""
-        ...
+        return (entry.name for entry in self.entries(prefix))
 
-    def entries(self, prefix: str) -> Iterator[Listed]:
-        """Yield the objects below a prefix that ends in `/`, or the one object of that name, sorted."""
-        ...
+    def entries(self, prefix: str, *, deep: bool = True) -> Iterator[Listed]:
+        """Yield the objects below a prefix that is '' or ends in `/`, or the one object of that name, sorted.
 
-    def children(self, prefix: str) -> Iterator[Listed]:
-        """Yield what is directly below a prefix that is '' or ends in `/`, sorted; the names of folders end in `/`."""
+        Args:
+            deep: With False, what is directly below the prefix; the names of folders end in `/`.
+        """
         ...
 
     def leftovers(self) -> Iterator[Listed]:
         """Yield the half-written files of writers that were killed. They are not objects."""
-        ...
+        return iter(())
 
     def delete(self, names: Iterable[str]) -> None:
         """Delete objects. Names that do not exist are ignored."""
@@ -137,17 +125,11 @@ class Store(Protocol):
 
     def local_path(self, name: str) -> Path | None:
         """Return the file that holds the object, or None if this store has no files."""
-        ...
+        return None
 
 
 def read_json(store: Store, name: str) -> Any:
-    """Return the value of a JSON document.
-
-    Raises:
-        MissingObject: There is no such object.
-        StoreError: It cannot be read, or is too large.
-        ValueError: It is no JSON.
-    """
+    """Return the value of a JSON document, or raise MissingObject, StoreError, or ValueError: it is no JSON."""
     found = store.get_versioned(name)
     if found is None:
         raise MissingObject(f"{name} is not in {store.location}")
@@ -155,11 +137,7 @@ def read_json(store: Store, name: str) -> Any:
 
 
 def parse_json(data: bytes) -> Any:
-    """Return the value of a JSON document.
-
-    Raises:
-        ValueError: The bytes are no JSON, or are nested too deep.
-    """
+    """Return the value of a JSON document, or raise ValueError: it is no JSON, or is nested too deep."""
     try:
         return json.loads(data)
     except RecursionError as error:
@@ -178,39 +156,19 @@ def check_size(name: str, location: str, size: int, most: int | None) -> None:
 def update_json(store: Store, name: str, change: Callable[[bytes | None], bytes | None]) -> None:
     """Replace a document by what a change makes of it. The write is conditional, so no change of another is lost.
 
-    If another writer was faster, the change is applied to its document. If the store's answer is lost, the document
-    itself shows whether the write succeeded.
-
     Args:
         change: Returns the new document, or None to leave it as it is. It gets the newest one, or None if there is
-            none, and may be called several times.
-
-    Raises:
-        Conflict: Others changed the document all the time.
-        StoreError: The store failed; the document may have been written only if it cannot be read either.
+            none, and is called again if another writer was faster.
     """
-    problem: StoreError = Conflict(name)
-    for _ in range(_MAX_SWAPS):
+    for attempts_left in reversed(range(_MAX_SWAPS)):
         found = store.get_versioned(name)
         data = change(found.data if found else None)
         if data is None or (found and found.data == data):
             return
         try:
             store.swap(name, data, found.etag if found else None)
-        except StoreError as error:
-            if _holds(store, name, data):
-                return
-            if not isinstance(error, Conflict):
+        except Conflict:
+            if not attempts_left:
                 raise
-            problem = error
         else:
             return
-    raise problem
-
-
-def _holds(store: Store, name: str, data: bytes) -> bool:
-    try:
-        found = store.get_versioned(name)
-    except StoreError:
-        return False
-    return found is not None and found.data == data

@@ -1,36 +1,13 @@
-"""Opening a store by its location: a folder or a URL.
+"""Opening a store by its location: a folder or a URL."""
 
-A new backend is one module in this folder and one line in `BACKENDS`.
-"""
-
-from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
 
 from edge_auth.errors import StoreError
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.interface import Store
 
-
-class Backend(NamedTuple):
-    """The function that opens the stores of a URL scheme.
-
-    Attributes:
-        module: A module of this folder. It is imported at the first use, since boto3 takes a third of a second.
-        function: Its function from (location, timeout in seconds or None, swaps) to a store.
-        example: A location, for messages and help.
-    """
-
-    module: str
-    function: str
-    example: str
-
-
-# By URL scheme.
-BACKENDS = {
-    "s3": Backend("s3", "open_s3", "s3://bucket/prefix"),
-}
-LOCATION = " or ".join(["folder", *(backend.example for backend in BACKENDS.values())])
+_S3 = "s3"
+LOCATION = "folder or s3://bucket/prefix"
 
 
 def open_store(
@@ -47,17 +24,16 @@ def open_store(
         timeout_seconds: How long one request may wait for an answer. None waits as long as a batch run would.
         private: Whether only the owner of a folder may read what is written.
         what: What lies there, for messages.
-        swaps: Whether the caller uses `put_new` or `swap`.
+        swaps: Whether the caller uses `swap`.
 
     Raises:
         StoreError: The location is not a folder and has no known scheme.
     """
-    scheme = scheme_of(location)
-    if scheme in BACKENDS:
-        backend = BACKENDS[scheme]
-        module = import_module(f"{__package__}.{backend.module}")
-        store: Store = getattr(module, backend.function)(location, timeout_seconds, swaps)
-        return store
+    scheme = _scheme_of(location)
+    if scheme == _S3:
+        from edge_auth.store.s3 import open_s3  # boto3 takes a third of a second to import
+
+        return open_s3(location, timeout_seconds, swaps)
     if scheme:
         raise StoreError(f"{what} {location}: a {what} is a {LOCATION}")
     if Path(location).is_file():
@@ -66,18 +42,16 @@ def open_store(
     return FolderStore(location, private)
 
 
-def scheme_of(location: str) -> str:
-    """Return the URL scheme of a location, or '' for a folder."""
-    scheme, separator, _ = location.partition("://")
-    if separator:
-        return scheme
-    scheme, colon, _ = location.partition(":")
-    return scheme if colon and scheme in BACKENDS else ""  # `s3:bucket` is a typing error, not a folder
-
-
 def is_folder(location: str) -> bool:
     """Return whether a location is a folder rather than a URL."""
-    return not scheme_of(location)
+    return not _scheme_of(location)
+
+
+def _scheme_of(location: str) -> str:
+    """Return the URL scheme of a location, or '' for a folder."""
+    scheme, separator, _ = location.partition("://")
+    is_slip = location.startswith(f"{_S3}:")  # `s3:bucket` is a typing error, not a folder
+    return scheme if separator else _S3 * is_slip
 
 
 def parent_and_name(location: str) -> tuple[str, str]:

@@ -4,7 +4,6 @@ A code without a row has no remedy. Its message then is the code with the text o
 """
 
 import errno
-from collections.abc import Iterator
 from typing import NamedTuple
 
 _GRANT = (
@@ -18,7 +17,6 @@ _ENDPOINT = "check AWS_ENDPOINT_URL, or `endpoint_url` in the profile, and that 
 _SLOWER = "the server asks for fewer requests: try again later, or ask its operator for a higher limit"
 _FULL_BUCKET = "the bucket or the account is full: `cardpress prune --keep N`, or raise the quota"
 _NOT_THERE = "this server lacks the request: use one of the servers that the page `Where it runs` names"
-_VIRTUAL = "name buckets in the host: `s3 =` with `addressing_style = virtual` below it, in the profile"
 _FULL_DISK = "free some space, or `cardpress prune --keep N`"
 _OTHER_DISK = "choose a folder on another disk; the page `Where it runs` says what a disk must be able to do"
 _WRITABLE = (
@@ -38,17 +36,8 @@ REMEDIES = {
     **dict.fromkeys(("ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired", "RequestExpired"), _EXPIRED),
     "InvalidToken": "check the credentials: the session token does not belong to the access key",
     "RequestTimeTooSkewed": "set the clock of this machine (NTP): it differs too much from the server's",
-    **dict.fromkeys(
-        (
-            "AuthorizationHeaderMalformed",
-            "PermanentRedirect",
-            "TemporaryRedirect",
-            "IllegalLocationConstraintException",
-        ),
-        _REGION,
-    ),
-    **dict.fromkeys(("301", "307", "NoRegionError"), _REGION),
-    **dict.fromkeys(("SecondLevelDomainForbidden", "VirtualHostDomainRequired"), _VIRTUAL),
+    **dict.fromkeys(("AuthorizationHeaderMalformed", "PermanentRedirect", "TemporaryRedirect"), _REGION),
+    **dict.fromkeys(("IllegalLocationConstraintException", "301", "307", "NoRegionError"), _REGION),
     **dict.fromkeys(("NoSuchBucket", "InvalidBucketName"), "create it, or correct the name and AWS_ENDPOINT_URL"),
     **dict.fromkeys(("SlowDown", "TooManyRequests", "RequestLimitExceeded", "Throttling", "429", "503"), _SLOWER),
     **dict.fromkeys(("ServiceUnavailable", "InternalError", "500"), "try again; the server's own log says more"),
@@ -90,7 +79,11 @@ class Cause(NamedTuple):
 
 def cause_of(error: BaseException | None) -> Cause | None:
     """Return the code of an error or of the first of its causes that has one, or None."""
-    return next((cause for one in _chain(error) if (cause := _cause(one))), None)
+    while error is not None:
+        if cause := _cause(error):
+            return cause
+        error = error.__cause__
+    return None
 
 
 def remedy_of(error: BaseException | None) -> str:
@@ -113,9 +106,3 @@ def _cause(error: BaseException) -> Cause | None:
     if isinstance(error, OSError) and error.errno is not None:
         return Cause(errno.errorcode.get(error.errno, str(error.errno)), error.strerror or "")
     return Cause(type(error).__name__, str(error)) if type(error).__name__ in REMEDIES else None
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__

@@ -23,7 +23,7 @@ from threading import Lock, get_ident
 from typing import NamedTuple, Self
 
 from edge_auth.errors import StoreError
-from edge_auth.store.disk import delete_abandoned, replace_file
+from edge_auth.store.disk import replace_file
 from edge_auth.store.file_cache import FileCache, user_cache
 from edge_auth.store.interface import Listed, Versioned
 from edge_auth.store.open import is_folder, open_store
@@ -139,7 +139,6 @@ class FileHashes:
         newest = dict(list((others | self._used).items())[-max(_MAX_ENTRIES, len(self._used)) :])
         with suppress(OSError):  # without a cache everything still works
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            delete_abandoned(self.path.parent)
             replace_file(self.path, [json.dumps(newest).encode()], mode=0o600)  # ten times as fast as json.dump
 
 
@@ -171,7 +170,7 @@ class LakeFiles:
     def list_names(self, daily: Iterable[str]) -> Iterator[str]:
         """List the Parquet files at the top of the lake, and all below the folders of the daily tables."""
         with _as_lake_errors():
-            found = [file for file in self._store.children("") if not file.name.endswith("/")]
+            found = [file for file in self._store.entries("", deep=False) if not file.name.endswith("/")]
             for table in daily:
                 found += self._store.entries(f"{table}/")
         # A hidden file without a stem is none.

@@ -56,14 +56,15 @@ class LakeWriter:
     def list_tables(self, prefix: str, folder: str = "") -> list[str]:
         """Return the paths of the Parquet files of a folder whose names begin with `prefix`, sorted."""
         with self._as_ingest_errors(folder or self.location):
-            found = [file.name for file in self._store.children(f"{folder}/" if folder else "")]
+            found = [file.name for file in self._store.entries(f"{folder}/" if folder else "", deep=False)]
         bases = {name: name.rpartition("/")[2] for name in found if name.endswith(".parquet")}
         return sorted(name for name, base in bases.items() if base.startswith(prefix) and not base.startswith("."))
 
     def list_days(self, table: str) -> list[date]:
         """Return the days for which a daily table has a partition, sorted."""
         with self._as_ingest_errors(table):
-            names = [child.name.removeprefix(f"{table}/").rstrip("/") for child in self._store.children(f"{table}/")]
+            found = self._store.entries(f"{table}/", deep=False)
+            names = [child.name.removeprefix(f"{table}/").rstrip("/") for child in found]
             days = [name.removeprefix(_PARTITION) for name in names if name.startswith(_PARTITION)]
             return sorted(map(date.fromisoformat, days))
 

@@ -21,11 +21,11 @@ from typing import Any
 import duckdb
 
 from edge_auth.builds import layer_names, layout
-from edge_auth.builds.builds import FORMAT, Build, BuildRecord, LeftOutRows, open_build
+from edge_auth.builds.builds import FORMAT, Build, BuildRecord, open_build
 from edge_auth.builds.index import INDEX_NAME
 from edge_auth.builds.layers import FACTS, Layer
 from edge_auth.builds.pointer import read_pointer
-from edge_auth.errors import DamagedObject, EdgeError, StoreError
+from edge_auth.errors import Conflict, DamagedObject, EdgeError, StoreError
 from edge_auth.store.interface import Store
 from edge_auth.text import UNICODE_VERSION
 from generator import settings
@@ -64,7 +64,7 @@ def make_record(context: BuildContext, build_id: str, layers: Sequence[BuildLaye
         "bytes": {name: stored_bytes(layer) for name, layer in stored.items()},
         "freshness": facts[layer_names.WATCHLIST]["status"] | facts[layer_names.CATALOGUE]["status"],
         "left_out": [
-            LeftOutRows(table=table, reason=reason, rows=rows, example=example)
+            {"table": table, "reason": reason, "rows": rows, "example": example}
             for layer in LAYERS_WITH_FACTS
             for table, reason, rows, example in facts[layer]["left_out"]
         ],
@@ -218,11 +218,14 @@ class BuildRun:
         """Write the record, after the layers that it names are on the disk. A record that is damaged is replaced."""
         store, name = self._context.store, layout.record_name(self.id)
         store.sync()
-        if not store.put_new(name, data) and (found := store.get_versioned(name)):
+        try:
+            store.swap(name, data, None)
+        except Conflict:
             try:
                 open_build(store, self.id)
             except StoreError:
-                store.swap(name, data, found.etag)
+                found = store.get_versioned(name)
+                store.swap(name, data, found.etag if found else None)
 
     def _stored(self, layer: BuildLayer) -> Layer:
         return self._context.layers.open(layer.name, layer.digest)

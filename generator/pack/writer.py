@@ -16,11 +16,11 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from edge_auth.builds.index import IndexRows, LayerFile, index_table, to_bytes
+from edge_auth.builds.index import LayerFile, Row, index_table, rows_table, to_bytes
 from edge_auth.store.codec import compress, sha256
 from edge_auth.store.disk import move_file
 from edge_auth.store.file_cache import FileCache, user_cache
-from edge_auth.store.interface import Digest, Store
+from edge_auth.store.interface import Store
 
 THREADS = 4  # each may hold a pack in memory
 PACK_BYTES = 32 * 1024 * 1024
@@ -66,7 +66,7 @@ class Uploads:
         self._pending.popleft().result()
 
     def _put(self, name: str, data: bytes, sha256: str) -> None:
-        if self.resend or self.store.digest(name) != Digest(len(data), sha256):
+        if self.resend or (self.store.digest(name) or ())[:2] != (len(data), sha256):
             self.store.put(name, data)
 
 
@@ -165,7 +165,7 @@ class Writer:
     layer: str
     folder: str
     pattern: str = ""
-    _rows: IndexRows = field(default_factory=IndexRows)
+    _rows: list[Row] = field(default_factory=list)
     _output: TaskOutput = field(default_factory=TaskOutput)
     _buffer: list[bytes] = field(default_factory=list)
     _size: int = 0
@@ -176,13 +176,8 @@ class Writer:
         for member in members:
             if self._size >= PACK_BYTES:
                 self._end_pack()
-            rows.keys.append(member.key)
-            rows.packs.append(len(self._output.packs))
-            rows.offsets.append(self._size)
-            rows.lengths.append(len(member.stored))
-            rows.stored.append(member.stored_sha256)
-            rows.json.append(member.json_sha256)
-            rows.sizes.append(member.json_size)
+            place = len(self._output.packs), self._size, len(member.stored)
+            rows.append((member.key, *place, member.stored_sha256, member.json_sha256, member.json_size))
             self._buffer.append(member.stored)
             self._size += len(member.stored)
 
@@ -202,8 +197,8 @@ class Writer:
         """End the open pack and return what was written."""
         self._end_pack()
         self._output.layer = self.layer
-        if self._rows.keys:
-            self._output.index_rows = self._rows.unsorted_table(self.pattern)
+        if self._rows:
+            self._output.index_rows = rows_table(self._rows, self.pattern)
         return self._output
 
     def _end_pack(self) -> None:
@@ -221,7 +216,7 @@ class Writer:
 def join_index(pattern: str, outputs: Sequence[TaskOutput]) -> bytes:
     """Return the index of a layer from the outputs of its tasks. It does not depend on where the tasks ran."""
     packs: list[LayerFile] = []
-    rows = [IndexRows().unsorted_table(pattern)]
+    rows = [rows_table([], pattern)]
     for output in outputs:
         if output.index_rows is not None:
             number = pc.add(output.index_rows["pack"], pa.scalar(len(packs), pa.uint16()))

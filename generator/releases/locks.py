@@ -28,9 +28,10 @@ from pathlib import Path
 from typing import Any
 
 from edge_auth.builds import layout
-from edge_auth.errors import EdgeError, MissingObject
-from edge_auth.store.disk import is_abandoned
+from edge_auth.errors import EdgeError, MissingObject, StoreError
+from edge_auth.store.disk import is_locked
 from edge_auth.store.interface import Store, parse_json, read_json, update_json
+from edge_auth.store.remedies import with_remedy
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp
 from generator.errors import BusyError
 from generator.releases.termination import hold_back
@@ -104,6 +105,8 @@ class _FolderLock(_Lock):
             if holder := current_holder(self.store, self.name, self.clock):
                 raise self._is_busy(holder, "`cardpress unlock --force` takes its lock away") from error
             raise BusyError(f"another {self.what} began at the same moment: nothing was done") from error
+        except OSError as error:
+            raise StoreError(with_remedy(f"{self._path} cannot be locked: {error.strerror}", error)) from error
         self.write_facts()
 
     def release(self) -> None:
@@ -194,7 +197,7 @@ def current_holder(store: Store, name: str, clock: Clock) -> Holder | None:
         return None
     if store.local_path(name):
         path = _lock_file(store, name)
-        return holder if path.exists() and not is_abandoned(path) else None
+        return holder if path.exists() and is_locked(path) else None
     return None if _has_expired(holder, clock) else holder
 
 

@@ -231,8 +231,8 @@ def _leftovers(store: Store, now: datetime, grace: timedelta, protected: set[str
     """Yield half-written files, intermediate files and intents of runs that were killed."""
     cutoff = now - max(grace, settings.LEFTOVER_AGE)
     work_in_use = tuple(map(layout.work_folder, protected))
-    yield from (e for e in store.leftovers() if not e.name.startswith((*protected, *work_in_use)))
-    yield from (e for e in store.entries(layout.WORK) if _is_older(e, cutoff) and not e.name.startswith(work_in_use))
+    found = (e for e in (*store.leftovers(), *store.entries(layout.WORK)) if _is_older(e, cutoff))
+    yield from (e for e in found if not e.name.startswith((*protected, *work_in_use)))
     yield from (e for e in store.entries(layout.INTENTS) if _is_older(e, now - settings.INTENT_AGE))
 
 

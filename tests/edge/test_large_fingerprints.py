@@ -100,7 +100,7 @@ def test_a_full_disk_is_no_reason_to_fail(store: Path, client: WsgiClient, monke
     def full(*_: object) -> Path:
         raise StoreError("no space left")
 
-    monkeypatch.setattr(FileCache, "inflated", full)
+    monkeypatch.setattr(FileCache, "add", full)
     client.reopen()
     assert client.get(API).body == right(store)
 

@@ -125,5 +125,5 @@ def _serves(store: Store, lake: str, state: Path, key: str) -> None:
 
 
 def assert_read_only(store: Store, name: str) -> None:
-    assert refused(lambda: store._bucket.put(name, b"{}")), name
+    assert refused(lambda: store._put(name, b"{}", {})), name
     assert refused(lambda: store.delete([name])), name

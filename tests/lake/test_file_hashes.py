@@ -1,6 +1,5 @@
 """What is remembered of files: no more than a bound, the latest first; and nothing that killed writers left."""
 
-import fcntl
 from pathlib import Path
 
 import pytest
@@ -43,13 +42,3 @@ def test_what_is_known_is_not_written_again(cache: Path) -> None:
     assert known.find("a", [1])
     known.save()
     assert (cache / "hashes.json").stat().st_mtime_ns == before
-
-
-def test_what_killed_writers_left_goes(cache: Path) -> None:
-    remember("a")
-    left, used = cache / ".writing-left", cache / ".writing-used"
-    left.touch()
-    with used.open("w") as writer:
-        fcntl.flock(writer, fcntl.LOCK_EX)
-        remember("b")
-        assert (left.exists(), used.exists()) == (False, True)

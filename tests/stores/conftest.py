@@ -5,11 +5,8 @@ import pytest
 from tests.support.s3_servers import SERVERS
 from tests.support.selection import mostly_thorough
 
-# The kinds of stores by URL scheme, as in `BACKENDS` of `edge_auth.store.open`; a folder has no scheme.
-KINDS = {"": ("folder",), "s3": tuple(SERVERS)}
 
-
-@pytest.fixture(params=mostly_thorough([kind for kinds in KINDS.values() for kind in kinds], "folder", "moto"))
+@pytest.fixture(params=mostly_thorough(["folder", *SERVERS], "folder", "moto"))
 def location(request: pytest.FixtureRequest, servers, tmp_path, monkeypatch: pytest.MonkeyPatch) -> str:
     """An empty store of each kind in turn."""
     if request.param == "folder":

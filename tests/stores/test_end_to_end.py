@@ -2,37 +2,31 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
-from threading import Barrier
 
 import pytest
 
 from edge_auth.builds.builds import open_build
-from edge_auth.builds.pointer import live_build_id, read_pointer
-from edge_auth.live.key_file import open_key_file
-from edge_auth.store.interface import Store
+from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.open import open_store
-from generator.errors import BuildError, LakeError, PublishError
+from generator.errors import BuildError, LakeError
 from generator.lake.files import LakeFile, LakeFiles
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES, open_lake
 from generator.making.make import BuildResult, make_build
 from generator.pack.verify import verify
 from generator.reading.lake_days import DayFile, day_files
-from generator.releases.publish import publish
 from generator.terminal import Progress
 from generator.threads import Resources
 from generator.tree.export import export
-from tests.support.commands import build, issue, run
+from tests.support.commands import build, run
 from tests.support.s3_fixtures import on_s3
-from tests.support.s3_proxy import ALWAYS, Proxy
+from tests.support.s3_proxy import Proxy
 from tests.support.s3_servers import S3Server, best
-from tests.support.service import Failed, Service, until
 
 pytestmark = [*on_s3, pytest.mark.thorough]
 
 QUIET = Progress(quiet=True)
-LAST_DAY, DAY_BEFORE = "2025-11-20", "2025-11-19"
+LAST_DAY = "2025-11-20"
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +45,7 @@ def on_disk(lake: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def built(servers, lake: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A bucket with the lake at in/ and two builds of it at out/, of which the newest is live."""
+    """A bucket with the lake at in/ and a build of it at out/, which is live."""
     server = servers(best())
     bucket = server.bucket()
     _copy_lake(lake, server.client(), bucket)
@@ -59,7 +53,6 @@ def built(servers, lake: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
         for name, value in (server.environment() | {"XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache"))}).items():
             patch.setenv(name, value)
         build(f"s3://{bucket}/in", f"s3://{bucket}/out")
-        _make(f"s3://{bucket}/in", f"s3://{bucket}/out", DAY_BEFORE)
     return bucket
 
 
@@ -86,59 +79,12 @@ def store(bucket: str) -> str:
 
 def test_the_same_build_as_on_disk(built: str, server: S3Server, on_disk: Path, tmp_path: Path) -> None:
     store = f"s3://{built}/out"
-    [newest] = _ids(on_disk)
+    newest = live_build_id(open_store(str(on_disk)))
     assert live_build_id(open_store(store)) == newest
     run("export", tmp_path / "there", "--store", store)
     export(open_build(open_store(str(on_disk)), newest), str(tmp_path / "here"), gzip=False, progress=QUIET)
     assert _tree(tmp_path / "there") == _tree(tmp_path / "here")
     assert "all match their hashes" in run("verify", "--store", store).stdout
-
-
-def test_publish_and_rollback(store: str) -> None:
-    newest, before = _ids(store)
-    publish(open_store(store), before, by_hand=True)
-    publish(open_store(store), newest, by_hand=True)
-    assert run("rollback", "--store", store).stdout.strip() == before
-    with pytest.raises(PublishError, match="a rollback to"):
-        publish(open_store(store), newest, by_hand=False)
-    run("publish", newest, "--store", store)
-    assert live_build_id(open_store(store)) == newest
-
-
-def test_of_two_publishers_one_wins(store: str) -> None:
-    _, other = _ids(store)
-    stores = [open_store(store) for _ in range(4)]
-    start = Barrier(len(stores))
-
-    def go(opened: Store) -> bool:
-        start.wait(30)
-        try:
-            publish(opened, other, by_hand=True)
-        except PublishError as error:
-            assert "another publisher moved the pointer meanwhile" in str(error)
-            return False
-        return True
-
-    with ThreadPoolExecutor(len(stores)) as pool:
-        won = list(pool.map(go, stores))
-    pointer, _ = read_pointer(open_store(store))
-    assert won.count(True) >= 1  # the second publisher may find the build live already
-    assert (pointer.build, len(pointer.previous)) == (other, 1)
-
-
-def test_serve(store: str, server: S3Server, tmp_path: Path) -> None:
-    key = issue(store)
-    with Service(store, tmp_path / "state") as service:
-        client = service.client(key)
-        assert client.get("/api/v1/status").json["build"]["id"] == live_build_id(open_store(store))
-        card = client.get("/api/v1/cards?limit=1").json["data"][0]
-        found = client.get(f"/api/v1/cards/{card['id_product']}")
-        assert (found.status, found.json["name"]) == (200, card["name"])
-        assert client.get("/api/v1/cards?q=e&sort=number&limit=100").json["pagination"]["returned"] > 0
-        assert client.get("/api/v1/cards/999999999").status == 404
-        file = open_key_file(store)
-        file.update(file.records()[0].id, revoked=True)
-        until(lambda: client.get("/api/v1/me").status == 401, 60, "a revoked key is refused")
 
 
 def test_what_is_there_is_not_sent_again(s3_lake: str, store: str, bucket: str, server: S3Server) -> None:
@@ -263,20 +209,14 @@ def test_what_is_wrong_with_a_lake_is_told(s3_lake: str, store: str, bucket: str
             open_lake(nothing)
 
 
-def test_a_refusal_is_told_in_one_line(built: str, proxy: Proxy) -> None:
-    proxy.break_next("deny", ALWAYS)
-    with pytest.raises(Failed, match=r"exit 1\n\ncardpress: .*access denied.*\n$"):
-        run("keys", "list", "--store", f"s3://{built}/out")
-
-
 def _folder(store: str, layer: str) -> str:
     """Where in the bucket a layer of the live build lies."""
     opened = open_store(store)
     return "out/" + open_build(opened, live_build_id(opened)).layers[layer].folder
 
 
-def _make(lake: str, store: str, as_of: str | None = None, repair: bool = False) -> BuildResult:
-    opened = open_lake(lake, as_of and date.fromisoformat(as_of))
+def _make(lake: str, store: str, repair: bool = False) -> BuildResult:
+    opened = open_lake(lake)
     return make_build(opened, open_store(store), resources=Resources(2, "1GB"), progress=QUIET, repair=repair)
 
 
@@ -288,11 +228,6 @@ def _copy_lake(lake: Path, client, bucket: str) -> None:
             name = f"a renamed {name}"
         noted = {"ChecksumAlgorithm": "SHA256"} if number % 3 else {}
         client.put_object(Bucket=bucket, Key=f"in/{folder}/{name}".replace("/./", "/"), Body=path.read_bytes(), **noted)
-
-
-def _ids(store: Path | str) -> list[str]:
-    names = open_store(str(store)).list("builds/")
-    return sorted((name.removeprefix("builds/").removesuffix(".json") for name in names), reverse=True)
 
 
 def _tree(folder: Path) -> dict[str, bytes]:

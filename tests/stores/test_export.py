@@ -151,7 +151,7 @@ def test_plain_objects_have_no_content_encoding(server: S3Server, tmp_path: Path
     }
 
 
-def test_a_new_volume_has_a_folder_of_the_file_system(server: S3Server, tmp_path: Path) -> None:
+def test_a_new_volume_has_a_folder_of_the_file_system(tmp_path: Path) -> None:
     store = FolderStore(str(tmp_path / "store"))
     build = make(write(ONE, tmp_path / "lake"), store)
     found = tmp_path / "tree" / "lost+found"

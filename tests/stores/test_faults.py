@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from edge_auth.errors import Conflict, MissingObject, StoreError
-from edge_auth.store.bucket import Timeouts
 from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
-from edge_auth.store.s3 import S3Store
+from edge_auth.store.s3 import S3Store, Timeouts
 from tests.support.nginx import certified
 from tests.support.programs import needs, require
 from tests.support.s3_fixtures import on_s3
@@ -83,7 +82,7 @@ def test_wrong_bytes_are_read_again(store: Store, proxy: Proxy) -> None:
 def test_wrong_bytes_on_the_way_in_are_refused(server: S3Server, proxy: Proxy, store: Store) -> None:
     """A body that does not have the MD5 that was sent with it."""
     require("Ceph")  # moto does not look
-    client = store._bucket.client
+    client = store._s3.client
     client.meta.events.register("before-sign.s3.PutObject", _spoil)
     with pytest.raises(StoreError, match="BadDigest"):
         store.put("one", b"other")
@@ -93,7 +92,7 @@ def test_wrong_bytes_on_the_way_in_are_refused(server: S3Server, proxy: Proxy, s
 def test_a_swap_whose_answer_was_lost_has_won(store: Store, proxy: Proxy) -> None:
     for fault in ("lose", "fail"):
         proxy.break_next(fault, 2)  # every attempt of the client's own, so that only the object can tell
-        assert store.put_new(f"new {fault}", b"1")
+        store.swap(f"new {fault}", b"1", None)
         etag = store.get_versioned(f"new {fault}").etag
         proxy.break_next(fault, 2)
         store.swap(f"new {fault}", b"2", etag)
@@ -128,7 +127,7 @@ def test_over_https(server: S3Server, tmp_path: Path, monkeypatch: pytest.Monkey
         store = open_store(f"s3://{server.bucket()}/prefix")
         store.put("one", CONTENT)
         store.put("large", large)
-        assert store.put_new("two", b"2") and not store.put_new("two", b"3")
+        store.swap("two", b"2", None)
         store.delete(["two"])
         assert list(store.list("")) == ["large", "one"]
         assert (store.get("one"), store.get("large", 9, 9)) == (CONTENT, b"in parts ")
@@ -144,7 +143,6 @@ def test_a_server_without_conditions_is_refused_at_the_first_write(server: S3Ser
     proxy.break_next(fault, ALWAYS)
     for write in (
         lambda: store.put("one", b"1"),
-        lambda: store.put_new("one", b"1"),
         lambda: store.swap("a", b"", None),
     ):
         with pytest.raises(StoreError, match="does not honour conditional writes"):
@@ -159,9 +157,10 @@ def _write_everything(store: Store, breaks: Callable[[], None]) -> None:
     breaks()
     store.put("two", b"2")
     breaks()
-    assert store.put_new("three", b"3")
+    store.swap("three", b"3", None)
     breaks()
-    assert not store.put_new("three", b"4")
+    with pytest.raises(Conflict):
+        store.swap("three", b"4", None)
     etag = store.get_versioned("three").etag
     breaks()
     store.swap("three", b"5", etag)

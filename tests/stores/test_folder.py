@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from edge_auth.builds.builds import open_build
-from edge_auth.live.key_file import open_key_file
-from edge_auth.live.keys import issue
 from edge_auth.store.folder import FolderStore
 from tests.support.nights import demo_lake, published
 from tests.support.selection import mostly_thorough
@@ -74,15 +72,6 @@ def test_a_swap_is_on_the_disk_when_it_returns(tmp_path: Path, monkeypatch: pyte
     file = tmp_path / name
     assert disk.steps[:3] == [("sync", "a new file"), ("rename", str(file)), ("sync", str(file.parent))]
     assert ("sync", str(tmp_path)) in disk.steps, "the folder of a new folder too"
-
-
-def test_a_revoked_key_is_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = open_key_file(str(tmp_path))
-    _, record = issue("n", ("cards:read",), 1, None, 0)
-    file.add(record)
-    disk = Disk(monkeypatch)
-    file.update(record.id, revoked=True)
-    assert [step for step, _ in disk.steps][:3] == ["sync", "rename", "sync"]
 
 
 LOSSES = {"truncated": lambda data: data[: len(data) // 2], "empty": lambda data: b""}

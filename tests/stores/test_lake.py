@@ -1,18 +1,12 @@
 """A lake in a bucket: every command reaches the same server, however it is named."""
 
-import json
 import os
-import shutil
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.layout import day_of
 from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.open import open_store
-from generator.lake.files import PRICE_TABLES
-from tests.nightly.test_gates import in_cents
 from tests.support.commands import build, run
 from tests.support.nights import FIRST_DAY, demo_lake
 from tests.support.s3_fixtures import on_s3
@@ -47,7 +41,7 @@ def test_imports_write_to_the_server_of_the_profile(profile: None, server: S3Ser
     assert "sha256" in head["Metadata"], "a build need not read the file to know its hash"
 
 
-NIGHTS = ("md5", "page=3", "metacase", "nobatch", "quoted")
+NIGHTS = ("page=3", "quoted")
 
 
 @pytest.mark.thorough
@@ -57,41 +51,6 @@ def test_nights_with_lake_and_store_in_a_bucket(
 ) -> None:
     """Each night the server has another habit. At the end the store is as that of the same nights in folders."""
     nights_in_a_bucket(server, tmp_path, monkeypatch, int(os.environ.get("NIGHTS", 4)))
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("server", ["moto"], indirect=True)
-def test_a_refused_day_is_held_accepted_and_withdrawn_in_a_bucket(
-    server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bucket, folder = server.bucket(), demo_lake(tmp_path / "lake", 8)
-    lake, store, bad = f"s3://{bucket}/lake", f"s3://{bucket}/store", FIRST_DAY + timedelta(days=8)
-
-    def night(status: int = 0) -> None:
-        for path in (path for path in folder.rglob("*") if path.is_file()):
-            server.client().upload_file(str(path), bucket, f"lake/{path.relative_to(folder)}")
-        run("nightly", "--lake", lake, "--store", store, "--no-pages", status=status)
-
-    def waiting() -> list[str]:
-        return [file["day"] for file in json.loads(run("quarantine", "list", "--store", store, "--json").stdout)]
-
-    with HabitGate(server.endpoint, "md5", "metacase", "nobatch") as gate:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", gate.endpoint)
-        night()
-        in_cents(demo_lake(folder, 9))
-        night(status=1)
-        assert waiting() == [str(bad)]
-        demo_lake(folder, 10)
-        night()
-        assert day_of(live_build_id(open_store(store))) == str(bad + timedelta(days=1))
-        run("quarantine", "accept", bad, "--store", store)
-        night()
-        run("quarantine", "drop", bad, "--store", store)
-        night()
-    monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
-    for table in PRICE_TABLES:  # a published day is withdrawn from all of them
-        shutil.rmtree(folder / table / f"day={bad}", ignore_errors=True)
-    assert live_build_id(open_store(store)) == build(folder, tmp_path / "store"), "the day is out for good"
 
 
 def nights_in_a_bucket(server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nights: int) -> None:

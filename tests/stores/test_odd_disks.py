@@ -1,20 +1,15 @@
 """Disks that are not ext4: a night works on them, or is refused before its work begins, with the place and a remedy."""
 
 import errno
-import mmap
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
-from edge_auth.builds.catalogue import _map
-from edge_auth.builds.index import map_table
 from edge_auth.errors import StoreError
 from edge_auth.store import file_cache
-from edge_auth.store.disk import reserve
 from edge_auth.store.file_cache import user_cache
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.remedies import REMEDIES
@@ -31,10 +26,8 @@ from tests.support.service import ROOT, environment
 LACKS = {
     "hard links": ("link,linkat", "EOPNOTSUPP", True),
     "modes": ("chmod,fchmod,fchmodat", "EPERM", True),
-    "syncfs": ("syncfs", "EOPNOTSUPP", True),
-    "syncs of folders": ("fsync", "EINVAL", True),
-    "space in advance": ("fallocate", "EOPNOTSUPP", True),
     "locks": ("flock", "ENOLCK", False),
+    "syncs of folders": ("fsync", "EINVAL", True),
 }
 
 
@@ -78,31 +71,6 @@ def test_a_tree_and_a_lake_on_a_disk_without_locks(tmp_path: Path, monkeypatch: 
     ):
         pass
     assert open_lake(str(lake)).files, "a lake is read without locks"
-
-
-def test_files_that_cannot_be_mapped_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = pa.table({"a": [1, 2, 3]})
-    with pa.OSFile(str(tmp_path / "t.arrow"), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-        writer.write_table(table)
-
-    def refuse(*_: object, **__: object) -> None:
-        raise OSError(errno.ENODEV, "No such device")
-
-    monkeypatch.setattr(pa, "memory_map", refuse)
-    monkeypatch.setattr(mmap, "mmap", refuse)
-    assert map_table(tmp_path / "t.arrow").equals(table)
-    assert _map(tmp_path / "t.arrow")[:6] == b"ARROW1"
-
-
-def test_space_is_reserved_by_writing_where_the_disk_cannot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
-        raise OSError(errno.EOPNOTSUPP, "Operation not supported")
-
-    monkeypatch.setattr(os, "posix_fallocate", refuse)
-    (tmp_path / "counts").write_bytes(b"kept")
-    with (tmp_path / "counts").open("r+b") as file:
-        reserve(file.fileno(), 3 << 20)
-    assert (tmp_path / "counts").read_bytes() == b"kept" + bytes((3 << 20) - 4)
 
 
 def test_the_cache_of_a_user_without_a_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,5 @@
 """An S3 server with habits, before a real one: each was reported of a public server or of a setup around one.
 
-md5        a batch of deletes without Content-MD5 is refused
-nobatch    batches of deletes are not there
-deafbatch  a batch of deletes is answered 200, and nothing is deleted
 key=ID     only this access key is known
 expired    the session token has expired
 skewed     the clock differs
@@ -14,7 +11,6 @@ page=N     listings have N keys a page
 nov2       version 2 of listing is not there
 weak, gzip ETags are W/"…" or "…-gzip", as proxies that compress make them
 quoted     conditions compare ETags with their quotes
-metacase   names of metadata are capitalised
 norange    ranges are ignored
 nomd5      an upload with Content-MD5 is refused
 delimiter  the delimiter of a listing is ignored
@@ -109,7 +105,6 @@ def _error(status: int, code: str) -> _Answer:
 def _refusal(request: _HabitHandler) -> _Answer | None:
     habits, path, headers = request.server.habits, request.path, request.headers
     key = re.search(r"Credential=([^/]+)/", headers.get("Authorization", ""))
-    batch = request.command == "POST" and re.search(r"[?&]delete", path)
     refusals = {
         "key": (403, "InvalidAccessKeyId", not key or key[1] != habits.get("key")),
         "expired": (400, "ExpiredToken", True),
@@ -117,13 +112,9 @@ def _refusal(request: _HabitHandler) -> _Answer | None:
         "region": (301, "PermanentRedirect", True),
         "odd": (400, "OddWeather", True),
         "noputs": (503, "SlowDown", request.command == "PUT"),
-        "md5": (400, "MissingContentMD5", batch and not headers.get("Content-MD5")),
-        "nobatch": (501, "NotImplemented", batch),
         "nov2": (400, "InvalidArgument", "list-type=2" in path),
         "nomd5": (400, "InvalidRequest", request.command == "PUT" and headers.get("Content-MD5")),
     }
-    if batch and "deafbatch" in habits:
-        return 200, [("Content-Type", "application/xml")], b"<DeleteResult></DeleteResult>"
     return next(
         (_error(status, code) for name, (status, code, is_so) in refusals.items() if name in habits and is_so), None
     )
@@ -139,6 +130,4 @@ def _changed(request: _HabitHandler, answer: _Answer) -> _Answer:
     etags = {"weak": r'W/"\1"', "gzip": r'"\1-gzip"'}
     for habit in etags.keys() & habits.keys():
         headers = [(n, re.sub('^"(.*)"$', etags[habit], v) if n.lower() == "etag" else v) for n, v in headers]
-    if "metacase" in habits:
-        headers = [(n.title() if n.lower().startswith("x-amz-meta-") else n, v) for n, v in headers]
     return status, headers, data

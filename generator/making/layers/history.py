@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from edge_auth.builds import bodies, layer_names
 from edge_auth.builds.index import map_table, to_bytes
-from edge_auth.builds.layers import Layer, read_members
+from edge_auth.builds.layers import Layer
 from edge_auth.builds.series import EXTREMES, PRICES, TO_SUNDAY, weeks_by_period
 from edge_auth.builds.splice import decode_fragments, encode_fragments
 from edge_auth.errors import DamagedObject
@@ -104,7 +104,7 @@ def _after(earlier: Layer, ids: list[int], rows: Iterable[Sequence[bytes]]) -> I
     """Yield for each product the rows of its arrays in a layer, and after them those of later months."""
     known = {id_: entry for id_ in ids if (entry := earlier.index.find_id(id_))}
     try:
-        members = dict(zip(known, read_members([(earlier, entry) for entry in known.values()]), strict=True))
+        members = dict(zip(known, map(earlier.read_member, known.values()), strict=True))
     except DamagedObject as error:
         raise DamageError(f"{error}: `cardpress build --repair` builds damaged layers again") from error
     for id_, later in zip(ids, rows, strict=True):
