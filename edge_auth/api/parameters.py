@@ -19,17 +19,11 @@ _MAX_QUOTED_CHARACTERS = 40
 _MIN_NEARNESS = 0.7
 # What other APIs call these parameters.
 _ALIASES = {
-    "page": ("offset",),
-    "skip": ("offset",),
-    "start": ("offset",),
-    "per_page": ("limit",),
-    "page_size": ("limit",),
-    "count": ("limit",),
-    "search": ("q",),
-    "query": ("q",),
-    "name": ("q",),
-    "expansion": ("set",),
-    "order_by": ("sort",),
+    "offset": ("page", "skip", "start"),
+    "limit": ("per_page", "page_size", "count"),
+    "q": ("search", "query", "name"),
+    "set": ("expansion",),
+    "sort": ("order_by",),
 }
 
 
@@ -228,22 +222,18 @@ def read_query(query: str, rules: Mapping[str, Rule]) -> dict[str, Any]:
     for name, rule in rules.items():
         if rule.required and name not in values:
             raise InvalidParameter(f"{name} is missing: this endpoint needs it")
-        if isinstance(rule, IdList) and name in values:
-            _require_defaults_beside(name, values, rules)
-    return {name: rule.default for name, rule in rules.items()} | values
+    defaults = {name: rule.default for name, rule in rules.items()}
+    alone = next((name for name in values if isinstance(rules[name], IdList)), None)
+    for name, value in values.items() if alone else ():
+        if name != alone and value != defaults[name]:
+            allowed = "absent" if defaults[name] is None else f"{defaults[name]} or absent"
+            raise InvalidParameter(f"beside {alone}, {name} must be {allowed}")
+    return defaults | values
 
 
 def quote_input(text: str) -> str:
     """Return a text of the client, quoted and shortened for an error message."""
     return repr(text if len(text) <= _MAX_QUOTED_CHARACTERS else text[:_MAX_QUOTED_CHARACTERS] + "…")
-
-
-def _require_defaults_beside(name: str, values: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
-    for other, value in values.items():
-        default = rules[other].default
-        if other != name and value != default:
-            allowed = "absent" if default is None else f"{default} or absent"
-            raise InvalidParameter(f"beside {name}, {other} must be {allowed}")
 
 
 def _decode(raw: str) -> str | None:
@@ -268,15 +258,11 @@ def _octets(text: str) -> bytes:
 
 
 def _unknown_parameter(name: str, rules: Mapping[str, Rule]) -> str:
+    """Return the message about a parameter that is none, with the one that a client probably means."""
     if not rules:
         return f"unknown parameter {quote_input(name)}: this endpoint takes none"
-    meant = _meant_parameter(name[:_MAX_QUOTED_CHARACTERS].lower(), rules)
-    hint = f"did you mean {meant}? Known are" if meant else "known are"
+    lower = name[:_MAX_QUOTED_CHARACTERS].lower()
+    usual = [known for known in rules if lower.replace("-", "_") in _ALIASES.get(known, ())]
+    near = usual + get_close_matches(lower, rules, 1, cutoff=_MIN_NEARNESS)
+    hint = f"did you mean {near[0]}? Known are" if near else "known are"
     return f"unknown parameter {quote_input(name)}: {hint} {', '.join(rules)}"
-
-
-def _meant_parameter(name: str, rules: Mapping[str, Rule]) -> str | None:
-    """Return the parameter that a client probably means: one of a near name, or of the same use in other APIs."""
-    near = get_close_matches(name, rules, 1, cutoff=_MIN_NEARNESS)
-    usual = [parameter for parameter in _ALIASES.get(name.replace("-", "_"), ()) if parameter in rules]
-    return next(iter(usual + near), None)

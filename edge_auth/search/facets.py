@@ -56,9 +56,11 @@ class Facets:
         heads = [_set_head(id_, set_names.get(id_)) for id_ in catalogue.set_ids.tolist()]
         self._sets, self._kinds = _Entries([*heads, _set_head(None, None)]), _value_entries(["sealed", "single"])
         self._games, self._rarities = _value_entries(games.values()), _value_entries(rarities.values())
-        self._sets_by_game = _Groups(_places([*catalogue.set_games, None], games), len(self._games))
+        self._game_of_set = _places([*catalogue.set_games, None], games)
         self._ranking = catalogue.order[DEFAULT_SORT][: catalogue.counts.keyed["all"][DEFAULT_SORT]]
-        self._single, self._set, cents = catalogue.single, catalogue.set, _market_prices(catalogue)
+        self._single, self._set, prices = catalogue.single, catalogue.set, catalogue.cents[MARKET_SORT]
+        cents = np.zeros(len(catalogue.ids), np.int64)  # the market price of each product, 0 for none
+        cents[catalogue.order[MARKET_SORT][: len(prices)]] = prices
         self._cents = cents if int(cents.max(initial=0)) * len(cents) < _TOO_LARGE else cents.astype(object)
         self._cents_before = np.append(0, self._cents.take(self._ranking).cumsum())
         column = catalogue.texts["rarity"]
@@ -72,8 +74,8 @@ class Facets:
         self._frequent = np.flatnonzero(sizes >= self._words)
         masks = (self._single, cents > 0, *(self._rarity == place for place in self._frequent))
         self._bits = np.array([_bits(mask) for mask in masks])
-        rest = np.flatnonzero(sizes[self._rarity] < self._words)
-        self._rest = _Groups(self._rarity, len(self._rarities), rest)
+        self._rest = np.flatnonzero(sizes[self._rarity] < self._words)  # the products of other rarities
+        self._rest_rarity = self._rarity[self._rest].astype(np.intp)
         self._step = len(self._ranking) // _STEPS + 1
         self._before_step = self._counts_before_steps()
         self.stored = {filters: self.of_mask(mask) for filters, mask in _frequent_searches(catalogue)}
@@ -93,7 +95,8 @@ class Facets:
         if of_words.sum(dtype=np.uint32) <= _FEW_IN_WORD * self._words:
             return self.of_few(np.flatnonzero(mask))
         singles, priced, *of_frequent = np.bitwise_count(self._bits & bits).sum(axis=1, dtype=np.uint32).tolist()
-        of_rarities = self._rest.sums(mask)
+        rest = self._rest_rarity.compress(mask.take(self._rest))
+        of_rarities = np.bincount(rest, minlength=len(self._rarities))
         of_rarities[self._frequent] = of_frequent
         before_word = np.zeros(self._words, np.uint32)
         of_words[:-1].cumsum(out=before_word[1:])
@@ -128,7 +131,7 @@ class Facets:
         )
 
     def _text(self, counts: _Counts) -> bytes:
-        of_games = self._sets_by_game.sums(counts.of_sets).tolist()
+        of_games = np.bincount(self._game_of_set, counts.of_sets, len(self._games)).astype(np.int64).tolist()
         products = sum(of_games)
         return b'{"products":%d,"kinds":[%b],"rarities":[%b],"games":[%b],"sets":[%b],"priced":%d,"value":%b}\n' % (
             products,
@@ -147,38 +150,8 @@ class Facets:
         return self._sets.text(places.tolist(), known[places].tolist(), int(of_sets[-1]))
 
 
-class _Groups:
-    """Items in groups, of which values are added up.
-
-    Args:
-        group_of: The group of each item, a number.
-        count: The number of groups.
-        items: The items that count; None means all.
-    """
-
-    def __init__(self, group_of: np.ndarray, count: int, items: np.ndarray | None = None):
-        items = np.arange(len(group_of)) if items is None else items
-        self._count = count
-        self._items = items[np.argsort(group_of[items], kind="stable")]  # those of a group side by side
-        self._groups, self._starts = np.unique(group_of[self._items], return_index=True)
-
-    def sums(self, values: np.ndarray) -> np.ndarray:
-        """Return the sum of each group: uint32.
-
-        Args:
-            values: A value of each item.
-        """
-        sums = np.zeros(self._count, np.uint32)
-        sums[self._groups] = np.add.reduceat(values.take(self._items), self._starts, dtype=np.uint32)
-        return sums
-
-
 class _Entries:
-    """The entries of a list as JSON, without their numbers of products.
-
-    Args:
-        heads: In the order of entries with equal numbers. The last one is that of no value.
-    """
+    """The entries of a list as JSON, in the order of entries with equal numbers. The last one is that of no value."""
 
     def __init__(self, heads: Sequence[bytes]):
         self._forms = [head.replace(b"%", b"%%") + b"%d}" for head in heads]
@@ -192,25 +165,13 @@ class _Entries:
         return self.text(places, [products[place] for place in places], products[-1])
 
     def text(self, places: Sequence[int], numbers: Sequence[int], without: int) -> bytes:
-        """Return the first entries of those at some places that have products, and the last entry if it has any.
-
-        Args:
-            numbers: The numbers of products at the places, most first.
-            without: The number of products of the last entry.
-        """
+        """Return the first entries at places with `numbers`, if they have products, and the last one with `without`."""
         shown = [number for number in numbers if number][: _MOST - (without > 0)]
         forms = [self._forms[place] for place in places[: len(shown)]]
         if without:
             forms.append(self._forms[-1])
             shown.append(without)
         return b",".join(forms) % tuple(shown)
-
-
-def _market_prices(catalogue: Catalogue) -> np.ndarray:
-    """Return the market price of each product in cents, by ordinal; 0 for none."""
-    cents, of_ranks = np.zeros(len(catalogue.ids), np.int64), catalogue.cents[MARKET_SORT]
-    cents[catalogue.order[MARKET_SORT][: len(of_ranks)]] = of_ranks
-    return cents
 
 
 def _bits(mask: np.ndarray) -> np.ndarray:

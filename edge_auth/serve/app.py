@@ -39,21 +39,12 @@ _SWITCH_SECONDS = 0.0005  # a tenth of Python's: a short request waits less for 
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a shim.
+    """The settings of a shim: what `cardpress serve` takes, and says of them.
 
     Attributes:
-        store: Location of the store.
-        state: Folder of the rate limit counter and of local copies of memory-mapped files.
         keys: Location of the key records; None for those in the store.
-        trusted_proxies: Networks whose X-Forwarded-For is trusted.
-        rate_limit_url: URL of the counter that all machines share; None for the counter in the state folder.
+        rate_limit_url: None for the counter in the state folder.
         metrics: Folder of the Prometheus metrics; None for no metrics.
-        store_seconds: How long a request waits for a store across a network.
-        socket: The unix socket to listen on, behind the nginx of `edge_auth/nginx`; None for an address.
-        drain_seconds: How long answers close their connections after SIGTERM, before the workers end.
-        guest_limit: How many requests a minute an address may make without a key; 0 for none.
-        behind_cdn: Whether a shared cache asks the shim before each use of a copy, and sends the body itself.
-        idle_seconds: How long a connection may stay idle between two requests.
     """
 
     store: str
@@ -73,9 +64,7 @@ class Settings:
 def create_app(store: str = "site_out", *, state: str | None = None, **settings: Any) -> Flask:
     """Return the application of a store, with views and extensions to be added. It starts threads.
 
-    Args:
-        state: Folder of the shim's own files. None for that of `cardpress serve`.
-        settings: Further ones of `Settings`: what `cardpress serve` takes.
+    The arguments are those of `Settings`. Without `state` it takes the folder that `cardpress serve` takes.
     """
     state = state or default_state_folder()
     Path(state).mkdir(0o700, parents=True, exist_ok=True)
@@ -86,8 +75,7 @@ def create_app(store: str = "site_out", *, state: str | None = None, **settings:
 def make_app(settings: Settings, log: Log | None = None) -> Flask:
     """Return the application. Call this in the process that serves it, since it starts threads.
 
-    Args:
-        log: With None, the log goes to standard error.
+    Without `log`, the log goes to standard error.
     """
     log = log or Log()
     metrics = Metrics(settings.metrics, log.once)

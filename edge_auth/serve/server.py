@@ -30,13 +30,9 @@ from edge_auth.serve.granian_server import Server, end_stalled_connections
 _STOP_TIMEOUT_SECONDS = 30
 _STOP_AGAIN_SECONDS = 4
 _M_ARENA_MAX = -8  # of <malloc.h>
-_HANDLER = {"class": "logging.StreamHandler", "stream": "ext://sys.stderr"}
-_LOGGING = {
-    "handlers": {
-        "console": {"formatter": "generic", **_HANDLER},
-        "access": {"formatter": "access", **_HANDLER},
-    }
-}
+_STDERR = {"class": "logging.StreamHandler", "stream": "ext://sys.stderr"}
+_FORMATTERS = {"console": "generic", "access": "access"}  # of granian, by its handlers
+_LOGGING = {"handlers": {name: {"formatter": form, **_STDERR} for name, form in _FORMATTERS.items()}}
 
 
 def serve(
@@ -70,7 +66,22 @@ def serve(
         if settings.socket is None:
             host, port = _free_address(host, port)
         draining = RawValue(c_bool, False)
-        server = _server(settings, host, port, workers, draining)
+        server = Server(
+            "edge_auth",
+            draining=draining,
+            idle_seconds=settings.idle_seconds if settings.socket is None else max(settings.idle_seconds, IDLE_SECONDS),
+            drain_seconds=settings.drain_seconds,
+            address=host,
+            port=port,
+            uds=settings.socket,
+            uds_permissions=0o600,  # who reaches the socket reads all: only the user of the shim and of nginx
+            interface=Interfaces.WSGI,
+            workers=workers,
+            blocking_threads=THREADS,
+            workers_kill_timeout=_STOP_TIMEOUT_SECONDS,
+            log_level=LogLevels.error,
+            log_dictconfig=_LOGGING,
+        )
         for work, *arguments in ((_announce, settings.socket or (host, port), notes), (_stop_again, server)):
             started.append(threading.Thread(target=work, args=arguments, daemon=True).start)
         for start in started:
@@ -97,32 +108,10 @@ def _set_signals_of_worker() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
-def _server(settings: Settings, address: str, port: int, workers: int, draining: Any) -> Server:
-    return Server(
-        "edge_auth",
-        draining=draining,
-        idle_seconds=settings.idle_seconds if settings.socket is None else max(settings.idle_seconds, IDLE_SECONDS),
-        drain_seconds=settings.drain_seconds,
-        address=address,
-        port=port,
-        uds=settings.socket,
-        uds_permissions=0o600,  # who reaches the socket reads all: only the user of the shim and of nginx
-        interface=Interfaces.WSGI,
-        workers=workers,
-        blocking_threads=THREADS,
-        workers_kill_timeout=_STOP_TIMEOUT_SECONDS,
-        log_level=LogLevels.error,
-        log_dictconfig=_LOGGING,
-    )
-
-
 def _free_address(host: str, port: int) -> tuple[str, int]:
     """Return the numeric address and the port to listen on; port 0 becomes a free port.
 
     Workers share their port, so the kernel would let a second shim share it too. This check prevents that.
-
-    Raises:
-        ServeError: The host is unknown, or the port is in use or not permitted.
     """
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -138,11 +127,7 @@ def _free_address(host: str, port: int) -> tuple[str, int]:
 
 
 def _free_socket(path: Path) -> None:
-    """Remove the socket that a killed shim left.
-
-    Raises:
-        ServeError: Another shim listens on it, it is another kind of file, or its folder cannot be used.
-    """
+    """Remove the socket that a killed shim left."""
     try:
         _connect(path).close()
         reason = "another shim listens there, choose another --socket"
@@ -219,11 +204,7 @@ def _announce(place: Path | tuple[str, int], notes: Sequence[str]) -> None:
 
 
 def _connect(place: Path | tuple[str, int]) -> socket.socket:
-    """Connect to this server.
-
-    Raises:
-        OSError: It does not accept connections.
-    """
+    """Connect to this server, if it accepts connections."""
     if isinstance(place, Path):
         connection = socket.socket(socket.AF_UNIX)
         connection.settimeout(1)
