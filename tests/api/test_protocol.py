@@ -9,17 +9,8 @@ from tests.support.targets import has_nul
 API = "/api/v1"
 METHODS = ("HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND")
 ENDPOINTS = (
-    "me",
-    "status",
-    "watchlist",
-    "watchlist/never",
-    "watchlist/never/history",
-    "watchlist/never/offers",
-    "cards",
-    "cards/100",
-    "sets",
-    "fingerprints",
-    "openapi.json",
+    *("me", "status", "watchlist", "watchlist/never", "watchlist/never/history", "watchlist/never/offers"),
+    *("cards", "cards/100", "sets", "fingerprints", "openapi.json"),
 )
 MARKS = "%CC%80%CC%96"  # two combining characters, which normalisation sorts
 NO_SLUGS = (

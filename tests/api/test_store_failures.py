@@ -27,20 +27,8 @@ PATHS = (
         "watchlist/charizard-base/history?view=weekly",
         "watchlist/zero/offers",
     ),
-    *(
-        "watchlist/charizard-ex",
-        "watchlist/unknown",
-        "cards",
-        "cards?sort=name",
-        "cards?kind=sealed&sort=low",
-    ),
-    *(
-        "cards?q=charizard",
-        "cards?set=151",
-        "cards?number=4",
-        "cards?rarity=common",
-        "cards?q=e&sort=number&offset=3",
-    ),
+    *("watchlist/charizard-ex", "watchlist/unknown", "cards", "cards?sort=name", "cards?kind=sealed&sort=low"),
+    *("cards?q=charizard", "cards?set=151", "cards?number=4", "cards?rarity=common", "cards?q=e&sort=number&offset=3"),
     *("cards/100", "cards/122?days=3", "cards/113", "cards/77777", "sets", "sets?q=base", "fingerprints"),
 )
 state_folder = partial(TemporaryDirectory, ignore_cleanup_errors=True)  # the application may still write there

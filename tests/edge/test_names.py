@@ -180,42 +180,11 @@ def test_a_list_that_is_refused(named: AnyClient, query: str) -> None:
 
 
 WRITTEN = (
-    "%41",
-    "%c3%A9",
-    "%c3%28",
-    "%ff",
-    "%",
-    "%4",
-    "%zz",
-    "%u0041",
-    "+",
-    "%2B",
-    "%25",
-    "%5C",
-    "%0A",
-    "x",
-    "N{DASH}",
+    *("%41", "%c3%A9", "%c3%28", "%ff", "%", "%4", "%zz", "%u0041"),
+    *("+", "%2B", "%25", "%5C", "%0A", "x", "N{DASH}"),
 )
-LITERAL = ("\\", "\\x41", "\\u0041", "\\N{DASH}", "\\n", "\\101")  # escapes of Python's strings, not of addresses
 
 
-@given(parts=st.lists(st.sampled_from(WRITTEN + LITERAL), min_size=1, max_size=30))
-def test_names_are_percent_decoded(named: AnyClient, parts: list[str]) -> None:
-    """An escape that lacks digits stays as it is; a text that is no UTF-8 is refused."""
-    raw = "".join(parts)
-    answer = named.get(f"/api/v1/cards/named?names={raw}")
-    try:
-        text = unquote_to_bytes(raw.replace("+", " ")).decode()
-    except UnicodeDecodeError:
-        text = ""
-    names = {line.strip() for line in text.split("\n")} - {""}
-    assert answer.status == (200 if names else 400)
-    if names:
-        found = answer.json
-        assert {*(entry["name"] for entry in found["data"]), *found["not_found"]} == names
-
-
-@pytest.mark.parametrize("game", ["", "other", "none"])
 def test_names_are_listed_by_base_name(named: AnyClient, oracle: Oracle, game: str) -> None:
     agree(named, oracle, "names", game=game)
 

@@ -73,14 +73,6 @@ def whole_list(values: dict[str, Any]) -> list[dict[str, Any]]:
     return [card for page in pages for card in page["data"]]
 
 
-@pytest.mark.parametrize("sort", SORTS)
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_paging_through_a_ranking(client: AnyClient, sort: str, order: str, kind: str) -> None:
-    values = {"sort": sort, "order": order, "kind": kind}
-    assert all_pages(client, {**values, "limit": 37}) == whole_list(values)
-
-
 @pytest.mark.parametrize("sort", ["name", "trend"])
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("search", [{"q": "ex"}, {"rarity": "rare", "kind": "single"}, {"q": "pik", "number": "4"}])
@@ -130,15 +122,6 @@ def test_a_set_that_is_not_known_names_the_nearest(client, path, typed, near):
     for more in (*others, "&min_price=900&sort=match&q=a"):
         query = f"set=zzz{more}" if path == "cards" else f"set=zzz{more}".replace("&sort=match", "")
         assert client.get(f"/api/v1/{path}?{query}").message == "there is no set with this id or exact name"
-
-
-def test_sets(client):
-    everything = client.get("/api/v1/sets").json
-    assert [s["name"] for s in everything["data"]] == ["151", "Base Set", "Pokémon EX", "Twins", "Twins"]
-    some = client.get("/api/v1/sets?q=+POKE+&limit=1").json
-    assert [s["id"] for s in some["data"]] == [151]
-    assert client.get("/api/v1/sets?limit=2&offset=4").json["pagination"]["returned"] == 1
-    assert client.get("/api/v1/sets?offset=99").json["data"] == []
 
 
 @pytest.mark.parametrize(("rank", "days"), [(0, None), (1, None), (0, 1), (0, 2), (0, 3650), (0, 234), (0, 235)])
