@@ -83,10 +83,8 @@ def first_night(folder: str) -> None:
 
 def requests(folder: str) -> str:
     """Count a search, the same search from memory, and a request without a key."""
-    from tests.support.service import Client
     from tests.support.wsgi import WsgiClient
 
-    Client.noted = staticmethod(lambda *_: None)
     client = WsgiClient(f"{folder}/store", f"{folder}/state", rate_limit=100)
     client.get("/api/v1/cards?q=fox")  # opens the build
     asked: dict[str, dict[str, Any]] = {"a search": {}, "a cached answer": {}, "a 401": {"key": None}}
