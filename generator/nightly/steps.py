@@ -122,7 +122,7 @@ class Night:
     def compare_with(self, comparison: Comparison | None) -> None:
         """Keep a comparison instead of the one before."""
         if self.comparison:
-            self.comparison.close()
+            self.comparison.db.close()
         self.comparison = comparison
 
 
