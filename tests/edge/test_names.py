@@ -3,11 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote_to_bytes, urlencode
+from urllib.parse import urlencode
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from edge_auth.builds import builds
 from edge_auth.builds.pointer import live_build_id
