@@ -10,7 +10,7 @@ import os
 import shutil
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -25,6 +25,7 @@ from prometheus_client.registry import Collector
 from edge_auth.errors import ServeError
 from edge_auth.live.metrics import LIVE_NAME
 
+_Values = Mapping[tuple[str, ...], float]  # by labels
 # By table of the lake: the field of a build's freshness with the time of its newest row.
 _FRESHNESS_FIELDS = {
     "price_guide": ("catalogue", "price_guide_day"),
@@ -34,51 +35,47 @@ _FRESHNESS_FIELDS = {
 }
 
 
-class MetricsServer:
+class MetricsServer(ThreadingTCPServer):
     """The endpoint, and the folder where the workers count.
 
     Args:
         port: 0 means any free port.
         state: The shim's state folder. The metrics folder in it has the port in its name, so no other shim uses it.
-
-    Raises:
-        ServeError: The address cannot be used, or the folder cannot be written.
     """
 
+    daemon_threads = True
+    allow_reuse_address = True
+
     def __init__(self, host: str, port: int, state: Path):
-        self._server = _listen(host, port)
-        address, self.port = str(self._server.server_address[0]), self._server.server_address[1]
-        self.url = f"http://{f'[{address}]' if ':' in address else address}:{self.port}/metrics"
-        self.folder = state / f"metrics-{address}-{self.port}"
+        registry = CollectorRegistry()
+        try:
+            self.address_family, _, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+            super().__init__((str(place[0]), int(place[1])), type("Handler", (_Handler,), {"registry": registry}))
+        except OSError as error:
+            in_use = error.errno == errno.EADDRINUSE
+            reason = "another process has it, choose another port" if in_use else error.strerror
+            raise ServeError(f"cannot listen on {host} port {port} for metrics: {reason}") from error
+        address, free_port = str(self.server_address[0]), self.server_address[1]
+        self.url = f"http://{f'[{address}]' if ':' in address else address}:{free_port}/metrics"
+        self.folder = state / f"metrics-{address}-{free_port}"
         try:
             shutil.rmtree(self.folder, ignore_errors=True)
             self.folder.mkdir(parents=True)
         except OSError as error:
             if error.errno != errno.ENOSPC:  # the workers make the folder when there is room
                 raise ServeError(f"--state {state}: {error.strerror}") from error
-        for collector in (_WorkerCollector(self.folder), _BuildCollector(self.folder / LIVE_NAME)):
-            self._server.registry.register(collector)
+        registry.register(_Counts(self.folder))
         # A worker that outlives this process for a moment must not keep the port open.
-        os.register_at_fork(after_in_child=self._server.socket.close)
+        os.register_at_fork(after_in_child=self.socket.close)
 
     def start(self) -> None:
         """Answer in a thread."""
-        Thread(target=self._server.serve_forever, daemon=True, name="metrics").start()
+        Thread(target=self.serve_forever, daemon=True, name="metrics").start()
 
     def close(self) -> None:
         """Stop listening and delete the folder. Call it after the workers have ended."""
-        self._server.server_close()
+        self.server_close()
         shutil.rmtree(self.folder, ignore_errors=True)
-
-
-class _Server(ThreadingTCPServer):
-    daemon_threads = True
-    allow_reuse_address = True
-
-    def __init__(self, family: socket.AddressFamily, address: tuple[str, int]):
-        self.address_family = family
-        self.registry = CollectorRegistry()
-        super().__init__(address, type("Handler", (_Handler,), {"registry": self.registry}))
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Ignore a scraper that closes its connection early."""
@@ -94,65 +91,38 @@ class _Handler(MetricsHandler):
             self.send_error(404)
 
 
-class _WorkerCollector(Collector):
-    """The sums over all workers, also those that have ended."""
+class _Counts(Collector):
+    """The sums over all workers, also those that have ended; the version of the shim; the ages of what it answers."""
 
     def __init__(self, folder: Path):
         self._folder = folder
-
-    def describe(self) -> list[Metric]:
-        return []
 
     def collect(self) -> Iterator[Metric]:
         # A worker that is starting has created its file, which is still empty.
         files = [str(file) for file in self._folder.glob("*.db") if file.stat().st_size]
         yield from MultiProcessCollector.merge(files)  # type: ignore[no-untyped-call]  # the library lacks the types
-
-
-class _BuildCollector(Collector):
-    """The version of the shim, the live build, and the age of the build and of its sources."""
-
-    def __init__(self, live: Path):
-        self._live = live
-
-    def describe(self) -> list[Metric]:
-        return []
-
-    def collect(self) -> Iterator[Metric]:
-        info = GaugeMetricFamily("cardpress_info", "The version of the shim.", labels=["version"])
-        info.add_metric([version("cardpress")], 1)
-        yield info
+        yield _gauge("cardpress_info", "The version of the shim.", {(version("cardpress"),): 1}, "version")
         try:
-            live = json.loads(self._live.read_bytes())
+            live = json.loads((self._folder / LIVE_NAME).read_bytes())
         except OSError:  # no worker has opened a build yet
             return
-        now = time.time()
-        build = GaugeMetricFamily("cardpress_live_build_info", "The build that answers.", labels=["build", "as_of"])
-        build.add_metric([live["id"], live["as_of"]], 1)
-        yield build
-        yield GaugeMetricFamily(
-            "cardpress_build_age_seconds", "Since the as-of day of that build began.", _age(live["as_of"], now)
-        )
-        ages = GaugeMetricFamily(
-            "cardpress_source_age_seconds", "Since the newest row of a table in that build.", labels=["source"]
-        )
-        for source, (section, field) in _FRESHNESS_FIELDS.items():
-            newest = ((live["freshness"] or {}).get(section) or {}).get(field)
-            if newest:
-                ages.add_metric([source], _age(newest, now))
-        yield ages
+        build = (live["id"], live["as_of"])
+        yield _gauge("cardpress_live_build_info", "The build that answers.", {build: 1}, "build", "as_of")
+        age: _Values = {(): _age(live["as_of"])}
+        yield _gauge("cardpress_build_age_seconds", "Since the as-of day of that build began.", age)
+        found = {source: ((live["freshness"] or {}).get(part) or {}).get(field)
+                 for source, (part, field) in _FRESHNESS_FIELDS.items()}  # fmt: skip
+        ages: _Values = {(source,): _age(newest) for source, newest in found.items() if newest}
+        yield _gauge("cardpress_source_age_seconds", "Since the newest row of a table in that build.", ages, "source")
 
 
-def _age(moment: str, now: float) -> float:
+def _gauge(name: str, text: str, values: _Values, *labels: str) -> Metric:
+    family = GaugeMetricFamily(name, text, labels=labels)
+    for of_labels, value in values.items():
+        family.add_metric(of_labels, value)
+    return family
+
+
+def _age(moment: str) -> float:
     """Return the seconds since a timestamp, or since the beginning of a day, in UTC."""
-    return now - datetime.fromisoformat(moment).replace(tzinfo=UTC).timestamp()
-
-
-def _listen(host: str, port: int) -> _Server:
-    try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return _Server(family, (str(address[0]), int(address[1])))
-    except OSError as error:
-        in_use = error.errno == errno.EADDRINUSE
-        reason = "another process has it, choose another port" if in_use else error.strerror
-        raise ServeError(f"cannot listen on {host} port {port} for metrics: {reason}") from error
+    return time.time() - datetime.fromisoformat(moment).replace(tzinfo=UTC).timestamp()
