@@ -81,7 +81,7 @@ class BuildRegistry:
         live_file: Path | None = None,
     ):
         self._store, self._copies = store, copies
-        self._file_cache = file_cache
+        self.file_cache = file_cache
         self._jobs = jobs
         self._log = log
         self._metrics = metrics
@@ -284,4 +284,4 @@ class BuildRegistry:
     def _read(self, id_: str) -> OpenBuild:
         """Read a build's record, where copies are made of a bucket."""
         store = self._copies.open(id_) if self._copies else self._store
-        return OpenBuild(builds.open_build(store, id_, self._file_cache), self._cache, self._metrics.cache)
+        return OpenBuild(builds.open_build(store, id_, self.file_cache), self._cache, self._metrics.cache)

@@ -7,9 +7,8 @@ What cannot be read raises StoreError. What sends a body in chunks raises RateLi
 keys together download too much.
 """
 
-import hashlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from io import FileIO
 from itertools import chain
 from pathlib import Path
@@ -63,7 +62,6 @@ class StoredBulkFiles:
         self._downloads = Downloads()
         self._files_by_build: dict[str, dict[str, BulkFile]] = {}  # the files of each build by name
         self._listed_at = float("-inf")
-        self._whole: set[tuple[str, int, int]] = set()  # name, inode and time of change of files with the right hash
 
     def find(self, name: str) -> BulkFile:
         """Return the file with this name, which any kept build may list, or raise NotFound."""
@@ -109,37 +107,20 @@ class StoredBulkFiles:
 
     def _list_builds(self) -> None:
         """Read which builds the store keeps, and the manifests of those that are new."""
-        ids = list(layout.build_ids(self._store.list(layout.BUILDS)))
-        known, files_by_build = self._files_by_build, {}
-        for id_ in ids:
-            try:
-                files_by_build[id_] = known[id_] if id_ in known else open_build(self._store, id_).bulk_files
-            except UnknownBuild:  # a prune has just deleted it
-                continue
-        self._files_by_build, self._listed_at = files_by_build, monotonic()
+        known, found = self._files_by_build, {}
+        for id_ in layout.build_ids(self._store.list(layout.BUILDS)):
+            with suppress(UnknownBuild):  # a prune has just deleted it
+                found[id_] = known[id_] if id_ in known else open_build(self._store, id_).bulk_files
+        self._files_by_build, self._listed_at = found, monotonic()
 
     def _require_whole(self, file: BulkFile) -> None:
-        """Check the size of a file of a folder and, once, its hash; a power cut or a bad disk may have damaged it."""
-        path = self._store.local_path(file.object)
-        if path is None:
-            return
-        try:
-            stat = path.stat()
-        except OSError as error:
-            raise MissingObject(f"{file.object} in {self._store.location}: {error.strerror}") from error
-        state = (file.object, stat.st_ino, stat.st_mtime_ns)
-        if stat.st_size != file.size:
-            raise StoreError(f"{file.object} in {self._store.location} has {stat.st_size} bytes, not {file.size}")
-        if state not in self._whole:
-            self._jobs.wait_for(state, lambda: self._check_hash(path, file, state))
+        """Hash a file of a folder once: a power cut or a bad disk may have damaged it.
 
-    def _check_hash(self, path: Path, file: BulkFile, state: tuple[str, int, int]) -> None:
-        """Hash a file. Requests may have stopped waiting for this: a later one finds the result."""
-        with path.open("rb") as opened:
-            found = hashlib.file_digest(opened, "sha256").hexdigest()
-        if found != file.sha256:
-            raise StoreError(f"{file.object} in {self._store.location} differs from its recorded hash")
-        self._whole.add(state)
+        Requests may stop waiting for this. A later one finds the result.
+        """
+        path, files = self._store.local_path(file.object), self._builds.file_cache
+        if path is not None and not files.is_whole(path):
+            self._jobs.wait_for(path, lambda: files.require_whole(path, file.sha256))
 
 
 class Downloads:

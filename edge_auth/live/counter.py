@@ -143,7 +143,8 @@ class FileCounter:
                     self._open_file()
                 return self._count(name, limit, window)
             except OSError as error:
-                self._count_in_memory(error)
+                self._log(f"the rate limit counter {self._file} fails, this worker counts alone meanwhile: {error}")
+                self._use(self._memory)
                 return self._count(name, limit, window)
 
     def _count(self, name: str, limit: int, window: int) -> Usage:
@@ -177,21 +178,19 @@ class FileCounter:
         self._file.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            with Locked(handle, 0):
-                os.posix_fallocate(handle, 0, _RESERVED_BYTES)
-                os.pwrite(handle, struct.pack("<I", self._guest_limit), _SECRET_BYTES)
             self._use(handle)
         except OSError:
             os.close(handle)
             raise
 
-    def _count_in_memory(self, error: OSError) -> None:
-        self._log(f"the rate limit counter {self._file} fails, each worker counts alone until it works: {error}")
-        self._use(self._memory)
-
     def _use(self, handle: int) -> None:
-        self._secret = _read_secret(handle)
-        before, self._handle = self._handle, handle
+        with Locked(handle, 0):
+            os.posix_fallocate(handle, 0, _RESERVED_BYTES)
+            # Without a secret a client could choose addresses that share a bucket with a key.
+            found = os.pread(handle, _SECRET_BYTES, 0)
+            secret = found if any(found) else os.urandom(_SECRET_BYTES)
+            os.pwrite(handle, secret + struct.pack("<I", self._guest_limit), 0)
+        self._secret, before, self._handle = secret, self._handle, handle
         if before != self._memory:
             os.close(before)
 
@@ -230,16 +229,6 @@ class Locked:
 
     def __exit__(self, *error: object) -> None:
         lockf(self._handle, LOCK_UN, 1, self._offset)
-
-
-def _read_secret(handle: int) -> bytes:
-    """Return the secret of a file. Without it a client could choose addresses that share a bucket with a key."""
-    with Locked(handle, 0):
-        secret = os.pread(handle, _SECRET_BYTES, 0)
-        if len(secret) < _SECRET_BYTES or not any(secret):
-            secret = os.urandom(_SECRET_BYTES)
-            os.pwrite(handle, secret, 0)
-        return secret
 
 
 def _current(latest: int, used: int, window: int) -> tuple[int, int]:

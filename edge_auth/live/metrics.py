@@ -79,8 +79,10 @@ class Metrics:
 
     def watch(self, store: Store) -> Store:
         """Return a store whose requests and errors are counted."""
+        if self._folder is None:
+            return store
         watched = copy.copy(store)
-        for operation in _COUNTED_OPERATIONS if self._folder is not None else ():
+        for operation in _COUNTED_OPERATIONS:
             setattr(watched, operation, self._counted(operation, getattr(store, operation)))
         return watched
 

@@ -86,6 +86,11 @@ def sha256_of(path: str | Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def _state(path: Path) -> tuple[str, int, int]:
+    stat = path.stat()
+    return str(path), stat.st_ino, stat.st_mtime_ns
+
+
 class FileCache:
     """A folder of copies.
 
@@ -122,13 +127,18 @@ class FileCache:
     def require_whole(self, path: Path, sha256: str) -> None:
         """Hash a file that is mapped where it lies, unless the same file was hashed before."""
         try:
-            stat = path.stat()
-            state = (str(path), stat.st_ino, stat.st_mtime_ns)
+            state = _state(path)
             if state not in self._whole and sha256_of(path) != sha256:
                 raise DamagedObject(f"{path} does not match its hash")
         except OSError as error:
             raise DamagedObject(f"{path} cannot be read: {error.strerror}") from error
         self._whole.add(state)
+
+    def is_whole(self, path: Path) -> bool:
+        """Return whether this very file was hashed before."""
+        with suppress(OSError):
+            return _state(path) in self._whole
+        return False
 
     def place(self, sha256: str, name: str = "") -> Path:
         """Return where a copy is, or would be; with a name, for readers to which it matters, in a folder of its own."""
