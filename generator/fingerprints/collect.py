@@ -26,11 +26,7 @@ class Collected(NamedTuple):
 
 
 def find_images(paths: Iterable[Path]) -> dict[str, Path]:
-    """Return image files by key, sorted by key. The key of a file is its name without the suffix.
-
-    Args:
-        paths: Files with any suffix, and folders. In folders and their subfolders, files with a known suffix count.
-    """
+    """Return image files by key, the name without the suffix. In folders, files with a known suffix count."""
     images: dict[str, Path] = {}
     for path in (file for root in paths for file in _files(root)):
         if _NOT_IN_A_KEY.search(path.stem):
@@ -57,12 +53,7 @@ def _files(path: Path) -> Iterator[Path]:
 def collect(
     images: Mapping[str, Path], workers: int, step: Callable[[int], None], limits: ImageLimits = DEFAULT_LIMITS
 ) -> Collected:
-    """Compute the fingerprints of images.
-
-    Args:
-        workers: How many processes to start. Few images are computed in this process.
-        step: Called with 1 after each image.
-    """
+    """Compute the fingerprints of images, of many in several processes. `step` is called with 1 after each."""
     require_pillow()
     collected = Collected({}, {})
     for key, result in zip(images, _results(list(images.values()), workers, partial(_result, limits)), strict=True):

@@ -45,11 +45,7 @@ group by key order by key
 
 
 def products_of_images(lake: LakeWriter, keys: Iterable[str], mapping: Path | None) -> Products:
-    """Return the products of each key that has any.
-
-    Args:
-        mapping: A file of products by key. None finds them by the image URLs and ids of the lake's products.
-    """
+    """Return the products of each key that has any: by a file, or by the image URLs and ids of the lake's products."""
     if mapping is not None:
         products = _read_mapping(mapping)
         return {key: products[key] for key in keys if key in products}

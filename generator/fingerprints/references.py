@@ -81,10 +81,7 @@ def _bytes(entries: Sequence[Mapping[str, Any]], name: str, width: int) -> NDArr
 
 
 def centred(colours: NDArray[np.uint8]) -> NDArray[np.int16]:
-    """Return colour grids minus each channel's mean, × 16 to stay whole: (n, 48) → (n, 48).
-
-    This removes the brightness and the colour of the light.
-    """
+    """Return colour grids minus each channel's mean, which is the light, × 16 to stay whole: (n, 48) → (n, 48)."""
     cells = colours.reshape(len(colours), 16, 3).astype(np.int16)
     differences: NDArray[np.int16] = 16 * cells - cells.sum(1, dtype=np.int16, keepdims=True)
     return differences.reshape(len(colours), 48)
@@ -98,12 +95,7 @@ def arrays(entries: Sequence[Fingerprint]) -> tuple[NDArray[np.uint64], NDArray[
 
 
 def load_index(location: str, api_key: str | None) -> References:
-    """Load an index from the URL of `/api/v1/fingerprints`, a `fingerprints.json` or `.json.gz`, or a lake.
-
-    Args:
-        location: Of a lake its folder, or its `fingerprints.parquet`.
-        api_key: Needed for a URL.
-    """
+    """Load an index from `/api/v1/fingerprints`, a `fingerprints.json` or `.json.gz`, or a lake or its Parquet file."""
     if location.startswith(("http://", "https://")):
         return read_index(location, _fetch(location, api_key))
     path = Path(location)

@@ -38,12 +38,7 @@ def table_rows(fingerprints: Mapping[str, Fingerprint], products: Mapping[str, l
 
 
 def update(lake: LakeWriter, incoming: pa.Table, image_url: str | None, *, prune: bool) -> IndexCounts:
-    """Write rows into the lake's table, in place of rows with the same keys, and write the recipe.
-
-    Args:
-        image_url: Template of the images' URLs. None keeps the template of the lake.
-        prune: Whether to drop the entries of other keys.
-    """
+    """Write rows in place of those with the same keys, and the recipe. No `image_url` keeps that of the lake."""
     with lake.locked():
         old_recipe, files = check_recipe(lake, prune=prune)
         _check_keys(lake, incoming, [name for name in files if name != TABLE_FILE])
@@ -122,13 +117,7 @@ def _count(existing: pa.Table, incoming: pa.Table, merged: pa.Table, others: int
 
 
 class EntryCheck(NamedTuple):
-    """The result of a verification.
-
-    Attributes:
-        checked: How many entries were computed again.
-        wrong: For each entry that differs, by key, one line that says how.
-        unknown: How many images have no entry.
-    """
+    """How many entries were computed again, what is wrong with some by key, and how many images have no entry."""
 
     checked: int
     wrong: dict[str, str]

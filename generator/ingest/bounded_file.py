@@ -1,7 +1,7 @@
 """Reads a file for an import, plain or compressed, up to a size. A small file may be large once inflated.
 
-Text is UTF-8, or what the first bytes of the file prove: UTF-16 and UTF-32 by their mark, or by the zero bytes between
-ASCII characters, since text has none. A file that cannot be read, or is beyond the limits, raises IngestError.
+Text is UTF-8, or UTF-16 if the first bytes of the file prove it: by its mark, or by a zero byte beside an ASCII
+character, since text has none. A file that cannot be read, or is beyond the limits, raises IngestError.
 """
 
 import bz2
@@ -35,8 +35,6 @@ _OTHERS = {
 _LONGEST_MAGIC = max(map(len, (*_OPENERS, *_OTHERS)))
 _ENCODINGS = {
     codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF32_LE: "utf-32",
-    codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }  # by how the file begins
@@ -107,15 +105,11 @@ def lines_of(path: Path, limits: FileLimits) -> Iterator[str]:
 
 
 def encoding_of(start: bytes) -> str:
-    """Return the encoding of a text that begins with these bytes: four, or all of them."""
+    """Return the encoding of a text that begins with these bytes: three, or all of them."""
     for mark, encoding in _ENCODINGS.items():
         if start.startswith(mark):
             return encoding
-    zeros = tuple(byte == 0 for byte in start[:4])
-    if zeros == (True, True, True, False):
-        return "utf-32-be"
-    if zeros == (False, True, True, True):
-        return "utf-32-le"
-    if zeros[:2] == (True, False):
-        return "utf-16-be"
-    return "utf-16-le" if zeros[:2] == (False, True) else "utf-8"
+    first, second = start[:1] == b"\0", start[1:2] == b"\0"
+    if first != second:
+        return "utf-16-be" if first else "utf-16-le"
+    return "utf-8"

@@ -68,11 +68,7 @@ class CardFormat(NamedTuple):
 
 
 def identify_line(line: Card) -> Identified:
-    """Return what a line says.
-
-    Raises:
-        InvalidValue: A value is wrong or absent.
-    """
+    """Return what a line says. Raise InvalidValue if a value is wrong or absent."""
     product = _product(line.get("id_product"), "id_product")
     scheme, value = (_text(line.get(name), name) for name in ("scheme", "value"))
     if product is None or scheme is None or value is None:

@@ -23,6 +23,7 @@ from generator.ingest.catalogue import GAMES, CatalogueUpdate, GameOfFile, list_
 from generator.ingest.formats import check_length
 from generator.ingest.identifiers import merge_ids
 from generator.ingest.json_stream import JsonStream
+from generator.ingest.lines import as_table
 from generator.ingest.pipeline import FileChange, ImportSource, OnRead
 from generator.ingest.tables import expansions_file, identifiers_file
 from generator.ingest.values import InvalidValue, parse_id, parse_text
@@ -62,36 +63,37 @@ class CardmarketIdentifiers(ImportSource):
         return {"expansions": len(self.names), "products": len(self.expansions)}
 
     def read(self, on_read: OnRead) -> None:
-        with open_bounded(self.path, self.limits) as file:
-            try:
-                stream = JsonStream(file)
-                for name in stream.members():
-                    if name == "data" and stream.peek() == "{":
-                        self._read_data(stream)
-                    else:
-                        value = stream.value()
-                        self.created_at = _date(value) if name == "meta" else self.created_at
-            except ValueError as error:
-                raise IngestError(f"{self.path}: no CardmarketIdentifiers.json: {error}") from None
-        if self.created_at is None:
-            raise IngestError(f"{self.path}: no CardmarketIdentifiers.json: it has no meta.date")
-        if not self.names and not self.expansions:
-            lacks = "it has no expansions and no products under data"
-            raise IngestError(f"{self.path}: no CardmarketIdentifiers.json: {lacks}")
+        try:
+            with open_bounded(self.path, self.limits) as file:
+                self._read(JsonStream(file))
+            if self.created_at is None:
+                raise ValueError("it has no meta.date")
+            if not self.names and not self.expansions:
+                raise ValueError("it has no expansions and no products under data")
+        except ValueError as error:
+            raise IngestError(f"{self.path}: no CardmarketIdentifiers.json: {error}") from None
         on_read(self.path)
 
-    def _read_data(self, stream: JsonStream) -> None:
+    def _read(self, stream: JsonStream) -> None:
         for name in stream.members():
-            if name in ("expansions", "products") and stream.peek() == "{":
-                add = self._add_expansion if name == "expansions" else self._add_product
-                for key in stream.members():
-                    value = stream.value()
-                    try:
-                        add(_id(key, f"a key of {name}"), value if isinstance(value, dict) else {})
-                    except InvalidValue as error:
-                        raise ValueError(f"{name} {key}: {error}") from None
+            if name == "data" and stream.peek() == "{":
+                for part in stream.members():
+                    self._read_part(part, stream)
             else:
-                stream.value()
+                value = stream.value()
+                self.created_at = _date(value) if name == "meta" else self.created_at
+
+    def _read_part(self, part: str, stream: JsonStream) -> None:
+        add = {"expansions": self._add_expansion, "products": self._add_product}.get(part)
+        if add is None or stream.peek() != "{":
+            stream.value()
+            return
+        for key in stream.members():
+            value = stream.value()
+            try:
+                add(_id(key, f"a key of {part}"), value if isinstance(value, dict) else {})
+            except InvalidValue as error:
+                raise ValueError(f"{part} {key}: {error}") from None
 
     def _add_expansion(self, id_: int, value: dict[str, Any]) -> None:
         if name := parse_text(value.get("name"), "name"):
@@ -108,41 +110,28 @@ class CardmarketIdentifiers(ImportSource):
         self.ids += [(id_, "mtgjson", uuid) for uuid in _texts(value.get("uuids"), "uuids")]
 
     def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
-        names = self._named()
+        named = [(id_, name, self.created_at) for id_, name in self.names.items()]
+        names = as_table(named, expansions_file().imported_schema)
         catalogue = CatalogueUpdate(lake, expansions=[encode_parquet(names)])
-        catalogue.add_pages(self._pages())
+        numbered = [(id_, number, self.created_at) for id_, number in self.numbers.items()]
+        schema = pa.schema([list_pages_file().schema.field(name) for name in ("id_product", "number", "scraped_at")])
+        catalogue.add_pages(as_table(numbered, schema))
         catalogue.complete([GameOfFile(names["id"], _GAME, is_firm=True)])
         yield catalogue.pages_change()
         yield catalogue.products.change()
         yield catalogue.expansions.change()
         with closing(duckdb.connect()) as db:
-            db.register("kept", self._identifiers())
+            db.register("kept", as_table(list(self._identifiers()), identifiers_file().schema))
             yield from merge_ids(db, lake)
 
-    def _named(self) -> pa.Table:
-        """Return the names as rows of expansions."""
-        created_at = [self.created_at] * len(self.names)
-        columns = {"id": list(self.names), "name": list(self.names.values()), "created_at": created_at}
-        return pa.table(columns, expansions_file().imported_schema)
-
-    def _pages(self) -> pa.Table:
-        """Return the numbers as values of list pages."""
-        names = ("id_product", "number", "scraped_at")
-        columns = (list(self.numbers), list(self.numbers.values()), [self.created_at] * len(self.numbers))
-        schema = pa.schema([list_pages_file().schema.field(name) for name in names])
-        return pa.table(dict(zip(names, columns, strict=True)), schema)
-
-    def _identifiers(self) -> pa.Table:
-        """Return the ids of MTGJSON, and the set and number of products whose expansion has one code."""
-        rows = list(self.ids)
+    def _identifiers(self) -> Iterator[tuple[int, str, str]]:
+        """Yield the ids of MTGJSON, and the set and number of products whose expansion has one code."""
+        yield from self.ids
         for product, expansion in self.expansions.items():
             codes = self.codes.get(expansion, [])
             if len(codes) == 1:
                 found = set_number(codes[0], self.numbers.get(product))
-                rows += [(product, scheme, value) for scheme, value in found if value]
-        columns = zip(*rows, strict=True) if rows else ([], [], [])
-        schema = identifiers_file().schema
-        return pa.table([pa.array(column, f.type) for column, f in zip(columns, schema, strict=True)], schema)
+                yield from ((product, scheme, value) for scheme, value in found if value)
 
 
 def _date(meta: Any) -> datetime:

@@ -59,11 +59,7 @@ def list_pages_file() -> TableFile:
 
 
 class CatalogueUpdate:
-    """Products and expansions before and after an import.
-
-    Args:
-        products, expansions: Imported rows of them, each buffer one Parquet file.
-    """
+    """Products and expansions before and after an import of rows of them, each buffer one Parquet file."""
 
     def __init__(
         self, lake: LakeWriter, products: Iterable[pa.Buffer] = (), expansions: Iterable[pa.Buffer] = ()
@@ -83,27 +79,19 @@ class CatalogueUpdate:
         self.products.incoming = incoming.select(["id_product"])  # to count the products that other files have
 
     def complete(self, of_files: Iterable[GameOfFile] = ()) -> None:
-        """Add the values of list pages to both tables, and to the expansions those without a name, and their games.
-
-        Args:
-            of_files: The games that the numbers of files tell.
-        """
+        """Add the values of list pages to both tables, and to the expansions those without a name, and their games."""
         products, expansions = self.products, self.expansions
-        other_files = pa.table({"key": expansions.other_keys})
+        others = pa.table({"key": expansions.other_keys})
         if len(self._pages):
             latest = select("latest_pages", {"values": _OF_PAGES}, pages=self._pages)
-            values = {"values": _OF_PRODUCTS}
-            products.after = _like(
-                products, select("products_of_pages", values, products=products.after, latest=latest)
-            )
+            products.replace_by("products_of_pages", {"values": _OF_PRODUCTS}, products=products.after, latest=latest)
+            columns = {"columns": tuple(expansions.before.schema.names)}
             tables = {"expansions": expansions.after, "products": products.after, "latest": latest}
-            columns = {"columns": tuple(expansions.after.schema.names)}
-            named = select("expansions_of_pages", columns, **tables, other_files=other_files)
-            expansions.after = _like(expansions, named)
-        tables = {"expansions": expansions.after, "products": products.after, "other_files": other_files}
-        expansions.after = _like(expansions, select("with_unnamed", **tables))
+            expansions.replace_by("expansions_of_pages", columns, **tables, other_files=others)
+        tables = {"expansions": expansions.after, "products": products.after}
+        expansions.replace_by("with_unnamed", **tables, other_files=others)
         if len(expansions.after):
-            expansions.after = _like(expansions, _fill_games(expansions.after, products.after, of_files))
+            _fill_games(expansions, products.after, of_files)
 
     def pages_change(self) -> FileChange:
         """Return the file of stored values."""
@@ -114,10 +102,6 @@ class CatalogueUpdate:
 def if_changed(*updates: TableUpdate) -> Iterator[FileChange]:
     """Yield the files that an import changes."""
     yield from (update.change() for update in updates if update.is_changed)
-
-
-def _like(update: TableUpdate, rows: pa.Table) -> pa.Table:
-    return rows.cast(update.after.schema)
 
 
 def number_of(path: Path) -> int | None:
@@ -140,7 +124,7 @@ def known_games() -> pa.Table:
     return pa.table({"told": [*GAMES.values(), *_ALIASES]})
 
 
-def _fill_games(expansions: pa.Table, products: pa.Table, of_files: Iterable[GameOfFile]) -> pa.Table:
+def _fill_games(update: TableUpdate, products: pa.Table, of_files: Iterable[GameOfFile]) -> None:
     """Give each expansion without a game the one that the categories of its products say, or else its file.
 
     A game of the marketplace that is spelled in another way gets its usual name.
@@ -155,19 +139,13 @@ def _fill_games(expansions: pa.Table, products: pa.Table, of_files: Iterable[Gam
     )
     games = known_games()
     told = sorted(set(select("told_games", products=products, games=games)["told"].to_pylist()))
-    given = {name for game in expansions["game"].to_pylist() if (name := (game or "").strip())}
-    usual = _usual_names(told) | {game: usual_name(game) for game in given}
+    given = {name for game in update.after["game"].to_pylist() if (name := (game or "").strip())}
+    first: dict[str, str] = {}  # spellings with the same letters are one game, named by the first
+    usual = {game: usual_name(first.setdefault(_letters(game), game)) for game in told}
+    usual |= {game: usual_name(game) for game in given}
     names = pa.table({"told": pa.array(usual, pa.string()), "usual": pa.array(usual.values(), pa.string())})
-    tables = {"expansions": expansions, "products": products, "files": by_file}
-    return select("fill_games", **tables, games=games, names=names)
-
-
-def _usual_names(told: list[str]) -> dict[str, str]:
-    """Return the usual name of each game. Spellings with the same letters are one game, named by the first."""
-    first: dict[str, str] = {}
-    for game in told:
-        first.setdefault(_letters(game), game)
-    return {game: usual_name(first[_letters(game)]) for game in told}
+    tables = {"expansions": update.after, "products": products, "files": by_file}
+    update.replace_by("fill_games", **tables, games=games, names=names)
 
 
 def known_game(texts: Iterable[str]) -> str | None:

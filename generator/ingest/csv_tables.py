@@ -54,8 +54,7 @@ class TableKeys(NamedTuple):
 def csv_rows(lines: Iterable[str], keys: TableKeys) -> Iterator[GivenLine]:
     """Yield the rows below the header. A column is known by its key, in upper or lower case. Other columns stay.
 
-    Raises:
-        ValueError: The text is no CSV, or its header is none of this table. The message begins with the line.
+    Raise ValueError, with the line first, if the text is no CSV, or its header is none of this table.
     """
     checked = _checked(lines)
     number, delimiter, header = _header(checked, keys)

@@ -36,12 +36,7 @@ _GZIP = b"\x1f\x8b"
 
 
 class KeptFile(NamedTuple):
-    """A file of the folder and where it came from.
-
-    Attributes:
-        file: Its name in the folder.
-        etag, last_modified: The validators of the answer, None if it had none.
-    """
+    """The name of a file in the folder, and the validators of the answer that it came from."""
 
     file: str
     etag: str | None

@@ -51,15 +51,7 @@ OF_ONE_FILE = frozenset({FUTURE, FAR_DAY})
 
 
 class ImportFinding(NamedTuple):
-    """A case in a file.
-
-    Attributes:
-        source: The file.
-        target: The file of the lake that it is imported into.
-        occurrences: How many rows, or keys of rows, it is about.
-        message: One line, without the file and without advice.
-        is_refused: Whether it stops the import unless its case is accepted.
-    """
+    """A case in a file: in how many rows or keys, a line for people, and whether it stops an import."""
 
     case: str
     source: str
@@ -73,11 +65,7 @@ class ImportFinding(NamedTuple):
 
 
 def refuse(findings: Iterable[ImportFinding], accepts: Callable[[ImportFinding], bool]) -> None:
-    """Stop an import that has findings which it does not accept.
-
-    Raises:
-        IngestError: There are such findings. The message names the first and how to insist.
-    """
+    """Raise IngestError if there are findings that are not accepted. It names the first, and how to insist."""
     refused = [finding for finding in findings if finding.is_refused and not accepts(finding)]
     if not refused:
         return

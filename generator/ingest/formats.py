@@ -29,13 +29,7 @@ Line = dict[str, Any]
 
 
 class Column(NamedTuple):
-    """A column of the rows that lines become.
-
-    Attributes:
-        keys: The keys of a line that it reads.
-        read: Returns its value for a line, or raises InvalidValue.
-        type: The type of its values.
-    """
+    """A column of rows: the keys of a line that it reads, its value for a line (or InvalidValue), and its type."""
 
     keys: tuple[str, ...]
     read: Callable[[Line], Any]
@@ -163,9 +157,7 @@ class LineFormat:
     """The format of lines of a table that operators keep. Such a file may be CSV as well, whose values are all text.
 
     Attributes:
-        name: The command `cardpress ingest ‹name›`.
-        help: What it imports, in the help of the command.
-        example: The arguments of the command in the example of its help.
+        name: The command `cardpress ingest ‹name›`. `help` and `example` (its arguments) are for its help.
         columns: The columns of the rows in their order.
         remarks: Keys that only people read.
         one_of: Keys of which a table must have one.

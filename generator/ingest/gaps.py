@@ -29,11 +29,7 @@ class Gap(NamedTuple):
 
 
 def find_gaps(lake: LakeWriter, *, numbers_from_names: bool = False) -> list[Gap]:
-    """Return what a lake lacks for an API that looks complete.
-
-    Args:
-        numbers_from_names: Whether the import took collector numbers from names already.
-    """
+    """Return what a lake lacks for an API that looks complete."""
     products, expansions = (
         lake.read_all("products"),
         lake.read_all("expansions"),

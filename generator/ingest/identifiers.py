@@ -24,7 +24,7 @@ from generator.ingest.card_formats import CardFormat, identify_line
 from generator.ingest.csv_tables import GivenLine, TableKeys
 from generator.ingest.findings import NAMES_NOT_COMPARED, OTHER_NAMES
 from generator.ingest.json_stream import JsonStream
-from generator.ingest.lines import as_batch, given_lines
+from generator.ingest.lines import as_table, given_lines
 from generator.ingest.pipeline import FileChange, ImportSource, OnRead
 from generator.ingest.tables import identifiers_file
 from generator.ingest.values import InvalidValue, quoted_json
@@ -96,7 +96,7 @@ class IdentifierFiles(ImportSource):
     read_of: Counter[int] = field(default_factory=Counter, init=False)
     refused_of: dict[int, Cases] = field(default_factory=dict, init=False)
     codes: dict[str, list[str]] = field(default_factory=dict, init=False)
-    _batches: list[pa.RecordBatch] = field(default_factory=list, init=False)
+    _batches: list[pa.Table] = field(default_factory=list, init=False)
     _rows: list[tuple[Any, ...]] = field(default_factory=list, init=False)
 
     @property
@@ -189,14 +189,14 @@ class IdentifierFiles(ImportSource):
         return f"{self.paths[file]}: {self.unit} {number:,}"
 
     def _end_batch(self) -> None:
-        self._batches.append(as_batch(self._rows, _ROWS))
+        self._batches.append(as_table(self._rows, _ROWS))
         self._rows.clear()
 
     def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
         with closing(duckdb.connect()) as db:
             run_file(db, "macros")
             db.create_function("name_words", _name_words, ["VARCHAR"], "VARCHAR[]")
-            db.register("incoming", pa.Table.from_batches(self._batches, _ROWS))
+            db.register("incoming", pa.concat_tables(self._batches))
             db.register("products", lake.read_all("products", _PRODUCTS))
             self._refuse_broken(db)
             if self.format:
@@ -255,9 +255,7 @@ class IdentifierFiles(ImportSource):
     def _add_printed(self, db: duckdb.DuckDBPyConnection, stored: list[pa.Table]) -> None:
         """Add the ids with printed codes, for the cards of a catalogue that were read and those that the lake has."""
         pairs = [(own, printed) for own, of_set in self.codes.items() for printed in of_set if printed != own.lower()]
-        db.register(
-            "codes", pa.Table.from_pylist([dict(zip(_CODES.names, pair, strict=True)) for pair in pairs], _CODES)
-        )
+        db.register("codes", as_table(pairs, _CODES))
         db.register("stored", pa.concat_tables([arrow_schema(_TABLE).empty_table(), *stored]))
         run_file(db, "imports/identifiers/printed")
 

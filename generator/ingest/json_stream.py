@@ -19,11 +19,7 @@ _BEGINS = {"start_array": "[", "start_map": "{", "end_array": "]", "end_map": "}
 
 
 class JsonStream:
-    """The documents of a stream, one after the other.
-
-    Its methods raise ValueError if the text is no JSON, is cut off, or has a value that is too long or a key twice.
-
-    """
+    """The documents of a stream. Raises ValueError for no JSON, its cut end, a value too long, or a key twice."""
 
     def __init__(self, source: BinaryIO):
         import ijson  # only files of cards need it

@@ -31,11 +31,7 @@ from generator.lake.writer import LakeWriter, encode_parquet
 
 @dataclass
 class Lines(ImportSource):
-    """Files of lines.
-
-    Attributes:
-        bad_lines: The file for refused lines. Without one, a refused line stops the import.
-    """
+    """Files of lines. Without a file for bad lines, a refused line stops the import."""
 
     format: LineFormat
     paths: Sequence[Path]
@@ -234,11 +230,7 @@ class AttributeLines(KeptTable):
 
 @dataclass
 class ExpansionLines(KeptTable):
-    """Names, games and URLs of expansions.
-
-    Attributes:
-        game: The game of the lines that have none.
-    """
+    """Names, games and URLs of expansions. `game` is that of the lines that have none."""
 
     game: str | None = None
 
@@ -253,8 +245,7 @@ class ExpansionLines(KeptTable):
         incoming = named.rename_columns(["id", "name", "created_at"]).cast(expansions_file().imported_schema)
         catalogue = CatalogueUpdate(lake, expansions=[encode_parquet(incoming)])
         expansions = catalogue.expansions
-        given = select("expansion_columns", expansions=expansions.after, lines=self.rows)
-        expansions.after = given.cast(expansions.after.schema)
+        expansions.replace_by("expansion_columns", expansions=expansions.after, lines=self.rows)
         catalogue.complete()
         unknown = self.find_unknown(expansions, cases.UNNAMED, "skipped, because they have no name")
         if unknown and unknown == len(pc.unique(self.rows["id"])):

@@ -27,9 +27,7 @@ _Row = tuple[Any, ...]
 def given_lines(path: Path, limits: FileLimits, keys: TableKeys | None) -> Iterator[GivenLine]:
     """Yield the lines of a file of JSON Lines; with `keys`, those of a CSV file as well. Blank lines are left out.
 
-    Raises:
-        IngestError: The file cannot be read to its end, or is too large.
-        ValueError: It is neither.
+    Raise ValueError for a file that is neither.
     """
     source = lines_of(path, limits)
     blank = []
@@ -81,9 +79,6 @@ class RefusedLine(NamedTuple):
 class FileLines:
     """The lines of a file of a format, plain or compressed; `-` is standard input. Blank lines are not counted.
 
-    Raises IngestError if the file cannot be read to its end, is too large, has no such columns, uses a mark of prices
-    in two ways, or has too many lines that are no rows.
-
     Attributes:
         rows: One row for each line that is one, and `numbers` the numbers of their lines.
         lines: How many lines there are, refused ones included.
@@ -98,13 +93,13 @@ class FileLines:
         self.numbers = array("q")
         self._format = line_format
         self._rows: list[_Row] = []
-        self._batches: list[pa.RecordBatch] = []
+        self._batches: list[pa.Table] = []
         try:
             self._read(limits)
         except ValueError as error:
             raise IngestError(f"{path}: {error}") from error
         self._end_batch()
-        self.rows = pa.Table.from_batches(self._batches, line_format.schema)
+        self.rows = pa.concat_tables(self._batches)
         self._batches.clear()
 
     def _read(self, limits: FileLimits) -> None:
@@ -152,14 +147,14 @@ class FileLines:
             raise IngestError(f"{self.refused[0]}, {more}")
 
     def _end_batch(self) -> None:
-        self._batches.append(as_batch(self._rows, self._format.schema))
+        self._batches.append(as_table(self._rows, self._format.schema))
         self._rows.clear()
 
 
-def as_batch(rows: list[_Row], schema: pa.Schema) -> pa.RecordBatch:
+def as_table(rows: list[_Row], schema: pa.Schema) -> pa.Table:
     """Return rows of Python objects as Arrow."""
     columns = zip(*rows, strict=True) if rows else [()] * len(schema)
-    return pa.record_batch([pa.array(c, field.type) for c, field in zip(columns, schema, strict=True)], schema)
+    return pa.table([pa.array(c, field.type) for c, field in zip(columns, schema, strict=True)], schema=schema)
 
 
 def _price_texts(row: _Row) -> Iterator[PriceText]:

@@ -123,10 +123,10 @@ class MarketplaceFiles(ImportSource):
                 expansions.after = _with_game(expansions.after, file.rows["id"], game, is_firm=False)
         # Collector numbers from names: of all products if an option says so, else of remembered games.
         if self.numbers_from_names:
-            products.after = _fill_numbers(products.after, self.number_pattern, products.after["id_product"])
+            _fill_numbers(products, self.number_pattern, products.after["id_product"])
         for file in lists if self.numbers_from_names is None else ():
             if pattern := self._remembered(file).number_pattern:
-                products.after = _fill_numbers(products.after, pattern, file.rows["id_product"])
+                _fill_numbers(products, pattern, file.rows["id_product"])
         changes = []
         if lists or products.is_changed:
             changes.append(_with_two_games(products, expansions))
@@ -192,11 +192,11 @@ def _with_game(expansions: pa.Table, ids: pa.ChunkedArray, game: str, *, is_firm
     return expansions.set_column(place, "game", pc.if_else(chosen, game, expansions["game"]))
 
 
-def _fill_numbers(products: pa.Table, pattern: str, ids: pa.ChunkedArray) -> pa.Table:
-    """Return the products with numbers for those of these singles that have none."""
+def _fill_numbers(update: TableUpdate, pattern: str, ids: pa.ChunkedArray) -> None:
+    """Give these singles, where they have none, the numbers of their names."""
     chosen, values = pa.table({"id_product": ids}), {"params": {"pattern": pattern}}
     try:
-        return select("numbers_from_names", values, products=products, chosen=chosen).cast(products.schema)
+        update.replace_by("numbers_from_names", values, products=update.after, chosen=chosen)
     except duckdb.Error as error:
         reason = str(error).splitlines()[0]
         raise IngestError(f"--number-pattern {pattern}: {reason}: it must be a pattern with one group") from error

@@ -44,12 +44,8 @@ class Document(NamedTuple):
 def read_document(path: Path, limits: FileLimits = DOWNLOAD_LIMITS, *, is_certain: bool = True) -> Document:
     """Read a file, and check the members that all of the marketplace's files share.
 
-    Args:
-        is_certain: Whether the file must be one of the marketplace's.
-
     Raises:
-        IngestError: The file cannot be read, is too large, is no JSON, has another version, or lacks `createdAt`.
-        NotTheMarketplaces: It need not be one of its files, and is none.
+        NotTheMarketplaces: It is none of its files, and this is not certain.
     """
     with open_bounded(path, limits) as file:
         start = file.read(_START_BYTES)

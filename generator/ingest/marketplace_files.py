@@ -86,7 +86,7 @@ class ImportedFile(NamedTuple):
     data: pa.Buffer
     created_at: datetime
     what: str
-    findings: tuple[ImportFinding, ...]
+    findings: list[ImportFinding]
     columns: GuideColumns | None = None
     is_sealed: bool = False
     number: int | None = None
@@ -115,11 +115,7 @@ class ImportedFile(NamedTuple):
 
 @dataclass
 class _GivenList:
-    """A list of a file while it is read. `created_at` has the offset of the file.
-
-    Attributes:
-        table: The table of the lake for its rows, and `target` the file of it.
-    """
+    """A list of a file for a table of the lake, while it is read. `created_at` has the offset of the file."""
 
     path: Path
     created_at: datetime
@@ -147,15 +143,17 @@ class _GivenList:
             problem = f"{key} is too large, or half of a surrogate pair: {quoted_json(values[place])}"
             raise self.refusal(place, problem) from None
 
+    def refuse_any(self, is_wrong: pa.Array, problem: str) -> None:
+        """Refuse the file for the first row that is wrong."""
+        if pc.any(is_wrong).as_py():
+            raise self.refusal(pc.index(is_wrong, True).as_py(), problem)
+
     def names(self, key: str, required: bool = False) -> pa.Array:
         """Return a column of names, without the signs that are not seen. A required one is not blank."""
         names = pc.replace_substring_regex(self.column(key, _TEXT, required), UNSEEN, "")
-        wrong = [("holds the character NUL", pc.match_substring(names, "\0"))]
+        self.refuse_any(pc.match_substring(names, "\0"), f"{key} holds the character NUL")
         if required:
-            wrong.append(("is blank", pc.equal(pc.utf8_trim_whitespace(names), "")))
-        for problem, is_wrong in wrong:
-            if pc.any(is_wrong).as_py():
-                raise self.refusal(pc.index(is_wrong, True).as_py(), f"{key} {problem}")
+            self.refuse_any(pc.equal(pc.utf8_trim_whitespace(names), ""), f"{key} is blank")
         return names
 
     def refusal(self, place: int, problem: str) -> IngestError:
@@ -199,10 +197,8 @@ class _GivenList:
 
     def imported(self, rows: pa.Table, what: str, **more: Any) -> ImportedFile:
         """Return the rows and all that is known of them."""
-        values = {"number": number_of(self.path)} | more
-        return ImportedFile(
-            self.path, self.target, encode_parquet(rows), self.created_at, what, tuple(self.findings), **values
-        )
+        more = {"number": number_of(self.path)} | more
+        return ImportedFile(self.path, self.target, encode_parquet(rows), self.created_at, what, self.findings, **more)
 
 
 def read_marketplace_file(
@@ -235,7 +231,7 @@ def read_marketplace_file(
             if unknown:
                 message = f"{what} that are not known: {', '.join(unknown)}"
                 given.find(cases.UNKNOWN_KEYS, len(unknown), message, is_refused=False)
-        found.append(imported._replace(findings=tuple(given.findings)))
+        found.append(imported)
     return found
 
 
@@ -263,8 +259,11 @@ def _read_products(given: _GivenList, kind: str) -> ImportedFile:
     rows = given.as_table(columns)
     given.check(rows)
     given.check_time()
-    number = number_of(given.path) or number_of_categories(pc.unique(columns["category"]).to_pylist())
-    _find_other_games(given, number, rows)
+    numbers = {category: number_of_categories([category]) for category in pc.unique(columns["category"]).to_pylist()}
+    number = number_of(given.path) or number_of_categories(numbers)
+    if game := GAMES.get(number or -1):
+        others = [category for category, other in numbers.items() if other not in (None, number)]
+        _find_other_games(given, game, rows.filter(pc.is_in(rows["category"], pa.array(others, pa.string()))))
     list_name = "singles" if kind == "single" else "sealed products"
     return given.imported(rows, f"{len(rows):,} {list_name}", is_sealed=kind == "sealed", number=number)
 
@@ -273,8 +272,7 @@ def _read_expansions(given: _GivenList) -> ImportedFile:
     """Read names of expansions, without rows that have no name."""
     # Some rows of the real file call the id of the expansion `idProduct`.
     ids = pc.coalesce(given.column("idExpansion", _ID), given.column("idProduct", _ID))
-    if ids.null_count:
-        raise given.refusal(pc.index(ids.is_null(), True).as_py(), "it has no idExpansion")
+    given.refuse_any(ids.is_null(), "it has no idExpansion")
     table = given.as_table({"id": ids, "name": given.names("enName")})
     is_named = pc.not_equal(pc.utf8_trim_whitespace(table["name"]), "")
     places = pc.indices_nonzero(pc.fill_null(is_named, False))
@@ -305,15 +303,10 @@ def _read_price_guide(given: _GivenList) -> ImportedFile:
     return given.imported(rows, what, columns=_columns_of(given.rows))
 
 
-def _find_other_games(given: _GivenList, number: int | None, rows: pa.Table) -> None:
+def _find_other_games(given: _GivenList, game: str, others: pa.Table) -> None:
     """Find products whose category begins with another game than that of the list."""
-    game = GAMES.get(number or 0)
-    numbers = {category: number_of_categories([category]) for category in pc.unique(rows["category"]).to_pylist()}
-    others = [category for category, other in numbers.items() if game and other not in (None, number)]
-    if others:
-        is_other = pc.is_in(rows["category"], pa.array(others, pa.string()))
-        count, place = pc.sum(is_other).as_py(), pc.index(is_other, True).as_py()
-        example = f"{quoted_json(rows['category'][place].as_py())} of product {rows['id_product'][place].as_py()}"
+    if count := len(others):
+        example = f"{quoted_json(others['category'][0].as_py())} of product {others['id_product'][0].as_py()}"
         have = f"{count:,} product{'s have' if count != 1 else ' has'} a category of another game than {game}"
         given.find(cases.OTHER_GAME, count, f"{have}, such as {example}", is_refused=False)
 

@@ -46,15 +46,7 @@ class FileChange(NamedTuple):
 
 
 class ImportResult(NamedTuple):
-    """The result of an import.
-
-    Attributes:
-        summary: What was read, as a sentence.
-        counts: What `--json` says about what was read.
-        tables: What changed in each table of the lake.
-        findings: What was accepted, or only reported.
-        remarks: Further sentences.
-    """
+    """What was read, as a sentence and for `--json`; what changed in tables; what was found; further sentences."""
 
     summary: str
     counts: Mapping[str, object]
@@ -78,13 +70,7 @@ class ImportResult(NamedTuple):
 
 @dataclass
 class ImportSource:
-    """Files of one kind, while they are imported.
-
-    Attributes:
-        accepted: The cases of `findings` that do not stop the import.
-        findings: What is doubtful about the files.
-        remarks: Further sentences about the import.
-    """
+    """Files of one kind, while they are imported. Cases of findings that are accepted do not stop the import."""
 
     accepted: Collection[str] = field(default=frozenset(), kw_only=True)
     findings: list[ImportFinding] = field(default_factory=list, init=False)
@@ -124,12 +110,7 @@ class ImportSource:
 
 
 def import_into(lake: LakeWriter, source: ImportSource) -> ImportResult:
-    """Import the files of a source that were read: all of them or nothing.
-
-    Raises:
-        IngestError: A table of the lake cannot be read, or a finding is not accepted, and nothing was written; or
-            writing failed.
-    """
+    """Import the files of a source that were read: all of them or nothing."""
     with lake.locked():
         source.judge(lake)
         refuse(source.findings, source.accepts)

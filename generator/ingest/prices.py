@@ -40,11 +40,7 @@ class PriceText(NamedTuple):
 
 @lru_cache(maxsize=10_000)
 def read_price(text: str) -> PriceText | None:
-    """Read a price. Marks that are not seen do not count. None for no price.
-
-    Raises:
-        ValueError: The text is no price.
-    """
+    """Read a price; None for none. Marks that are not seen do not count. Raise ValueError for what is no price."""
     if is_nothing(text):
         return None
     found = _CURRENCY.fullmatch(visible(text).strip())
@@ -100,12 +96,7 @@ def check_price(value: float, name: str) -> float:
 
 @dataclass
 class PriceMarks:
-    """What the prices of one file show about its marks: for each, the first line and text that show it.
-
-    Attributes:
-        unsettled: Prices with two readings.
-        long: Decimal marks before three digits or more.
-    """
+    """What the prices of one file show about its marks: for each, the first line and text that show it."""
 
     decimal: dict[str, str] = field(default_factory=dict)
     thousands: dict[str, str] = field(default_factory=dict)
@@ -113,11 +104,7 @@ class PriceMarks:
     long: set[str] = field(default_factory=set)
 
     def add(self, line: int, price: PriceText) -> None:
-        """Take what a price shows.
-
-        Raises:
-            ValueError: Two prices of the file use a mark in two ways.
-        """
+        """Take what a price shows. Raise ValueError if two prices of the file use a mark in two ways."""
         if price.mark:
             self.unsettled.setdefault(price.mark, (line, price.text))
         if price.decimal and re.search(rf"{re.escape(price.decimal)}[0-9]{{3}}", price.text):
@@ -134,11 +121,7 @@ class PriceMarks:
                 )
 
     def check(self) -> None:
-        """Check the file, once all of its prices were added.
-
-        Raises:
-            ValueError: A mark stands before three digits, as between thousands, and is the decimal mark of cents.
-        """
+        """Raise ValueError if a mark stands before three digits, as between thousands, and is that of cents."""
         for mark, (line, text) in self.unsettled.items():
             other = "," if mark == "." else "."
             if mark in self.decimal and not {mark} & self.long and not {other} & {*self.decimal, *self.thousands}:
@@ -148,11 +131,7 @@ class PriceMarks:
                 )
 
     def value(self, price: PriceText, name: str) -> float:
-        """Return the value of a price, once all prices of the file were added.
-
-        Raises:
-            InvalidValue: The file does not show which of two readings is right.
-        """
+        """Return the value of a price. Raise InvalidValue if the file does not show which of two readings is right."""
         if price.other is None:
             return price.value
         other = "," if price.mark == "." else "."

@@ -61,12 +61,7 @@ class TableFile:
 
 
 class DailyTable(NamedTuple):
-    """A daily table as imports write it: `monitor.parquet` in the partition of each day of its `time` column.
-
-    Attributes:
-        name: Its name in `build/lake.sql`.
-        product, time: The columns that identify a row.
-    """
+    """A daily table as imports write it: `monitor.parquet` of each day of `time`. Product and time identify a row."""
 
     name: str
     product: str
@@ -127,12 +122,7 @@ def _with_created_at(table: str) -> pa.Schema:
 
 
 class TableUpdate:
-    """A file with one row per key, before and after an import.
-
-    Attributes:
-        incoming: The imported rows.
-        other_keys: Keys that other files of the same table have.
-    """
+    """A file with one row per key, before and after an import, and the keys that other files of the table have."""
 
     def __init__(self, lake: LakeWriter, file: TableFile, imported: Iterable[pa.Buffer] = ()) -> None:
         """Merge imported rows, each buffer one Parquet file, one after the other."""
@@ -149,7 +139,11 @@ class TableUpdate:
             self.incoming = pa.concat_tables([self.incoming, rows])
             names = {"key": self.file.key, "imported": self.file.imported, "columns": tuple(self.before.schema.names)}
             other_files = pa.table({"key": self.other_keys})
-            self.after = select("merge_rows", names, existing=self.after, incoming=rows, other_files=other_files)
+            self.replace_by("merge_rows", names, existing=self.after, incoming=rows, other_files=other_files)
+
+    def replace_by(self, name: str, values: Mapping[str, Any] | None = None, /, **tables: pa.Table) -> None:
+        """Replace the rows by what a file of `build/imports/` selects from tables."""
+        self.after = select(name, values, **tables).cast(self.before.schema)
 
     @property
     def is_changed(self) -> bool:

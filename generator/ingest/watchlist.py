@@ -50,11 +50,7 @@ class _Line:
 
 @dataclass
 class WatchlistLines(Lines):
-    """Products that the watchlist tracks. A line replaces the row with its slug, or with its address.
-
-    Attributes:
-        replace: The files are the whole truth: other rows that imports wrote go.
-    """
+    """Products to track. A line replaces the row with its slug, or address; with `replace` other imported rows go."""
 
     replace: bool = False
 

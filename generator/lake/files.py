@@ -51,11 +51,7 @@ _Listing = dict[str, Listed]  # by name
 
 
 class FileKey(NamedTuple):
-    """What makes a day file of a lake the same file: its table, its day (YYYY-MM-DD) and its content.
-
-    Attributes:
-        game: The game whose rows are meant, `NO_GAME` for products without one; None for all rows of the file.
-    """
+    """What makes a day file the same: table, day (YYYY-MM-DD), content; of one game's rows the game or `NO_GAME`."""
 
     table: str
     day: str
@@ -88,6 +84,11 @@ class LakeFile:
     path: str = ""
     size: int = 0
     held: tuple[int, ...] = field(default=(), repr=False)
+
+    @property
+    def key(self) -> FileKey:
+        """What makes it the same day file, with all its rows."""
+        return FileKey(self.table, str(self.day), self.sha256)
 
     @cached_property
     def identity(self) -> str:

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from edge_auth.store.interface import Versioned
 from edge_auth.store.open import is_folder
 from generator.database import Database
 from generator.errors import LakeError
@@ -29,8 +30,7 @@ _PARTITION = re.compile(r"day=([1-9][0-9]{3}-[0-9]{2}-[0-9]{2})")
 
 def games_left_out(file: LakeFile, left_out: Collection[FileKey]) -> list[str]:
     """Return the games whose rows of a file are left out, sorted."""
-    whole = FileKey(file.table, str(file.day), file.sha256)
-    return sorted(key.game for key in left_out if key.game is not None and key.whole == whole)
+    return sorted(key.game for key in left_out if key.game is not None and key.whole == file.key)
 
 
 def without_games(files: list[LakeFile], backend: LakeFiles, left_out: Collection[FileKey]) -> list[LakeFile]:
@@ -69,11 +69,7 @@ def _held(database: Database, backend: LakeFiles, file: LakeFile, games: Iterabl
 
 
 class SkippedFile(NamedTuple):
-    """A day file that a build left out, or of which it left out the rows of a game.
-
-    Attributes:
-        read_as: The identity of what it read of the file instead; None if it read nothing.
-    """
+    """A day file, or a game's rows of it, that a build left out. `read_as` is the identity of what it read instead."""
 
     table: str
     day: str
@@ -129,11 +125,9 @@ def open_lake(
     progress: Progress | None = None,
     left_out: Collection[FileKey] = (),
 ) -> Lake:
-    """List and hash the files of a lake, a folder or `s3://bucket/prefix`.
+    """List and hash the files of a lake, a folder or `s3://bucket/prefix`, up to the as-of day or the newest partition.
 
-    Args:
-        as_of: The as-of day of the build. None: the day of the newest partition.
-        left_out: Day files in quarantine. The lake is read as if they were not there.
+    It is read as if the day files that are left out were not there.
     """
     backend = LakeFiles(location)
     with backend.read_lock():
@@ -161,35 +155,27 @@ def _open(
 ) -> Lake:
     files = list(_table_files(location, backend))
     earlier = [f for f in files if as_of is None or (f.day and f.day <= as_of)]
-    quarantined = _quarantined(earlier, backend, progress, left_out)
-    skipped = {f.name for f in quarantined if FileKey(f.table, str(f.day), f.sha256) in left_out}
+    days = {(key.table, key.day) for key in left_out}
+    suspects = [f for f in earlier if (f.table, str(f.day)) in days]  # only they are hashed so early
+    skipped = {f.name: f.key for f in backend.with_hashes(suspects, progress) if f.key in left_out} if suspects else {}
     files = [f for f in files if f.name not in skipped]
     if not any(f.table == "products" for f in files):
         raise LakeError(f"lake {location} has no products*.parquet, the one table that a build cannot do without")
-    as_of = as_of or _newest_day(location, files)
+    newest = max((f.day for f in files if f.day), default=None)
+    if (as_of := as_of or newest) is None:
+        raise LakeError(
+            f"lake {location} has no day=… partition: import prices, or name the day with `cardpress build --as-of DAY`"
+        )
     if as_of.year < FIRST_YEAR:
         raise LakeError(f"the as-of day {as_of} is before the year {FIRST_YEAR}: name another one with --as-of")
     files = [f for f in files if f.day is None or f.day <= as_of]
-    recipe, recipe_sha256 = _recipe(location, backend, any(f.table == "fingerprints" for f in files))
+    recipe, recipe_sha256 = None, ""
+    if any(f.table == "fingerprints" for f in files):
+        recipe, recipe_sha256 = _recipe(f"{location}/{RECIPE_NAME}", backend.read(RECIPE_NAME))
     hashed = without_games(list(backend.with_hashes(files, progress)), backend, left_out)
-    gone = [SkippedFile(f.table, str(f.day), f.sha256) for f in quarantined if f.name in skipped]
-    gone += [
-        SkippedFile(f.table, str(f.day), f.sha256, game, f.identity)
-        for f in hashed
-        for game in games_left_out(f, left_out)
-    ]
+    gone = [SkippedFile(*key) for key in skipped.values()]
+    gone += [SkippedFile(*f.key[:3], game, f.identity) for f in hashed for game in games_left_out(f, left_out)]
     return Lake(location, as_of, tuple(hashed), recipe, recipe_sha256, backend, tuple(gone))
-
-
-def _quarantined(
-    files: list[LakeFile], backend: LakeFiles, progress: Progress, left_out: Collection[FileKey]
-) -> list[LakeFile]:
-    """Return the files to leave out, or with games to leave out. Only files of their tables and days are hashed."""
-    days = {(key.table, key.day) for key in left_out}
-    suspects = [f for f in files if (f.table, str(f.day)) in days]
-    hashed = backend.with_hashes(suspects, progress) if suspects else ()
-    keys = {key.whole for key in left_out}
-    return [f for f in hashed if FileKey(f.table, str(f.day), f.sha256) in keys]
 
 
 def _table_files(location: str, backend: LakeFiles) -> Iterator[LakeFile]:
@@ -227,20 +213,7 @@ def _partition_day(location: str, table: str, *folders: str) -> date:
         raise LakeError(f"{where}: the partition names no day; name it like day=2026-08-22") from None
 
 
-def _newest_day(location: str, files: list[LakeFile]) -> date:
-    days = [f.day for f in files if f.day]
-    if not days:
-        raise LakeError(
-            f"lake {location} has no day=… partition: import prices, or name the day with `cardpress build --as-of DAY`"
-        )
-    return max(days)
-
-
-def _recipe(location: str, backend: LakeFiles, needed: bool) -> tuple[dict[str, Any] | None, str]:
-    path = f"{location}/{RECIPE_NAME}"
-    if not needed:
-        return None, ""
-    found = backend.read(RECIPE_NAME)
+def _recipe(path: str, found: Versioned | None) -> tuple[dict[str, Any], str]:
     if found is None:
         raise LakeError(f'fingerprints: {path} is missing; it must say {{"version": …, "image_url": "…{{key}}…"}}')
     recipe = parse_recipe(found.data)

@@ -38,9 +38,7 @@ class QuarantinedFile:
         verdict: HELD: builds leave it out until a person decides. DROPPED: they leave it out for good. ACCEPTED: they
             read it, and it is no reason any more to refuse a night.
         gates: The gates that refused it, with the values that they measured.
-        build: The refused build.
-        run: The night that refused it.
-        since: The time of that night.
+        build, run, since: The refused build, and the night that refused it with its time.
         in_lake: Whether the lake of the last night had the file.
         game: As in `FileKey`.
     """
@@ -113,10 +111,7 @@ def _lost(files: Collection[QuarantinedFile], live: Build) -> list[QuarantinedFi
 def skipped_by_builds(
     store: Store, limits: Mapping[str, float] | None = None, forced: Collection[str] = ()
 ) -> set[FileKey]:
-    """Return the files that a build for this store leaves out.
-
-    Those that the gates of the build would let pass are read again: by these thresholds, and with some gates forced.
-    """
+    """Return the files that a build leaves out, but those that its gates would let pass: by `limits`, or forced."""
     return {file.key for file in read_quarantine(store) if file.is_left_out(limits or {}, forced)}
 
 
@@ -205,7 +200,6 @@ def settle(store: Store, days: Collection[str], verdict: str, published: Build |
 
     Raises:
         GeneratorError: No file of one of the days is in quarantine. Nothing was changed.
-        StoreError: The quarantine cannot be read or written.
     """
 
     def decide(files: list[QuarantinedFile]) -> list[QuarantinedFile]:
@@ -260,11 +254,7 @@ def change_quarantine(
 
 
 def files_read(build: Build) -> set[FileKey]:
-    """Return the day files that a build read.
-
-    Raises:
-        DamageError, StoreError: A list of them cannot be read.
-    """
+    """Return the day files that a build read. Raise DamageError or StoreError if a list of them cannot be read."""
     from generator.pack.verify import checked_file  # imports Arrow, which `show` and `builds` do not need
 
     inputs = build.record["provenance"]["inputs"]

@@ -177,11 +177,7 @@ def longest_text(column: str) -> int:
 
 
 def check_columns(database: Database, table: str, files: Sequence[LakeFile]) -> list[tuple[_Expressions, list[str]]]:
-    """Check the columns of files against their table, and group files that have the same columns.
-
-    Returns:
-        For each group, the SQL expression of each declared column, and the paths of the files.
-    """
+    """Check the columns of files. Return, for each group that has the same, their SQL expressions and the paths."""
     groups: dict[tuple[tuple[str, str], ...], tuple[_Expressions, list[str]]] = {}
     for path, types in _file_types(database, table, files):
         key = tuple((name, str(type_)) for name, type_ in types.items())
@@ -213,10 +209,8 @@ def _cast_expression(name: str, actual: DuckDBPyType, declared: DuckDBPyType) ->
 
 
 def _file_types(database: Database, table: str, files: Sequence[LakeFile]) -> Iterator[tuple[str, _Types]]:
-    """Yield each path with the names (lower case) and types of its top-level columns.
-
-    Most files of a table have the same schema, and DuckDB describes only the first file of each: a fifth of the time.
-    """
+    """Yield each path with the names (lower case) and types of its top-level columns."""
+    # Most files of a table have the same schema, and DuckDB describes only the first of each: a fifth of the time.
     for file in files:
         schema = _parquet_schema(file.path)
         described = database.described.get(schema) if schema else None

@@ -29,10 +29,7 @@ def decode_parquet(data: pa.Buffer) -> pa.Table:
 
 
 class LakeWriter:
-    """A lake whose files are read and replaced.
-
-    Every method raises IngestError if the folder or the bucket refuses, or if a file is not what it should be.
-    """
+    """A lake whose files are read and replaced. Every method raises IngestError if that is refused."""
 
     def __init__(self, location: str):
         self.location = location
@@ -75,10 +72,7 @@ class LakeWriter:
         return found.data if found else None
 
     def read_table(self, name: str, schema: pa.Schema) -> pa.Table:
-        """Return a Parquet file: the columns of the schema, null where the file lacks them, then its other columns.
-
-        A file that does not exist has no rows.
-        """
+        """Return a Parquet file, or no rows: the columns of the schema, null where it lacks them, then its others."""
         data = self.read_bytes(name)
         if data is None:
             return schema.empty_table()

@@ -45,7 +45,7 @@ def test_a_download_file_that_is_too_large(lake: Path, tmp_path: Path, pack: Cal
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b'{"slug": "' + b"a" * (1 << 20) + b'"}', "line 1 has more than 1,048,576 bytes"),
+        (b'{"slug": "' + b"a" * (1 << 21) + b'"}', "line 1 has more than 1,048,576 bytes"),
         (LINE + b"\n" + b" " * (1 << 21), "line 2 has more than"),
         (b"\n".join([LINE] * 40_000), "more than 1 MB after inflating"),
         (b"[]\n" * 100_002, "and 100,000 more lines: is it the right file?"),

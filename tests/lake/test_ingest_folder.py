@@ -95,13 +95,6 @@ def test_the_output_for_people(folder: Path) -> None:
     assert "missing: watchlist: /watchlist is empty; " in imported.stdout
 
 
-def test_the_same_folder_again_changes_nothing(folder: Path) -> None:
-    import_folder(folder)
-    before = {path: path.stat().st_ino for path in (folder.parent / "lake").rglob("*.parquet")}
-    import_folder(folder)
-    assert {path: path.stat().st_ino for path in (folder.parent / "lake").rglob("*.parquet")} == before
-
-
 def test_folders_without_such_files(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     words = ("ingest", "cardmarket", "--lake", tmp_path / "lake")
@@ -231,13 +224,6 @@ def test_attributes_reach_the_cards(folder: Path) -> None:
     assert card["cardmarket_url"] == "https://market.example/Omnimon?sellerCountry=23&language=1"
 
 
-def test_ignored_columns_are_named(folder: Path) -> None:
-    path = folder / "attributes.csv"
-    path.write_text("id_product,rarity,rarety,colour\n1,Rare,Rare,red\n")
-    said = run("ingest", "attributes", path, "--lake", folder.parent / "lake").stderr
-    assert "columns: ignored: colour, rarety; known columns: " in said
-
-
 @pytest.mark.thorough
 def test_a_corrected_table_wins_over_the_older_one(folder: Path) -> None:
     import_folder(folder)
@@ -247,26 +233,6 @@ def test_a_corrected_table_wins_over_the_older_one(folder: Path) -> None:
         os.utime(path, (written, written))
         run("ingest", "attributes", path, "--lake", folder.parent / "lake")
     assert products(folder, "rarity")[1] == ("Common",)
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("rarity\nRare\n", "line 1: its header lacks id_product (or idProduct, id)"),
-        ("id_product,rarity\nx,Rare\n", 'line 2: id_product must be an integer, not "x"'),
-        ('id_product,url\n1,"ftp://x"\n', "line 2: url must begin with https://"),
-        ('id_product,url\n1,"x\n', "no CSV"),
-        ('{"id_product": 1, "rarity": 5}\n', "line 1: rarity must be text, not 5"),
-        ('[{"id_product": 1}]\n', "write each object on a line of its own"),
-        ("id,name\n1,Base\n", "no column of attributes: name at least one of cardmarket_url, image"),
-    ],
-)
-def test_a_wrong_table_is_refused(folder: Path, text: str, says: str) -> None:
-    path = folder / "wrong"
-    path.write_text(text)
-    line = run("ingest", "attributes", path, "--lake", folder.parent / "lake", status=1).stderr.splitlines()[-1]
-    assert line.startswith(f"cardpress: {path}: ") and says in line
-    assert not (folder.parent / "lake").exists()
 
 
 @pytest.mark.thorough

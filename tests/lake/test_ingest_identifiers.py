@@ -89,21 +89,6 @@ MTGJSON = {
     "AllIdentifiers": {"data": {card["uuid"]: card for card in (*CARDS, *SET["tokens"])}, "meta": META},
     "an array": [*CARDS, *SET["tokens"]],
 }
-TCGDEX = [
-    {"id": "swsh3-136", "localId": "136", "variants": {"normal": True}, "variants_detailed": [
-        {"type": "normal", "thirdParty": {"cardmarket": 100, "tcgplayer": 219333}},
-        {"type": "reverse", "thirdParty": {"cardmarket": 101}}, {"type": "holo", "thirdParty": {}}],
-     "pricing": {"cardmarket": {"idProduct": 102}}},
-    {"id": "base1-4", "localId": 4, "thirdParty": {"cardmarket": 273532}, "variants_detailed": []},
-    {"id": "sv03.5-001", "localId": "001", "pricing": {"cardmarket": {"idProduct": 102}, "tcgplayer": None}},
-    {"id": "me02-001", "localId": "001", "pricing": None, "variants_detailed": [
-        {"type": "normal", "pricing": {"cardmarket": {"idProduct": 101}}}]},
-    {"id": "A1-001", "localId": "001", "pricing": {"cardmarket": None}, "variants_detailed": None},
-]  # fmt: skip
-TCGDEX_ROWS = {
-    (100, "tcgdex", "swsh3-136"), (101, "tcgdex", "swsh3-136"), (273532, "tcgdex", "base1-4"),
-    (102, "tcgdex", "sv03.5-001"), (101, "tcgdex", "me02-001"), (102, "tcgdex", "swsh3-136"),
-}  # fmt: skip
 
 
 def as_bulk(cards: list) -> bytes:
@@ -115,8 +100,15 @@ def as_lines(cards: list) -> bytes:
     return "".join(f"{json.dumps(card)}\n" for card in cards).encode()
 
 
-@pytest.mark.parametrize("form", [as_bulk, as_lines, lambda cards: json.dumps(cards, indent=1).encode()])
-@pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize(
+    ("form", "compress"),
+    [
+        (as_bulk, bytes),
+        (as_lines, gzip.compress),
+        (as_bulk, bz2.compress),
+        (lambda cards: json.dumps(cards, indent=1).encode(), lzma.compress),
+    ],
+)
 def test_cards_of_scryfall(lake: Path, tmp_path: Path, form: Callable, compress: Callable) -> None:
     (tmp_path / "default-cards").write_bytes(compress(form(SCRYFALL)))
     done = ingest(lake, "--from", "scryfall", tmp_path / "default-cards")
@@ -135,17 +127,6 @@ def test_files_of_mtgjson(lake: Path, tmp_path: Path, name: str) -> None:
     found = counts(lake, "--from", "mtgjson", tmp_path / "file.json")
     assert rows(lake) == MTGJSON_ROWS
     assert (found["read"], found["matched"], found["without"]["count"], found["refused"]["count"]) == (4, 3, 1, 0)
-
-
-def test_cards_of_tcgdex(lake: Path, tmp_path: Path) -> None:
-    files = []
-    for number, card in enumerate(TCGDEX[:3]):
-        files.append(tmp_path / f"{number}.json")
-        files[-1].write_text(json.dumps(card), "utf-8")
-    (tmp_path / "all.json").write_text("\ufeff" + json.dumps(TCGDEX[3:]), "utf-8")
-    found = counts(lake, "--from", "tcgdex", *files, tmp_path / "all.json")
-    assert {row for row in rows(lake) if row[1] == "tcgdex"} == TCGDEX_ROWS
-    assert (found["read"], found["matched"], found["without"]["count"]) == (5, 4, 1)
 
 
 def test_tables(lake: Path, tmp_path: Path) -> None:

@@ -40,7 +40,6 @@ GUIDES = {
     "PowerShell": codecs.BOM_UTF16_LE + text(GUIDE).encode("utf-16-le"),
     "UTF-16 from the other end": codecs.BOM_UTF16_BE + text(GUIDE).encode("utf-16-be"),
     "UTF-16 without a mark": text(GUIDE).encode("utf-16-le"),
-    "UTF-32": codecs.BOM_UTF32_LE + text(GUIDE).encode("utf-32-le"),
     "indented": json.dumps(GUIDE, indent=4).encode(),
     "createdAt last": text(moved(GUIDE)).encode(),
     "createdAt far behind": text(moved(GUIDE | {"priceGuides": LONG})).encode(),

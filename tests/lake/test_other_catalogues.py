@@ -117,10 +117,7 @@ IDENTIFIERS = {
 
 @pytest.mark.parametrize(
     "words",
-    [
-        ("cardmarket-identifiers",),
-        pytest.param(("identifiers", "--from", "mtgjson"), marks=pytest.mark.thorough),
-    ],
+    [("cardmarket-identifiers",), pytest.param(("identifiers", "--from", "mtgjson"), marks=pytest.mark.thorough)],
 )
 @pytest.mark.thorough
 def test_cardmarket_identifiers(tmp_path: Path, words: tuple[str, ...]) -> None:

@@ -1,0 +1,35 @@
+"""Imports into a lake, and what is in it afterwards."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from tests.support.commands import run
+
+
+def ingest(lake: Path, kind: str, *arguments: object) -> dict[str, Any]:
+    """Import, and return what `--json` says."""
+    return json.loads(run("ingest", kind, "--lake", lake, *arguments, "--json").stdout)
+
+
+def refused(lake: Path, kind: str, *arguments: object) -> str:
+    """Return the one line that a refused import says; it wrote nothing."""
+    before = content(lake)
+    result = run("ingest", kind, "--lake", lake, *arguments, status=1)
+    assert (result.stdout, content(lake)) == ("", before)
+    (line,) = [line for line in result.stderr.splitlines() if not line.startswith("read ")]
+    return line
+
+
+def content(folder: Path) -> dict[Path, bytes]:
+    """Return the files of a folder with their bytes."""
+    return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def rows_of(lake: Path, table: str, day: str = "*") -> list[dict[str, Any]]:
+    """Return the rows of a daily table, or of a flat one where the lake has `table*.parquet`."""
+    is_flat = bool(list(lake.glob(f"{table}*.parquet")))
+    pattern = f"{lake}/{table}*.parquet" if is_flat else f"{lake}/{table}/day={day}/*.parquet"
+    return duckdb.sql(f"FROM read_parquet('{pattern}', hive_partitioning = false)").to_arrow_table().to_pylist()
