@@ -100,6 +100,8 @@ def test_ways_to_send_a_key(fixed_service: Service, fixed_key: str) -> None:
         ([("Authorization", "Bearer"), ("X-API-Key", "KEY")], "invalid_api_key"),
         ([("Authorization", "Bearer ")], "invalid_api_key"),
         ([("Authorization", "Bearer KEY x")], "invalid_api_key"),
+        ([("Authorization", "Bearer KEY,Bearer KEY")], "invalid_api_key"),
+        ([("Authorization", ""), ("X-API-Key", "KEY")], "invalid_api_key"),
         ([("Authorization", "Bearer \xff\xfe")], "invalid_api_key"),
         ([("X-API-Key", "")], "invalid_api_key"),
         ([("X-API-Key", "\xff\xfe")], "invalid_api_key"),

@@ -65,6 +65,7 @@ def test_errors_are_never_not_modified(client: Client) -> None:
     ("accepted", "encoding"),
     [("gzip", "gzip"), ("gzip;q=1.0, *;q=0", "gzip"), ("br, gzip;q=0.5", "gzip"), ("gzip ; q=0.001", "gzip"),
      ("GZIP", "gzip"), ("deflate,gzip", "gzip"), ("gzip;q=0", None), ("gzip;q=0.000, identity", None),
+     ("*", "gzip"), ("*;q=0", None), ("gzip;q=0, *", None), ("deflate, x-gzip", "gzip"), ("gzip;q=abc", None),
      ("identity", None), ("br", None), ("", None), ("gzipped", None), ("*;q=0, gzip;q=0", None)],
 )  # fmt: skip
 def test_which_clients_get_gzip(client: Client, accepted: str, encoding: str | None) -> None:

@@ -58,7 +58,8 @@ def test_other_methods_are_refused(client: Client, method: str) -> None:
     "path",
     ["/api", "/api/v1", "/api/v1/", "/api/v2/cards", "/api/v1/card", "/api/v1/cards/1/2", "/api/v1/me/",
      "/api/v1//me", "//api/v1/me", "/API/v1/me", "/api/v1/Me", "/api/v1/sets/1", "/api/v1/status/x",
-     "/favicon.png", "/api/v1/openapi.yaml", "/api/v1/../healthz", "/api/v1/%2e%2e/healthz"],
+     "/api/v1/cards/", "/api/v1/watchlist/", "/favicon.png", "/api/v1/openapi.yaml",
+     "/api/v1/../healthz", "/api/v1/%2e%2e/healthz"],
 )  # fmt: skip
 def test_unknown_paths_are_404_before_the_key_is_read(client: Client, path: str) -> None:
     for with_key in (False, True):
@@ -109,6 +110,10 @@ def test_the_order_of_checks(client: Client, cards_only: Client, keys: dict[str,
         ("cards?limit=", ["limit"]),
         ("cards?limit", ["limit"]),
         ("cards?limit=5&limit=5", ["limit"]),
+        ("cards?ids=1&ids=2", ["ids", "separate its values by commas"]),
+        ("identifiers/tcgdex?values=a&values=b", ["values", "separate its values by commas"]),
+        ("cards?%FF=5", ["unknown"]),
+        ("cards?=5", ["unknown"]),
         ("cards?offset=-1", ["offset", "0"]),
         ("cards?offset=1234567890123456789", ["offset"]),
         ("cards?offset=0000000000000000001", ["offset"]),
@@ -129,6 +134,7 @@ def test_the_order_of_checks(client: Client, cards_only: Client, keys: dict[str,
         ("cards/100?days=3651", ["days", "1", "3650"]),
         ("cards/abc", ["idProduct"]),
         ("cards/1.0", ["idProduct"]),
+        ("cards/+1", ["idProduct"]),
         ("cards/%D9%A3", ["idProduct"]),
         ("watchlist/never/history?view=hourly", ["view", "daily", "weekly", "monthly"]),
         ("watchlist/never/history?range=30", ["range", "all", "30d", "90d", "365d"]),
@@ -150,6 +156,7 @@ def test_a_refusal_names_the_parameter_and_what_is_allowed(client: Client, query
 @pytest.mark.parametrize(
     "query",
     ["cards?limit=007", "cards?offset=999999999999999999", "cards?offset=-0", "cards?", "cards?&&", "cards?q",
+     "cards?q=&set=&number=&rarity=", "%6De",
      "cards?q=" + "%C3%A9" * 100, "cards?%6Cimit=5", "cards/0100", "cards?q=a%00b", "cards?q=%zz",
      "sets?q=" + "a" * 200, "cards?number=" + "%C3%A9" * 200, "cards?rarity=" + MARKS * 100],
 )  # fmt: skip
