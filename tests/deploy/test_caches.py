@@ -144,30 +144,6 @@ def check_what_a_cache_might_do_by_itself(name: str, cache: Client, shim: Client
         assert found.body == expected.body and (target != TARGET or found["Accept-Ranges"] is None)
 
 
-@pytest.mark.thorough
-def test_nearly_all_bytes_of_a_replayed_day_come_from_the_cache(cache: str, store: FolderStore, tmp_path: Path) -> None:
-    """A day is 1,000 pages; another key asks for them again. What is of one client comes from the shim each time."""
-    location = Path(store.location)
-    keys = [issue(location), issue(location)]
-    pages = [f"{API}/cards?limit={limit}&offset={offset}" for limit in range(11, 31) for offset in range(50)]
-    with (
-        Service(location, tmp_path / "state", "--behind-cdn", through_nginx=False) as service,
-        in_front(cache, service.port) as port,
-    ):
-        first, second = (Client(port, key) for key in keys)
-        day = [first.get(page).body for page in pages]
-        before = len(sent(service))
-        assert [second.get(page).body for page in pages] == day
-        from_shim = sum(line["bytes"] for line in sent(service)[before:])
-        assert from_shim <= 0.1 * sum(map(len, day)), from_shim
-
-        [file, *_] = first.get(f"{API}/bulk").json["files"]
-        for target, status in ((f"{API}/me", 200), (file["url"], 200), (f"{API}/cards/1", 404), (f"{TARGET}&a=b", 400)):
-            before = len(sent(service))
-            assert {client.get(target).status for client in (first, second)} == {status}
-            assert [line["status"] for line in sent(service)[before:]] == [status] * 2, target
-
-
 def sent(service: Service) -> list[dict]:
     """Return the lines of the shim's log about requests of the API, once they are written."""
     time.sleep(0.3)

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -14,12 +13,10 @@ from generator.site import pages as site
 from generator.site.openapi import strict_document
 from generator.site.prose import with_tables
 from tests.support.commands import run
-from tests.support.programs import require
 from tests.support.recorded import Recorded
 from tests.support.service import ROOT, Client, HttpAnswer, Service
 
 FILES = site.documents()
-HTML_CHECKER = "vnu-jar@26.9.27"
 HOME = {"index.html", "index.json"}  # the two forms of /
 LOST = "404.html"
 # What these hold depends on the build.
@@ -286,17 +283,3 @@ def test_docs_api_md_is_the_guide_with_all_endpoints(description: dict, recorded
 def test_the_site_is_the_same_on_every_machine() -> None:
     assert site.documents() == FILES
     json.dumps({key: content.decode() for key, content in FILES.items() if not key.endswith(".ico")})
-
-
-@pytest.mark.thorough
-def test_the_checker_of_html_finds_no_error(visitor: Client, tmp_path: Path) -> None:
-    require("Java and npm")
-    for number, path in enumerate(path for path, key in PATHS.items() if key.endswith(".html")):
-        (tmp_path / f"{number}.html").write_bytes(fetched(visitor, path).body)
-    install = ["npm", "install", "--ignore-scripts", "--silent", "--prefix", str(tmp_path / "checker"), HTML_CHECKER]
-    if subprocess.run(install, capture_output=True).returncode:
-        pytest.skip("the checker cannot be downloaded")
-    jar = tmp_path / "checker" / "node_modules" / "vnu-jar" / "build" / "dist" / "vnu.jar"
-    pages = sorted(map(str, tmp_path.glob("*.html")))
-    checked = subprocess.run(["java", "-jar", jar, "--errors-only", *pages], capture_output=True, text=True)
-    assert (checked.returncode, checked.stderr) == (0, "")

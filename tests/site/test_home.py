@@ -165,24 +165,6 @@ def test_its_three_requests_work(anonymous: Client, site_service: Service, site_
     assert answers[1].json["data"]
 
 
-def test_a_key_lasts_for_the_tab(visit: Visit) -> None:
-    page = visit.open("/")
-    expect(page.get_by_role("button", name="Send it")).to_have_count(0)
-    page.get_by_label("API key").fill("cpm_live_wrong")
-    page.keyboard.press("Enter")
-    expect(page.locator("#key-state")).to_have_class("error")
-    visit.excused += ("401 (Unauthorized)",)
-    page.get_by_label("API key").fill(visit.key)
-    page.keyboard.press("Enter")
-    expect(page.locator("#key-state")).to_contain_text("“visitor” is in use")
-    page.get_by_role("button", name="Send it").last.click()
-    expect(page.locator(".request").last).to_contain_text("200 OK")
-    page.reload()
-    expect(page.locator("#key-state")).to_contain_text("“visitor” is in use")
-    visit.in_menu("button", "Forget the key").click()
-    expect(page.get_by_role("button", name="Send it")).to_have_count(0)
-
-
 @pytest.mark.parametrize(
     ("lacking", "entries"),
     [

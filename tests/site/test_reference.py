@@ -220,21 +220,6 @@ def test_code_is_coloured_and_copied(visit: Visit) -> None:
 
 
 @pytest.mark.thorough
-def test_each_field_is_described_in_one_table(visit: Visit) -> None:
-    rows = []
-    for address in ADDRESSES:
-        page = visit.open(address)
-        rows += page.locator(".resource tbody tr").all_inner_texts()
-        ids = page.evaluate("[...document.querySelectorAll('[id]')].map(({id}) => id)")
-        assert len(ids) == len(set(ids))
-    fields = sum(len(reference().fields(schema)) for schema in reference().resources)
-    assert len(rows) == fields > 100
-    assert [row for row in rows if not row.split("\t")[-1].strip()] == []
-    detail = visit.open("/docs/card.html").locator(".resource", has=page.locator("#CardDetail"))
-    assert detail.locator("tbody tr").count() == 1
-
-
-@pytest.mark.thorough
 def test_each_heading_and_field_has_an_address(visit: Visit) -> None:
     page = visit.open("/docs/concepts.html")
     page.get_by_role("heading", name="Rate limits").get_by_role("link").click()
