@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import date
+from functools import partial
 from typing import ParamSpec, TypeVar
 
 from edge_auth.builds import layout
@@ -258,16 +259,15 @@ def _judge(night: Night, comparison: Comparison, past: Past) -> Judgement:
     files, now = read_quarantine(night.store), night.clock()
     days = {(file.table, file.day) for file in files if file.verdict != ACCEPTED}
 
-    def judged(with_old: Comparison) -> Judgement:
-        return judge(
-            with_old,
-            now=now,
-            thresholds=night.thresholds,
-            forced=night.forced,
-            days_left_out=days,
-            max_age=night.max_age,
-            past=past,
-        )
+    judged = partial(
+        judge,
+        now=now,
+        thresholds=night.thresholds,
+        forced=night.forced,
+        days_left_out=days,
+        max_age=night.max_age,
+        past=past,
+    )
 
     def judged_by(other: Build) -> Judgement:
         with compare(other, comparison.new, ONE_THREAD) as with_other:

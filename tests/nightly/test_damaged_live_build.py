@@ -70,16 +70,6 @@ def test_a_damaged_build_of_a_week_before_is_passed_over(tmp_path: Path) -> None
     assert read_past(store, in_a_week).week is None
 
 
-def test_a_list_of_day_files_of_closed_months_is_made_again(tmp_path: Path) -> None:
-    store, lake = FolderStore(str(tmp_path / "store")), demo_lake(tmp_path / "lake", 20)
-    night(lake, store)
-    [list_of_days] = files_of_live_build(store, "layers/days-*/*/files-*")
-    flip(list_of_days)
-    report, _ = night(demo_lake(lake, 21), store, reread_days=0)
-    assert report["outcome"] == "published"
-    assert_whole(store)
-
-
 @pytest.mark.parametrize("pattern", [READ_BY_GATES[:-1], *([each] for each in READ_BY_GATES)])
 def test_what_the_gates_read_is_made_again(pattern: list[str], tmp_path: Path) -> None:
     store, lake, ids = published(tmp_path, 7, 8)

@@ -6,9 +6,8 @@ prices of that game as they were, and clients get tonight's prices of all others
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -178,55 +177,7 @@ def test_a_fault_of_one_game_leaves_its_prices_as_they_were_and_those_of_others_
     assert place.reader.statuses == {200} and place.reader.builds <= {place.build, report["live"]}
 
 
-def test_prices_that_no_build_accepts(place: Place) -> None:
-    """An import refuses them; here another program wrote them into the lake."""
-    before = place.bodies()
-    report = place.night(guide_prices("1e15", "trend"), status=1)
-    assert report["outcome"] == "failed" and "trend" in report["error"]
-    assert place.bodies() == before
-    assert (place.reader.statuses, place.reader.builds) == ({200}, {place.build})
-
-
-def no_new_files(lake: Path) -> None:
-    for folder in lake.glob(f"*/day={TODAY}"):
-        shutil.rmtree(folder)
-
-
-def no_guide(lake: Path) -> None:
-    of_day(lake, "price_guide").unlink()
-
-
-def an_empty_guide(lake: Path) -> None:
-    rewrite(of_day(lake, "price_guide"), "from rows limit 0")
-
-
-@pytest.mark.parametrize(
-    ("damage", "outcome"),
-    [
-        (no_new_files, "unchanged"),
-        pytest.param(no_guide, "published", marks=pytest.mark.thorough),
-        pytest.param(an_empty_guide, "published", marks=pytest.mark.thorough),
-    ],
-)
-def test_a_day_that_does_not_advance(damage: Damage, outcome: str, place: Place) -> None:
-    prices = place.client.get(PATHS[1]).json["data"][0]["price_guide"]
-    report = place.night(damage)
-    assert (report["outcome"], report["advanced"]) == (outcome, False)
-    stale = place.night(damage, "--expect-day", str(TODAY), status=1)
-    assert (stale["outcome"], stale["live"]) == ("stale", report["live"])
-    until_served(place.client, report["live"])
-    assert place.client.get(PATHS[1]).json["data"][0]["price_guide"] == prices
-    assert place.reader.statuses == {200} and place.reader.builds <= {place.build, report["live"]}
-
-
 Rows = list[dict[str, Any]]
-IMPORTS: dict[str, tuple[Callable[[Rows], Rows], str]] = {
-    "duplicates": (lambda rows: [*rows, rows[0] | {"low": 99}], "published"),
-    "empty-guide": (lambda rows: [], "published"),
-    "missing-prices": (lambda rows: [row | {"trendPrice": row.pop("trend")} for row in rows], "refused"),
-    "two-foil-prices": (lambda rows: [row | {"low-foil": (row["low-holo"] or 1) + 1} for row in rows], "refused"),
-    "future": (lambda rows: rows, "refused"),
-}  # fmt: skip
 
 
 def tonights_rows(place: Place) -> Rows:
@@ -250,34 +201,6 @@ def assert_read_well(place: Place, *builds: str) -> None:
     until_served(place.client, builds[-1])
     place.reader.read_everything()
     assert place.reader.statuses == {200} and place.reader.builds <= {place.build, *builds}
-
-
-@pytest.mark.parametrize("case", IMPORTS)
-def test_an_import_that_is_probably_wrong(case: str, place: Place) -> None:
-    """It is refused. You can insist on it; gates may then refuse the build. Clients read all the time."""
-    change, outcome = IMPORTS[case]
-    day = datetime.now(UTC) + timedelta(days=1) if case == "future" else TODAY
-    words = import_words(place, change(tonights_rows(place)), f"{day:%Y-%m-%d}T23:00:00")
-    assert f"--accept {case}" in run(*words, status=1).stderr.splitlines()[-1]
-    assert not [*place.lake.rglob("cardmarket.parquet")]
-    run(*words, "--accept", case)
-    report = json.loads(run(*place.arguments(), status=int(outcome == "refused")).stdout)
-    assert report["outcome"] == outcome
-    assert_read_well(place, report["live"])
-
-
-def test_an_older_guide_with_other_prices_changes_nothing_and_is_counted(place: Place) -> None:
-    rows = tonights_rows(place)
-    run(*import_words(place, rows, f"{TODAY}T12:00:00"))
-    report = json.loads(run(*place.arguments()).stdout)
-    until_served(place.client, report["build"])
-    before = place.bodies()
-    older = [row | {"low": 99} for row in rows]
-    output = json.loads(run(*import_words(place, older, f"{TODAY}T02:00:00")).stdout)
-    assert [counts["older"] for name, counts in output.items() if name.startswith("price_guide")] == [len(rows)]
-    assert json.loads(run(*place.arguments()).stdout)["outcome"] == "unchanged"
-    assert place.bodies() == before
-    assert_read_well(place, report["build"])
 
 
 def test_a_day_that_proved_wrong_is_withdrawn(place: Place) -> None:

@@ -359,27 +359,6 @@ def test_the_next_good_night_leaves_a_gap(refused: tuple[FolderStore, Path, str]
 
 
 @pytest.mark.thorough
-def test_pages_metrics_and_the_doctor_name_the_file(refused, tmp_path: Path) -> None:
-    store, lake, _ = refused
-    [file] = read_quarantine(store)
-    metrics = tmp_path / "night.prom"
-    second = run("nightly", "--lake", lake, "--store", store.root, "--textfile", metrics)
-    assert f"in quarantine since earlier nights: price_guide of {BAD_DAY}; `cardpress quarantine list" in second.stderr
-    assert f'quarantined_file{{table="price_guide",day="{BAD_DAY}"' in metrics.read_text()
-    assert "cardpress_nightly_quarantined_files 1\n" in metrics.read_text()
-    [page] = store.root.glob("private/nights/*/report.html")
-    assert f"quarantine drop {BAD_DAY}" in page.read_text() and file.sha256 in page.read_text()
-    assert f"quarantine drop {BAD_DAY}" in run("doctor", "--store", store.root).stdout
-    assert f"quarantine drop {BAD_DAY}" in run("build", "--lake", lake, "--store", store.root).stderr
-    [line] = run("quarantine", "drop", BAD_DAY, "--store", store.root).stdout.splitlines()
-    assert line.endswith("out for good"), "the published listings of the day stay"
-    third = run("nightly", "--lake", lake, "--store", store.root, "--textfile", metrics)
-    assert "quarantine" not in third.stderr and "cardpress_nightly_quarantined_files 0\n" in metrics.read_text()
-    assert "quarantine" not in run("doctor", "--store", store.root).stdout
-    assert live_build_id(store) == third.stdout.strip() == second.stdout.strip()
-
-
-@pytest.mark.thorough
 def test_a_build_published_by_hand_accepts_its_files(refused, tmp_path: Path) -> None:
     store, lake, build = refused
     run("publish", build, "--store", store.root)
@@ -411,15 +390,6 @@ def test_the_days_of_a_lake_have_verdicts(tmp_path: Path) -> None:
     settle(store, [str(BAD_DAY)], DROPPED)
     listed = json.loads(run(*words, "--json").stdout)
     assert [f["verdict"] for f in listed if f["day"] == str(BAD_DAY)] == ["dropped", "new", "new", "new"]
-
-
-@pytest.mark.thorough
-def test_an_accepted_file_is_no_reason_to_refuse(refused) -> None:
-    store, lake, build = refused
-    run("quarantine", "accept", BAD_DAY, "--store", store.root)
-    report = night(lake, store)
-    assert (report.outcome, report.live) == ("published", build)
-    assert [v.gate for v in report.judgement.verdicts if v.forced] == ["prices-moved"]
 
 
 @pytest.mark.parametrize("options", [{"forced": ("prices-moved",)}, {"thresholds": {"prices-moved": 1.0}}])

@@ -81,16 +81,3 @@ def test_a_lake_without_anything_is_one_line(tmp_path: Path) -> None:
         refused = run(*words, "--store", tmp_path / "store", status=1)
         [line] = refused.stderr.splitlines()
         assert line.startswith("cardpress: no build is live in ") and refused.stdout == ""
-
-
-@pytest.mark.thorough
-def test_a_lake_that_lost_its_only_product_is_not_published(tmp_path: Path) -> None:
-    store = tmp_path / "store"
-    live = night(write(ONE, tmp_path / "one"), store)["build"]
-    report = night(write(EMPTY, tmp_path / "empty"), store, status=1)
-    assert (report["outcome"], report["live"]) == ("refused", live)
-    breached = {verdict["gate"] for verdict in report["judgement"]["verdicts"] if verdict["breached"]}
-    assert {"sets-lost", "tables-emptied"} <= breached
-    assert night(tmp_path / "one", store)["outcome"] == "unchanged"
-    forced = night(tmp_path / "empty", store, *(f"--force={gate}" for gate in breached))
-    assert forced["outcome"] == "published" and night(tmp_path / "one", store)["outcome"] == "published"
