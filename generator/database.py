@@ -6,7 +6,6 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
@@ -18,7 +17,7 @@ import pyarrow as pa
 from edge_auth import text
 from edge_auth.builds.card_lists import BLANK, SORTS, TEXT_FILTERS
 from generator.errors import BuildError, GeneratorError, SpaceError, SqlError, is_disk_full
-from generator.templates import compiled_templates
+from generator.templates import compiled_templates, packaged
 from generator.threads import USUAL, Resources
 
 # What DuckDB raises for SQL that is wrong, whatever the data is.
@@ -32,8 +31,7 @@ _TEXT_FUNCTIONS = (
 
 def sql_root() -> Path:
     """Return the folder of the SQL files: `build/` of the checkout, or its copy inside an installed wheel."""
-    packaged = Path(str(files("generator"))) / "_build"
-    return packaged if packaged.is_dir() else Path(__file__).parents[1] / "build"
+    return packaged("build")
 
 
 @cache

@@ -62,9 +62,7 @@ def new_run_id(clock: Clock) -> str:
 def run_night(night: Night, notices: Notices) -> None:
     """Run a night and write its report, also if the night fails. A BusyError means that another night is running."""
     free_reserve_if_full(night.store)
-    lock = locked(
-        night.store, layout.NIGHTLY_LOCK, what="nightly", run=night.run, clock=night.clock, seconds=night.lease
-    )
+    lock = locked(night.store, layout.NIGHTLY_LOCK, run=night.run, clock=night.clock, seconds=night.lease)
     with hold_back(), lock as held_lock:
         night.progress.say(f"nightly of {night.lake} into {night.store.location}")
         notices.start(night.run)

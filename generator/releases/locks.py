@@ -24,7 +24,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from edge_auth.builds import layout
@@ -46,11 +46,10 @@ _PRUNE_POLL_SECONDS = 0.1
 
 
 @contextmanager
-def locked(store: Store, name: str, *, what: str, run: str, clock: Clock, seconds: float) -> Iterator["Lock"]:
+def locked(store: Store, name: str, *, run: str, clock: Clock, seconds: float) -> Iterator["Lock"]:
     """Hold the lock `name` inside the `with` block.
 
     Args:
-        what: What the holder does, for the message to other runs, such as `nightly`.
         run: The id of this run.
         seconds: How long the lock of a bucket outlives its last renewal.
 
@@ -58,7 +57,7 @@ def locked(store: Store, name: str, *, what: str, run: str, clock: Clock, second
         BusyError: Another run holds the lock.
     """
     path = store.local_path(name)
-    lock = _FolderLock(store, name, what, run, clock) if path else _BucketLock(store, name, what, run, clock, seconds)
+    lock = _FolderLock(store, name, run, clock) if path else _BucketLock(store, name, run, clock, seconds)
     try:
         with hold_back():
             lock.take()
@@ -69,8 +68,9 @@ def locked(store: Store, name: str, *, what: str, run: str, clock: Clock, second
 
 
 class _Lock:
-    def __init__(self, store: Store, name: str, what: str, run: str, clock: Clock):
-        self.store, self.name, self.what, self.clock = store, name, what, clock
+    def __init__(self, store: Store, name: str, run: str, clock: Clock):
+        self.store, self.name, self.clock = store, name, clock
+        self.what = PurePosixPath(name).stem  # for messages
         self._taken = False
         self._holder: Holder = {
             "run": run,
@@ -133,8 +133,8 @@ class _FolderLock(_Lock):
 class _BucketLock(_Lock):
     """A lock that a thread renews. For what the methods do see `_FolderLock`."""
 
-    def __init__(self, store: Store, name: str, what: str, run: str, clock: Clock, seconds: float):
-        super().__init__(store, name, what, run, clock)
+    def __init__(self, store: Store, name: str, run: str, clock: Clock, seconds: float):
+        super().__init__(store, name, run, clock)
         self.seconds, self._expires = seconds, clock()
         self._writing, self._stop = threading.Lock(), threading.Event()
         self._thread = threading.Thread(target=self._renew_until_stopped, name=f"lease {name}", daemon=True)

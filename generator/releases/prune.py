@@ -125,7 +125,7 @@ def prune(
     if first.empty:
         return first
     run = run or secrets.token_hex(4)
-    with locked(store, layout.PRUNE_LOCK, what="prune", run=run, clock=clock, seconds=seconds) as lock:
+    with locked(store, layout.PRUNE_LOCK, run=run, clock=clock, seconds=seconds) as lock:
         lock.write_facts(**{DELETION_LIST: first.ids_and_folders})
         wait(settings.PRUNE_WAIT_SECONDS)
         deletions = first.intersection(find_deletions(store, rules, clock))

@@ -225,7 +225,7 @@ def test_a_lake_that_breaks_a_rule_fails_the_night(two, tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_a_second_run_ends_at_once_and_says_why(two) -> None:
     store, lake, _ = two
-    with locked(store, NIGHTLY_LOCK, what="nightly", run="the-first", clock=utc_now, seconds=60):
+    with locked(store, NIGHTLY_LOCK, run="the-first", clock=utc_now, seconds=60):
         before = names(store)
         refused = run("nightly", "--lake", lake, "--store", store.root, status=1)
         assert refused.stderr.startswith("cardpress: another nightly is running: run the-first on ")

@@ -81,7 +81,7 @@ def test_the_begin_and_the_end_of_a_run_are_announced(service: NoticeService, tm
 
 def test_a_run_that_finds_another_one_tells_nothing(service: NoticeService, tmp_path: Path) -> None:
     store, lake, _ = published(tmp_path, 7)
-    with locked(store, NIGHTLY_LOCK, what="nightly", run="the-first", clock=utc_now, seconds=60):
+    with locked(store, NIGHTLY_LOCK, run="the-first", clock=utc_now, seconds=60):
         night(lake, store.root, f"--ping={service.url}", f"--notify={service.url}", status=1)
     assert service.received == []
 

@@ -93,7 +93,7 @@ def test_a_night_that_meets_0_bytes_reports_and_releases_its_lock(full, disk: Pa
 def test_a_lock_is_released_at_0_bytes_without_a_reserve(full, disk: Path) -> None:
     store, _, _ = full
     (disk / "filler").unlink()
-    with locked(store, NIGHTLY_LOCK, what="nightly", run="late", clock=utc_now, seconds=60):
+    with locked(store, NIGHTLY_LOCK, run="late", clock=utc_now, seconds=60):
         store.delete([RESERVE])
         fill(disk)
     assert current_holder(store, NIGHTLY_LOCK, utc_now) is None

@@ -36,7 +36,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def nightly(store: FolderStore, clock=utc_now, seconds: float = 60):
-    return locked(store, layout.NIGHTLY_LOCK, what="nightly", run="alive", clock=clock, seconds=seconds)
+    return locked(store, layout.NIGHTLY_LOCK, run="alive", clock=clock, seconds=seconds)
 
 
 LEFT_LOCK = """
@@ -44,7 +44,7 @@ import os, sys
 from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.releases.locks import locked
-with locked(FolderStore(sys.argv[1]), sys.argv[2], what="prune", run="killed", clock=utc_now, seconds=3600) as lock:
+with locked(FolderStore(sys.argv[1]), sys.argv[2], run="killed", clock=utc_now, seconds=3600) as lock:
     lock.write_facts(doomed=sys.argv[3:])
     os.kill(os.getpid(), 9)
 """

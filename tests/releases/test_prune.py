@@ -210,7 +210,7 @@ def test_a_build_that_reuses_doomed_layers_meanwhile_is_whole(four) -> None:
 
 def test_whoever_comes_while_a_build_is_deleted_waits_and_is_told(four) -> None:
     store, _, ids = four
-    with locked(store, layout.PRUNE_LOCK, what="prune", run="r", clock=in_hours(0), seconds=60) as lease:
+    with locked(store, layout.PRUNE_LOCK, run="r", clock=in_hours(0), seconds=60) as lease:
         lease.write_facts(doomed=[ids[0]])
         with ThreadPoolExecutor(1) as pool:
             waiting = pool.submit(publish, store, ids[0], by_hand=True)
@@ -240,7 +240,7 @@ def test_two_at_once_one_does_the_work(four) -> None:
 def test_a_lock_left_behind_in_a_bucket_ends_by_itself(four, monkeypatch: pytest.MonkeyPatch) -> None:
     store, _, ids = four
     monkeypatch.setattr(FolderStore, "local_path", lambda *_: None)
-    lease = locked(store, layout.PRUNE_LOCK, what="prune", run="killed", clock=LATER, seconds=120)
+    lease = locked(store, layout.PRUNE_LOCK, run="killed", clock=LATER, seconds=120)
     lock = lease.__enter__()
     lock._stop.set()  # as after a kill: the lease is neither renewed nor released
     with pytest.raises(BusyError, match="run killed"):
