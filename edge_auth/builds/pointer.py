@@ -61,3 +61,9 @@ def live_pointer(store: Store) -> Pointer:
 def live_build_id(store: Store) -> str:
     """Return the id of the live build, or raise NoLiveBuild: nothing was published yet."""
     return live_pointer(store).build
+
+
+def last_build_id(store: Store) -> str:
+    """Return the id of the live build, or else of the newest one, or ''."""
+    pointer, _ = read_pointer(store)
+    return pointer.build if pointer else max(layout.build_ids(store.list(layout.BUILDS)), default="")

@@ -160,7 +160,7 @@ class LakeFiles:
         self._hashes = FileHashes()
         self._cache = FileCache(user_cache() / "lake", max_cache_bytes, hash_of=self._hashes.of_file)
         self._listing: _Listing = {}
-        self._hashed: set[str] = set()
+        self._read: dict[tuple[int, str], list[LakeFile]] = {}  # by thread and table
         self._fetching = Lock()
 
     def read_lock(self) -> AbstractContextManager[None]:
@@ -184,7 +184,6 @@ class LakeFiles:
 
     def with_hashes(self, files: list[LakeFile], progress: Progress) -> Iterator[LakeFile]:
         """Yield the files in the same order, with their hashes, sizes and paths."""
-        self._hashed |= {file.name for file in files}
         if self._root:
             yield from self._with_local_hashes(files)
         else:
@@ -197,6 +196,7 @@ class LakeFiles:
     def fetch(self, table: str, files: list[LakeFile]) -> list[LakeFile]:
         """Copy these files to their local paths. They stay there until other files of the same table are fetched."""
         if self._root:
+            self._read[get_ident(), table] = files
             return files
         files = [self._at_copy(file) for file in files]  # another machine may have hashed them
         with self._fetching, ThreadPoolExecutor(THREADS) as pool:
@@ -209,16 +209,21 @@ class LakeFiles:
             self._hashes.save()
         return files
 
-    def check_unchanged(self) -> None:
-        """Raise LakeError if a file has changed since it was listed. Copies are stored by hash and do not change."""
-        if self._root:
-            for name in self._hashed:
-                if next(self._store.entries(name), None) != self._listing[name]:
-                    raise LakeError(f"{self._root}/{name} changed while the lake was being read: build again")
+    def check_unchanged(self, files: Iterable[LakeFile] | None = None) -> None:
+        """Raise LakeError if one of some files has changed since it was listed. Copies never change.
 
-    def __reduce__(self) -> tuple[Callable[..., "LakeFiles"], tuple[str, int, _Listing, set[str]]]:
+        Args:
+            files: None: what this thread fetched last of each table.
+        """
+        if files is None:
+            files = [file for (thread, _), read in self._read.items() if thread == get_ident() for file in read]
+        for name in (file.name for file in files if self._root):
+            if next(self._store.entries(name), None) != self._listing[name]:
+                raise LakeError(f"{self._root}/{name} changed while the lake was being read: build again")
+
+    def __reduce__(self) -> tuple[Callable[..., "LakeFiles"], tuple[str, int, _Listing]]:
         """Pickle only the location and the listing, for another process."""
-        return _restored, (self._root or self._store.location, self._max_cache_bytes, self._listing, self._hashed)
+        return _restored, (self._root or self._store.location, self._max_cache_bytes, self._listing)
 
     def _with_local_hashes(self, files: list[LakeFile]) -> Iterator[LakeFile]:
         resolved = self._store.location
@@ -263,9 +268,9 @@ class LakeFiles:
             return self._store.get_versioned(name, most=None)
 
 
-def _restored(location: str, max_cache_bytes: int, listing: _Listing, hashed: set[str]) -> LakeFiles:
+def _restored(location: str, max_cache_bytes: int, listing: _Listing) -> LakeFiles:
     files = LakeFiles(location, max_cache_bytes)
-    files._listing, files._hashed = listing, hashed
+    files._listing = listing
     return files
 
 

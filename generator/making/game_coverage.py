@@ -7,7 +7,7 @@ from typing import Any
 
 from edge_auth.builds import layer_names
 from edge_auth.builds.builds import Build, open_build
-from edge_auth.builds.pointer import live_build_id
+from edge_auth.builds.pointer import last_build_id
 from edge_auth.errors import EdgeError
 from generator.lake.files import GUIDE_PRICES
 from generator.threads import Resources
@@ -54,7 +54,7 @@ def cover_games(build: Build) -> list[GameCoverage]:
 
 
 def games_for_record(build: Build, resources: Resources) -> list[dict[str, Any]]:
-    """Return the coverage of each game in the form of a record. A build with the catalogue of the live build has its.
+    """Return the coverage of each game in the form of a record. A build with the catalogue of the last build has its.
 
     Raises:
         BuildError: DuckDB cannot read the prices.
@@ -63,10 +63,10 @@ def games_for_record(build: Build, resources: Resources) -> list[dict[str, Any]]
     from generator.compare.comparison import prices_database  # DuckDB: `show` never needs it
 
     catalogue = build.record["layers"][layer_names.CATALOGUE]
-    with suppress(EdgeError):  # nothing is live, or it cannot be read
-        live = open_build(build.store, live_build_id(build.store)).record
-        if live["layers"][layer_names.CATALOGUE]["digest"] == catalogue["digest"]:
-            return live["games"]
+    with suppress(EdgeError):  # there is none, or it cannot be read
+        last = open_build(build.store, last_build_id(build.store)).record
+        if last["layers"][layer_names.CATALOGUE]["digest"] == catalogue["digest"]:
+            return last["games"]
     with prices_database(build, resources) as db:
         db.run("report/game_columns")
         return list(map(asdict, coverage(db.table("from game_columns").to_pylist())))

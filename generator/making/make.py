@@ -24,7 +24,7 @@ from edge_auth.builds import layer_names, layout
 from edge_auth.builds.builds import FORMAT, Build, BuildRecord, open_build
 from edge_auth.builds.index import INDEX_NAME
 from edge_auth.builds.layers import FACTS, Layer
-from edge_auth.builds.pointer import read_pointer
+from edge_auth.builds.pointer import last_build_id
 from edge_auth.errors import Conflict, DamagedObject, EdgeError, StoreError
 from edge_auth.store.interface import Store
 from edge_auth.text import UNICODE_VERSION
@@ -241,7 +241,6 @@ class BuildRun:
         with progress.bar(layer.name, sum(task.objects for task in tasks)) as bar:
             outputs = runner.results(tasks, bar.update) if tasks else [make_site(context, self.id)]
         progress.add_stored_bytes(sum(pack.size for output in outputs for pack in output.packs))
-        context.lake.backend.check_unchanged()  # if the lake changed, the layer's content is not what its digest says
         context.store.put(layer.folder + INDEX_NAME, join_index(pattern_of(layer.name), outputs))
         context.layers.forget(layer.digest)
 
@@ -291,14 +290,8 @@ def _check_room(store: Store, missing: list[BuildLayer]) -> None:
 def _last_sizes(store: Store) -> dict[str, int]:
     """Return the bytes of each layer of the live build, or else of the newest one. Empty if the store has no build."""
     with suppress(EdgeError):  # a damaged record has no size
-        return open_build(store, last_build(store) or "").record["bytes"]
+        return open_build(store, last_build_id(store)).record["bytes"]
     return {}
-
-
-def last_build(store: Store) -> str | None:
-    """Return the id of the live build, or else of the newest one, or None."""
-    pointer, _ = read_pointer(store)
-    return pointer.build if pointer else max(layout.build_ids(store.list(layout.BUILDS)), default=None)
 
 
 def _discard_unfinished(store: Store, specs: list[BuildLayer]) -> None:

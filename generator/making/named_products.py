@@ -2,7 +2,7 @@
 
 The latter are of the price tables and of the table of identifiers. The names of some layers depend on both, so they are
 needed before a build begins. A layer with bulk files keeps all ids of its days. As long as the prices of the days do
-not change, the layer of the live build has them. Otherwise they are read from the lake.
+not change, the layer of the last build has them. Otherwise they are read from the lake.
 
 The task of a month checks the rules of its files, and its message names table, column and row. So a file that cannot be
 read is left to it. A file that is no Parquet, or lacks a column, raises LakeError.
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from edge_auth.builds import layer_names
 from edge_auth.builds.builds import open_build
-from edge_auth.builds.pointer import live_build_id
+from edge_auth.builds.pointer import last_build_id
 from edge_auth.errors import EdgeError
 from generator.errors import BuildError
 from generator.making.context import BuildContext
@@ -32,22 +32,22 @@ IDENTIFIERS, UNKNOWN = "identifiers", "unknown products"  # inputs of such a lay
 
 
 class NamedProducts:
-    """Finds the ids in spans of days, each a closed month or a later day, with the help of the live build."""
+    """Finds the ids in spans of days, each a closed month or a later day, with the help of the last build."""
 
     def __init__(self, context: BuildContext):
         self._context = context
-        self._live = _live_layers(context)
+        self._last = _last_layers(context)
         self._ids: dict[Period, NDArray[np.int64]] = {}
         catalogue = digest_of(context.lake.content("products", "expansions"))
         self._same_catalogue = self.recorded(layer_names.SETS, "catalogue") == catalogue
 
     def recorded(self, layer: str, name: str) -> str | None:
-        """Return the hash of an input of a layer of the live build, or None if there is no such layer or input."""
-        live = self._live.get(layer)
-        return live["inputs"].get(name) if live else None
+        """Return the hash of an input of a layer of the last build, or None if there is no such layer or input."""
+        last = self._last.get(layer)
+        return last["inputs"].get(name) if last else None
 
     def unchanged(self, span: Period, prices: list[str]) -> bool:
-        """Return whether the live build has the catalogue, and these prices of a span."""
+        """Return whether the last build has the catalogue, and these prices of a span."""
         return self._same_catalogue and self._has(span, prices)
 
     def ids(self, span: Period, prices: list[str]) -> NDArray[np.int64]:
@@ -80,28 +80,30 @@ class NamedProducts:
         return self.recorded(layer_names.bulk_layer(span.span), PRICES) == digest_of(prices)
 
     def _kept(self, span: Period) -> NDArray[np.int64] | None:
-        """Return the ids that the live build's layer keeps, or None if it is damaged."""
+        """Return the ids that the last build's layer keeps, or None if it is damaged."""
         layer = layer_names.bulk_layer(span.span)
         try:
-            file = checked_file(self._context.layers.open(layer, self._live[layer]["digest"]), IDS)
+            file = checked_file(self._context.layers.open(layer, self._last[layer]["digest"]), IDS)
             ids: NDArray[np.int64] = pq.read_table(file)["id_product"].to_numpy()
         except (EdgeError, BuildError, OSError):
             return None
         return ids
 
     def _read(self, span: Period) -> NDArray[np.int64]:
+        ids = np.empty(0, np.int64)
         with suppress(duckdb.Error):
-            return self._context.tables.named_ids(span)
-        return np.empty(0, np.int64)
+            ids = self._context.tables.named_ids(span)
+        self._context.lake.backend.check_unchanged()
+        return ids
 
     def _digest_of_unknown(self, ids: NDArray[np.int64]) -> str:
         unknown = np.setdiff1d(ids, self._context.tables.product_ids(), assume_unique=True) if len(ids) else ids
         return digest_of(list(map(str, unknown.tolist())))
 
 
-def _live_layers(context: BuildContext) -> dict[str, Any]:
-    """Return the layers in the record of the live build; none if it cannot be read."""
+def _last_layers(context: BuildContext) -> dict[str, Any]:
+    """Return the layers in the record of the last build; none if it cannot be read."""
     with suppress(EdgeError):
-        layers: dict[str, Any] = open_build(context.store, live_build_id(context.store)).record["layers"]
+        layers: dict[str, Any] = open_build(context.store, last_build_id(context.store)).record["layers"]
         return layers
     return {}

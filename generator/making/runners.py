@@ -149,6 +149,7 @@ class ThreadRunner:
         inputs = {name: self._outputs[name] for name in task.needs}
         try:
             output = run_task(context, task, inputs)
+            context.lake.backend.check_unchanged()  # or the content would not be what the layer's digest says
         except Exception as error:
             if context is self._context and isinstance(error, (TerminatedError, RuntimeError)):
                 raise  # a signal: DuckDB turns that of Ctrl-C into a RuntimeError

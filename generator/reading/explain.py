@@ -4,11 +4,12 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from edge_auth.builds.builds import LayerRecord, open_build
+from edge_auth.builds.pointer import last_build_id
 from edge_auth.store.interface import Store
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext
 from generator.making.layer import BuildLayer
-from generator.making.make import MISSING, BuildRun, last_build
+from generator.making.make import MISSING, BuildRun
 from generator.threads import ONE_THREAD
 
 
@@ -36,7 +37,7 @@ def explain_build(lake: Lake, store: Store, repair: bool = False) -> Explanation
     with closing(BuildContext(lake, store, ONE_THREAD)) as context:
         run = BuildRun(context, repair)
         defects = run.reasons
-    base = last_build(store)
+    base = last_build_id(store) or None
     layers = open_build(store, base).record["layers"] if base else {}
     reasons = [_reason(spec, layers.get(spec.name), base, defects.get(spec.name)) for spec in run.layers]
     return Explanation(run.id, base, reasons)

@@ -48,7 +48,7 @@ class DaskRunner:
     """
 
     def __init__(self, scheduler: str, context: BuildContext, plan: Plan):
-        self._scheduler = scheduler
+        self._scheduler, self._lake = scheduler, context.lake
         resend, run = context.uploads.resend, secrets.token_hex(3)
         job = Job(run, plan.build, context.lake, context.store.location, context.resources, resend, context.digests)
         self._intermediates = IntermediateStore(context.store, job.prefix)
@@ -81,6 +81,7 @@ class DaskRunner:
                     raise result
                 outputs[task_names[future.key]] = result
                 tick(len(result.index_rows) if result.index_rows is not None else 0)
+        self._lake.backend.check_unchanged(self._lake.files)
         return [outputs[task.name] for task in tasks]
 
     def _completed(self, pending: set[Future[Any]]) -> Iterator[Future[Any]]:

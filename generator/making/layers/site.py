@@ -62,6 +62,7 @@ def make_site(context: BuildContext, build_id: str) -> TaskOutput:
     work.objects(documents.items())
     output = work.output()
     context.uploads.finish()
+    context.lake.backend.check_unchanged()
     return output
 
 
