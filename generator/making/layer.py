@@ -21,15 +21,12 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from edge_auth.builds import layer_names, layout
 from edge_auth.store.codec import CODEC
 from edge_auth.text import UNICODE_VERSION
 from generator.database import sql_text
-
-if TYPE_CHECKING:
-    from generator.making.plan import Plan
 
 _COMMENT = re.compile(r"--[^\n]*")
 _SPACE = re.compile(r"\s+")
@@ -104,14 +101,14 @@ class BuildLayer:
         name: Such as `catalogue` or `history-2025`.
         digest: A hash of everything that goes into the layer.
         inputs: What goes into it, by name, as hashes. The build's record keeps them for `--explain`.
-        tasks: Returns the tasks that make the layer, in order, with those that it shares with other layers. Called
-            only if the layer is missing.
+        tasks: Takes a `generator.making.plan.Plan` and returns the tasks that make the layer, in order, with those that
+            it shares with other layers. Called only if the layer is missing.
     """
 
     name: str
     digest: str
     inputs: dict[str, str]
-    tasks: Callable[["Plan"], Iterable[Task]] = field(repr=False)
+    tasks: Callable[[Any], Iterable[Task]] = field(repr=False)
 
     @property
     def folder(self) -> str:
@@ -121,7 +118,7 @@ class BuildLayer:
 
 def define_layer(
     name: str,
-    tasks: Callable[["Plan"], Iterable[Task]],
+    tasks: Callable[[Any], Iterable[Task]],
     *,
     recipe: int,
     sql: tuple[str, ...] = (),
