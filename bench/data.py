@@ -67,9 +67,9 @@ def first_version() -> Iterator[Path | None]:
         yield Path(folder)
 
 
-def cardpress(*arguments: object, module: str = "generator") -> list[str]:
-    """Return a command line of the product, or of another module that takes the same arguments."""
-    return [sys.executable, "-m", module, *map(str, arguments)]
+def cardpress(*arguments: object) -> list[str]:
+    """Return a command line of the product."""
+    return [sys.executable, "-m", "generator", *map(str, arguments)]
 
 
 def run(*arguments: object) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from bench.data import ROOT, days, first_version, lake, linked_copy, print_progress, run, scratch, with_earlier_years
-from bench.runs import ONE_YEAR, THREE_YEARS, WITH_MARKET, WITHOUT_MARKET, Run, build
+from bench.runs import Run, build
 from bench.sizes import FULL, QUICK, Size
 from edge_auth.store.codec import compress
 
@@ -42,8 +42,6 @@ def generation(size: Size) -> Iterator[dict[str, Any]]:
     sizes = _bytes(first["one"])
     yield _results(runs, sizes)
     _large(runs, size)
-    yield _results(runs, sizes)
-    _beside_no_market(runs, *size.market)
     yield _results(runs, sizes)
     for products, span, turns in size.versions:
         _compare_versions(runs, products, span, turns)
@@ -79,21 +77,6 @@ def _compare_versions(runs: dict[str, list[Run]], products: int, span: int, turn
                 store = scratch("versions")
                 for what, day in (("first", before), ("night", last)):
                     _add(runs, f"{products:,} x {span} days, {what}, {name}", build(source, store, day, 2, code))
-
-
-def _beside_no_market(runs: dict[str, list[Run]], products: int, span: int, pairs: int) -> None:
-    """Measure nights with and without the layers of the market, each pair in the other order."""
-    year = lake(products, span)
-    for name, source in ((ONE_YEAR, year), (THREE_YEARS, with_earlier_years(year, 2))):
-        *_, before, last = days(source)
-        first = scratch("market")
-        build(source, first, before, 2)
-        modules = [(WITH_MARKET, "generator"), (WITHOUT_MARKET, "bench.without_market")]
-        for pair in range(pairs):
-            for what, module in modules if pair % 2 == 0 else modules[::-1]:
-                store = linked_copy(first, "generation")
-                run = build(source, store, last, 2, module=module, remark=f", {what}")
-                _add(runs, f"{products:,} products, {name}, {what}", run)
 
 
 def _large(runs: dict[str, list[Run]], size: Size) -> None:

@@ -9,7 +9,6 @@ from bench.peers.nginx import NginxPeer
 from bench.peers.nothing import KeyedNothing
 from bench.peers.ours import EdgePeer
 from bench.results import OURS, Figure, Results, SeriesName, single
-from bench.runs import ONE_YEAR, THREE_YEARS, WITH_MARKET, WITHOUT_MARKET
 from bench.stats import spread
 
 DEFAULT, DEEP = "default list page", "page at 90 %"
@@ -117,13 +116,6 @@ def _over_version(results: Results, what: str, field: str = "cpu") -> Figure | N
     return replace(found[worst], of=worst.rpartition(", ")[0])
 
 
-def _over_no_market(results: Results, years: str) -> Figure | None:
-    """Return the CPU time of a night divided by that of the same night without the market."""
-    names = results.raw.get("generation", {}).get("runs", {})
-    name = next((name for name in names if name.endswith(f", {years}, {WITH_MARKET}")), "")
-    return results.runs_ratio(name, name.replace(WITH_MARKET, WITHOUT_MARKET), "cpu")
-
-
 def _stored(results: Results) -> Figure | None:
     sizes = results.raw.get("generation", {}).get("bytes")
     return single(sizes["stored"] / sizes["zstd stream"]) if sizes else None
@@ -212,11 +204,6 @@ GOALS = (
     Goal("Second night ÷ first build of a year, CPU", False, 0.25, _runs(NIGHT, FIRST, "cpu")),
     Goal("A night with three years of history ÷ with one, CPU", False, 1.1,
          _runs("three years, second night", NIGHT, "cpu")),
-    *(
-        Goal(f"A night ÷ the same night without the market, {years}, CPU", False, 1.05,
-             partial(_over_no_market, years=years))
-        for years in (ONE_YEAR, THREE_YEARS)
-    ),
     Goal("Peak memory of a build", False, 6, _peak, "GB"),
     Goal("Peak memory, many days ÷ few", False, 1.15, _flat),
     Goal("Stored bytes ÷ the same JSON in one zstd -3 stream", False, 2, _stored),

@@ -8,10 +8,6 @@ from pathlib import Path
 
 from bench.data import ROOT, cardpress, environment, print_progress
 
-# Parts of the names of nights that are compared.
-ONE_YEAR, THREE_YEARS = "one year", "three years"
-WITH_MARKET, WITHOUT_MARKET = "night with the market", "night without the market"
-
 
 @dataclass(frozen=True)
 class Run:
@@ -22,17 +18,16 @@ class Run:
     peak_mb: float
 
 
-def measure_command(*arguments: object, code: Path = ROOT, module: str = "generator") -> Run:
+def measure_command(*arguments: object, code: Path = ROOT) -> Run:
     """Run a command of the product to its end and return its cost.
 
     Args:
         code: The folder of the code, such as that of another version.
-        module: The module that runs the command.
 
     Raises:
         SystemExit: The command failed.
     """
-    command = [sys.executable, str(ROOT / "bench" / "measured.py"), *cardpress(*arguments, module=module)]
+    command = [sys.executable, str(ROOT / "bench" / "measured.py"), *cardpress(*arguments)]
     process = subprocess.run(command, env=environment(code), capture_output=True, text=True, cwd=code)
     if process.returncode:
         raise SystemExit(
@@ -41,14 +36,12 @@ def measure_command(*arguments: object, code: Path = ROOT, module: str = "genera
     return Run(**json.loads(process.stdout))
 
 
-def build(
-    lake: Path, store: Path, as_of: str, threads: int, code: Path = ROOT, module: str = "generator", remark: str = ""
-) -> Run:
+def build(lake: Path, store: Path, as_of: str, threads: int, code: Path = ROOT) -> Run:
     """Build and publish with the code of a version, and return the cost; see `measure_command`."""
     arguments = "build", "--lake", lake, "--store", store, "--as-of", as_of, "--threads", threads, "--publish"
-    run = measure_command(*arguments, code=code, module=module)
+    run = measure_command(*arguments, code=code)
     print_progress(
-        f"build of {lake.name} to {as_of}, {threads} threads{remark or ', version 1.0' * (code != ROOT)}: "
+        f"build of {lake.name} to {as_of}, {threads} threads{', version 1.0' * (code != ROOT)}: "
         f"{run.wall:.1f} s, {run.cpu:.1f} s CPU, {run.peak_mb:.0f} MB"
     )
     return run

@@ -18,8 +18,6 @@ class Size:
             `versions` with as many products and more days.
         versions: Products and days of the lakes whose builds are compared with those of version 1.0, and in how many
             turns.
-        market: Products and days of the lake whose nights, also with three years, are compared with the same nights
-            without the market, and in how many pairs.
         search: Products and days of the lakes that are searched in the shim alone, the largest last.
     """
 
@@ -32,15 +30,14 @@ class Size:
     year: tuple[int, int]
     large: tuple[int, int]
     versions: tuple[tuple[int, int, int], ...]
-    market: tuple[int, int, int]
     search: tuple[tuple[int, int], ...]
 
 
 QUICK = Size(
     8000, 45, 200, rounds=1, seconds=0.12, builds=1, year=(500, 60), large=(2000, 15),
-    versions=(), market=(500, 60, 1), search=((8000, 45),),
+    versions=(), search=((8000, 45),),
 )  # fmt: skip
 FULL = Size(
     78_000, 366, 2000, rounds=3, seconds=1, builds=1, year=(20_000, 366), large=(450_000, 30),
-    versions=((78_000, 366, 2), (450_000, 90, 1)), market=(78_000, 366, 5), search=((450_000, 90),),
+    versions=((78_000, 366, 2), (450_000, 90, 1)), search=((450_000, 90),),
 )  # fmt: skip
