@@ -126,7 +126,10 @@ def sync_file_system(folder: str | Path) -> None:
 
     handle = os.open(folder, os.O_RDONLY)
     try:
-        if ctypes.CDLL(None, use_errno=True).syncfs(handle):
+        if not ctypes.CDLL(None, use_errno=True).syncfs(handle):
+            return
+        if ctypes.get_errno() not in UNSUPPORTED:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), os.fspath(folder))
     finally:
         os.close(handle)
+    os.sync()  # some FUSE disks have no syncfs
