@@ -12,7 +12,7 @@ from edge_auth.builds.bodies import Body, dumps, list_body
 from edge_auth.builds.changes import Step, Steps
 from edge_auth.errors import InvalidParameter, NotFound
 from edge_auth.live import keys
-from edge_auth.live.steps import FollowedSteps
+from edge_auth.live.build_registry import BuildRegistry
 
 changes = Routes("changes", keys.CARDS_READ, tag="catalogue")
 _URL = "/api/v1/changes/"
@@ -21,12 +21,13 @@ _URL = "/api/v1/changes/"
 @changes.get("changes", schema="ChangesPage", of_build=False, query={"since": BuildId()} | page(50, 100))
 def list_changes(query: Query) -> Body:
     """Return one page of the steps: newest first, or those since a build, oldest first."""
-    followed = _followed()
-    steps, since = followed.known(), query.since
+    builds = _builds()
+    steps, since = builds.steps.known(), query.since
     found: Sequence[Step] | None = steps.documented
     if since is not None:
         if since not in steps.builds:  # another worker may know a newer build, and so may the client
-            steps = followed.refreshed()
+            builds.refresh()
+            steps = builds.steps.known()
         found = steps.since(since)
     if found is None:
         raise InvalidParameter(
@@ -40,19 +41,21 @@ def list_changes(query: Query) -> Body:
 @changes.get("changes/<pair>", path=f"{_URL}{{from}}...{{to}}", schema="Changes", of_build=False, errors=(NotFound,))
 def get_changes(pair: str, query: Query) -> Body:
     """Return what differs between the builds of a step."""
-    followed = _followed()
-    steps = followed.known()
+    builds = _builds()
+    steps = builds.steps.known()
     if (step := _step(steps, pair)) is None:
-        steps = followed.refreshed()
+        builds.refresh()
+        steps = builds.steps.known()
         step = _step(steps, pair)
     if step is None:
         raise NotFound("there is no such step: /api/v1/changes lists those that are kept")
-    return followed.document(step, steps)
+    return builds.steps.document(step, steps)
 
 
-def _followed() -> FollowedSteps:
-    followed: FollowedSteps = current_app.extensions[NAME].builds.steps
-    return followed
+def _builds() -> BuildRegistry:
+    builds: BuildRegistry = current_app.extensions[NAME].builds
+    builds.select()  # the steps are known before a build is live
+    return builds
 
 
 def _step(steps: Steps, pair: str) -> Step | None:

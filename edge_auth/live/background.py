@@ -32,12 +32,12 @@ class Poller:
         self._started_at = -1.0
         Thread(target=self._run, daemon=True, name="poller").start()
 
-    def refresh(self, timeout_seconds: float) -> bool:
-        """Poll now. Return whether a call that began after this one ended within the timeout."""
+    def refresh(self, timeout_seconds: float) -> None:
+        """Poll soon, and wait until a call that began after this one has ended, or for the timeout."""
         requested_at = time.monotonic()
         self._requested.set()
         with self._ended:
-            return self._ended.wait_for(lambda: self._started_at >= requested_at, timeout_seconds)
+            self._ended.wait_for(lambda: self._started_at >= requested_at, timeout_seconds)
 
     def _run(self) -> None:
         while True:

@@ -94,7 +94,7 @@ class BuildRegistry:
         self._failed, self._retry_at = "", -inf  # a build that could not be opened
         self._damaged, self._repaired_at = "", -inf  # a build of which answers have found a damaged copy
         self._live_file, self._said_live = live_file, ""
-        self.steps = FollowedSteps(store, file_cache if copies else None, self._cache, self.select, self.refresh)
+        self.steps = FollowedSteps(store, file_cache if copies else None, self._cache)
         self.warm: Warm | None = None
         self.last_error = ""
         self._no_build: EdgeError = StoreError("the live build is still being read")

@@ -1,6 +1,5 @@
 """The steps between the builds of a store, for /changes. What cannot be read raises StoreError."""
 
-from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 
@@ -20,21 +19,11 @@ class FollowedSteps:
     Args:
         copies: Where documents of a bucket are copied; None for a folder.
         cache: Where documents are kept in memory.
-        require_live: Raises the error of a store without a live build.
-        refresh: Makes the poller look at the pointer, and waits for it.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        copies: FileCache | None,
-        cache: LruCache,
-        require_live: Callable[[], object],
-        refresh: Callable[[], object],
-    ):
+    def __init__(self, store: Store, copies: FileCache | None, cache: LruCache):
         self._store, self._copies = store, copies
         self._cache = cache
-        self._require_live, self._refresh = require_live, refresh
         self._pointer: Pointer | None = None
         self._steps: Steps | None = None
         self._copied: Steps | None = None  # the steps whose documents were copied
@@ -62,15 +51,8 @@ class FollowedSteps:
     def known(self) -> Steps:
         """Return the steps."""
         if self._steps is None:
-            self._require_live()
-        if self._steps is None:
             raise StoreError("the steps between builds could not be read yet")
         return self._steps
-
-    def refreshed(self) -> Steps:
-        """Return the steps after another look at the store."""
-        self._refresh()
-        return self.known()
 
     def document(self, step: Step, steps: Steps) -> Body:
         """Return the document of a step, verified."""
