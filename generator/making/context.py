@@ -60,12 +60,7 @@ class StoredLayers:
         self._opened.pop(digest, None)
 
     def checked_file(self, name: str, digest: str, stem: str) -> Path:
-        """Return a local copy of a file of a layer of the store.
-
-        Raises:
-            BuildError: The file is damaged.
-            StoreError: It cannot be read.
-        """
+        """Return a local copy of a file of a layer of the store. Raise BuildError if it is damaged."""
         key = digest, stem
         if key not in self._checked:
             self._checked[key] = checked_file(self.open(name, digest), stem)
@@ -110,11 +105,7 @@ class BuildContext:
         self._db: Database | None = None
 
     def split(self, count: int) -> list["BuildContext"]:
-        """Give parts of the threads and the memory to new contexts of the same build, for other threads.
-
-        Args:
-            count: The number of parts. One of them remains here.
-        """
+        """Give all but one of so many parts of the threads and the memory to new contexts, for other threads."""
         all_threads = self.resources.cores
         part = Resources(all_threads // count, self.db.part_of_memory(count))
         self.resources = replace(part, threads=all_threads - part.cores * (count - 1))
@@ -167,10 +158,5 @@ class BuildContext:
     def in_order(
         self, work: Callable[[_Input], _Result], inputs: Iterable[_Input], ahead: int | None = None
     ) -> Iterator[_Result]:
-        """Run `work` over inputs on the threads, with results in input order.
-
-        Args:
-            ahead: How many calls may start before their result is due. None: two per thread.
-        """
-        ahead = 2 * self.resources.cores if ahead is None else ahead
-        return in_order(self._pool, ahead, work, inputs)
+        """Run `work` over inputs on the threads, with results in input order, two per thread ahead of the next one."""
+        return in_order(self._pool, 2 * self.resources.cores if ahead is None else ahead, work, inputs)

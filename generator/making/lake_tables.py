@@ -193,8 +193,7 @@ class LakeTables:
     def priced_ids(self, days: Period) -> NDArray[np.int64]:
         """Return the sorted ids on the day whose file of prices is the largest: about all ids of some days.
 
-        The task of a month checks its files, and its message names table, column and row. So there are no ids of a file
-        that cannot be read. One that is no Parquet, or lacks a column, raises LakeError.
+        A file that cannot be read has none: the task of its month names what is wrong.
         """
         files = (self._lake.files_of(table, days.first, days.last) for table in PRICE_TABLES)
         largest = max(next(filter(None, files), []), key=lambda file: (file.size, file.day), default=None)

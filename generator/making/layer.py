@@ -8,12 +8,6 @@ test compares the bytes of a small lake with it.
 A task is data, so a plan can print it, a cluster can send it to another machine, and it can be repeated. It reads the
 lake, the store and the outputs of the tasks that it needs. It writes files that are named by their content, so a
 repeated task writes the same files.
-
-    closed period, once:       months ─┬─► history (a range of products)
-                                       └─► newest rows ─┐
-    open month, every night:   month ─┬─► history-open (a range)
-                                      └────────────────┴─► products (a range) ─┬─► catalogue
-                                                                               └─► bulk-cards
 """
 
 import hashlib
@@ -39,12 +33,7 @@ class ProductRange:
     """The products of one task: those with ids from `first` to `last`.
 
     The first range begins at the smallest integer and the last one ends at the largest, because price tables may name
-    other products than those that were split.
-
-    Attributes:
-        low: The smallest id of the split products in the range, 0 if there is none.
-        high: The largest such id.
-        count: The number of split products in the range.
+    other products than those that were split. `low` and `high` are the ends of these, `count` is their number.
     """
 
     first: int
@@ -67,13 +56,12 @@ class Task:
     """A unit of work of a build.
 
     Attributes:
-        name: Unique within a build, such as `cards 2026-10 ids 400000-450000`.
+        name: Unique within a build, such as `products ids 400000-450000`.
         layer: The layer whose objects or files the task writes, '' if it writes only intermediate files.
         run: The function. It takes a `generator.making.work.Work` and `arguments`.
         needs: The names of the tasks whose outputs it reads.
         objects: An estimate of the objects that it writes, for the progress bar.
-        rows: An estimate of the rows of the lake, or of intermediate files, that it reads. `build --plan` prints it,
-            and a plan of few rows is executed in few threads.
+        rows: An estimate of the rows that it reads. A plan of few rows is executed in few threads.
         main_thread: Whether only the main thread of a process executes it. It encodes many small objects, so two
             threads would wait for each other, or it opens the watchlist, which stays open for the next task.
     """
@@ -125,14 +113,7 @@ def define_layer(
     content: Mapping[str, list[str] | str],
     constants: tuple[object, ...] = (),
 ) -> BuildLayer:
-    """Define a layer by what goes into it.
-
-    Args:
-        recipe: The recipe number.
-        sql: The files of `build/` that make the layer.
-        content: What the layer reads, by name: as lines, or as their hash.
-        constants: The constants of its format, such as a page size.
-    """
+    """Define a layer by what goes into it; see `generator.making.work.small_layer` for the parameters."""
     inputs = {part: read if isinstance(read, str) else digest_of(read) for part, read in sorted(content.items())}
     inputs["sql"] = digest_of([_without_comments(sql_text(file)) for file in (*_BASE_SQL, *sql)])
     inputs["constants"] = digest_of([repr(constant) for constant in constants])

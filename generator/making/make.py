@@ -152,11 +152,7 @@ def plan_only(lake: Lake, store: Store, *, repair: bool = False) -> Plan:
 
 
 class BuildRun:
-    """One run over the layers of a build, which makes those that the store lacks.
-
-    Args:
-        repair: Read every object of the layers that the store has, instead of only listing them.
-        rotation: Reads some of the layers that the store has.
+    """One run over the layers of a build, which makes those that the store lacks; see `make_build` for the arguments.
 
     Attributes:
         layers: All layers of the build, in the order in which they are made.
@@ -192,13 +188,7 @@ class BuildRun:
         return Plan(self._context, self.id, self.layers, self.reasons, from_stored=not self._repair)
 
     def make_missing(self, scheduler: str | None, progress: Progress) -> None:
-        """Make the missing layers; see `make_build` for the errors.
-
-        A task that several layers share runs for the first of them, and its time counts there.
-
-        Args:
-            scheduler: The address of a Dask scheduler. None for threads.
-        """
+        """Make the missing layers. A task that several layers share counts for the first of them."""
         plan = self.plan()
         with closing(_runner(scheduler, self._context, plan)) as runner:
             for layer in self.missing:

@@ -2,10 +2,8 @@
 
 The latter are of the price tables and of the table of identifiers. The names of some layers depend on both, so they are
 needed before a build begins. A layer with bulk files keeps all ids of its days. As long as the prices of the days do
-not change, the layer of the last build has them. Otherwise they are read from the lake.
-
-The task of a month checks the rules of its files, and its message names table, column and row. So a file that cannot be
-read is left to it. A file that is no Parquet, or lacks a column, raises LakeError.
+not change, the layer of the last build has them. Otherwise they are read from the lake. A file that cannot be read is
+left to the task of its month, whose message names table, column and row.
 """
 
 from contextlib import suppress

@@ -122,8 +122,7 @@ class ThreadRunner:
     def _take(self, wanted: list[Task] | None = None) -> Task | None:
         """Wait for a task that is ready. Return None after an error, and when none is left to wait for.
 
-        Args:
-            wanted: The tasks that the thread of the caller waits for. None in the other threads.
+        The thread of the caller waits for wanted tasks, the others for any.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._is_over(wanted) or self._ready(wanted))

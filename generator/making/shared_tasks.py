@@ -46,10 +46,7 @@ def task_names(tasks: Iterable[Task]) -> tuple[str, ...]:
 
 
 def known_rows(work: Work, array: str, span: Period) -> list[Path]:
-    """Return the files with the rows of known products: of a day one, of a month one per task.
-
-    The month, or the day, must have bulk files that the build makes.
-    """
+    """Return the files with the rows of known products: of a day with bulk files one, of a month one per task."""
     rows_of_day = Intermediate.ROWS_OF_DAY.of(array, span.first)
     name = rows_of_day if span.is_day else Intermediate.KNOWN_ROWS.of(array)
     return work.intermediate_files(name)
@@ -76,12 +73,7 @@ def open_history(work: Work) -> None:
 
 
 def open_newest(work: Work, closed: Iterable[str], ids: ProductRange | None = None) -> None:
-    """Make the views all_<table> and newest_<table> over the open month and all closed periods.
-
-    Args:
-        closed: The layers of closed periods.
-        ids: The range of products, None for all.
-    """
+    """Make the views all_<table> and newest_<table> over the open month and the layers of all closed periods."""
     for table in PRICE_TABLES:
         month = work.intermediate_files(Intermediate.NEWEST_ROWS.of(table))
         periods = [work.file(layer, table) for layer in closed]
@@ -97,12 +89,7 @@ def _month_task(plan: Plan, days: Period, whole: bool) -> Task:
 
 
 def _month(work: Work, days: Period, has_bulk_file: bool, bulk_days: tuple[date, ...]) -> None:
-    """Write the rows of a month.
-
-    Args:
-        has_bulk_file: The rows of known products are a bulk file too, with columns that no history shows.
-        bulk_days: Days that have bulk files of their own.
-    """
+    """Write the rows of a month: for a bulk file with columns that no history shows, and days apart for their own."""
     with work.tables.month(days):
         newest_prices = NewestRows(work.db.table("from month_all_prices limit 0").schema)
         for array in HISTORY_ARRAYS:
@@ -117,11 +104,7 @@ def _month(work: Work, days: Period, has_bulk_file: bool, bulk_days: tuple[date,
 
 
 def _add_newest(work: Work, prices: pa.Table) -> None:
-    """Write the newest row of each product per table.
-
-    Args:
-        prices: Those of the price guide.
-    """
+    """Write the newest row of each product per table; `prices` are those of the price guide."""
     with work.db.registered(newest_in_month_price_guide=prices):
         for table in PRICE_TABLES:
             rows = _parquet(work.db, f"from newest_in_month_{table} order by id_product")
@@ -129,7 +112,6 @@ def _add_newest(work: Work, prices: pa.Table) -> None:
 
 
 def _parquet(db: Database, query: str) -> Path:
-    """Write the result of a query as a Parquet file in the database's own folder."""
     path = db.scratch / "result.parquet"
     db.connection.execute(f"copy ({query}) to {sql_literal(path)} (row_group_size {_ROWS_PER_GROUP})")
     return path

@@ -23,10 +23,8 @@ class SortedParquet:
     """A Parquet file that is written batch by batch. Few row groups are in memory at once.
 
     Args:
-        sink: The stream. It is left open.
         sorted_by: The columns that have statistics.
         repeated: The columns whose values repeat, which are stored as dictionaries. None: all.
-        rows_per_group: The number of rows in a row group.
     """
 
     def __init__(

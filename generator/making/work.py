@@ -37,10 +37,6 @@ class Work(Writer):
 
         Args:
             digest: Of a layer of that name that is none of this build.
-
-        Raises:
-            BuildError: The file in the store is damaged.
-            StoreError: It cannot be read.
         """
         layers, digest = self.context.layers, digest or self.context.digests[layer]
         written = (file for output in self.inputs.values() if output.layer == layer for file in output.files)
@@ -69,11 +65,7 @@ class Work(Writer):
         self.objects(bodies.paged(lines, size, partial(layout.page_of_rows, self.layer)))
 
     def bulk_tables(self, sorted_by: Mapping[str, tuple[str, ...]]) -> None:
-        """Write each view `bulk_<table>` as a bulk file.
-
-        Args:
-            sorted_by: By table, columns that no two rows have in common.
-        """
+        """Write each view `bulk_<table>` as a bulk file, sorted by columns that no two rows have in common."""
         files = ((name, order, sorted_view(self.db, f"bulk_{name}", order)) for name, order in sorted_by.items())
         write_entries(self, [write_parquet(self, name, name, order, data) for name, order, data in files])
 

@@ -100,11 +100,7 @@ class IntermediateStore:
         return LayerFile(digest, size, digest)
 
     def path(self, file: LayerFile) -> Path:
-        """Return a local path of an intermediate file.
-
-        Raises:
-            StoreError: It cannot be read, or its content has another hash.
-        """
+        """Return a local path of an intermediate file."""
         name = self.prefix + file.name
         path = self.store.local_path(name) or self._verified.get(name)
         if path is None or not path.exists():
@@ -118,13 +114,11 @@ class IntermediateStore:
 
 @dataclass
 class TaskOutput:
-    """The index rows and files that a task has written.
+    """What a task has written.
 
     Attributes:
         layer: The task's layer, or ''.
         index_rows: The task's share of the layer's index, or None if it wrote no objects. Its packs count from 0.
-        packs: The packs that it wrote.
-        files: Other files of the layer.
         intermediates: Files for other tasks, by what they hold.
     """
 
@@ -153,8 +147,6 @@ class Writer:
     """Writes the packs and files of one task. Readers see nothing of it before the layer has an index.
 
     Args:
-        uploads: Puts packs and files into the store.
-        intermediates: Takes the files for other tasks.
         layer: The name of the layer, or '' if the task writes only intermediate files.
         folder: The folder of the layer, `layers/<name>/<digest>/`.
         pattern: How the index turns the id of a product into a logical key, or '' if keys are text.

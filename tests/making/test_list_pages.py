@@ -12,7 +12,6 @@ from edge_auth.store.folder import FolderStore
 from generator.tree.documents import Documents
 from tests.support.commands import build, issue, run
 from tests.support.lakes import Rows, write
-from tests.support.oracle import Oracle
 from tests.support.service import Client, Service
 
 API = "/api/v1/"
@@ -86,14 +85,6 @@ def test_every_page_is_the_body_of_the_api(tree: Path, client: Client) -> None:
             assert int(answer["X-Total-Count"]) == length["rows"]
         assert not (tree / folder / f"{length['pages']}.json").exists()
     assert {length["pages"] for length in lists.values()} >= {1, 2, 3, 4, 5}
-
-
-@pytest.mark.parametrize("kind", ["all", "single", "sealed"])
-def test_pages_hold_every_product_in_order(opened: Build, tree: Path, folder: Path, kind: str) -> None:
-    oracle = Oracle(folder / "lake", build_id=opened.id)
-    pages = sorted((tree / f"cards/{kind}/low").iterdir(), key=lambda path: int(path.stem))
-    for number, page in enumerate(pages):
-        assert json.loads(page.read_bytes()) == oracle.ask(f"{API}{target(f'cards/{kind}/low', number)}")[1]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from contextlib import closing
 from dataclasses import replace
 from datetime import date
 from itertools import pairwise
@@ -19,13 +18,11 @@ from generator.lake.lake import open_lake
 from generator.making import plan as planning
 from generator.making import runners, shared_tasks
 from generator.making.cluster.worker import Job, run_on_worker
-from generator.making.context import BuildContext
 from generator.making.make import make_build, plan_only
-from generator.making.periods import open_month
 from generator.making.plan import Plan
 from generator.pack.writer import TaskOutput
 from generator.releases.prune import RetentionRules, prune
-from generator.threads import ONE_THREAD, Resources
+from generator.threads import Resources
 from tests.support.commands import run
 from tests.support.lake_edits import rewrite
 from tests.support.nights import DAYS, PRODUCTS, QUIET, demo_lake, in_hours, make
@@ -193,16 +190,6 @@ def test_every_task_stands_alone(lake: Path, tmp_path: Path) -> None:
         needed = (given[name] for name in task.needs)
         given[task.name] = run_on_worker(alone, task, *needed)
         assert isinstance(given[task.name], TaskOutput), (task.name, given[task.name])
-
-
-def test_a_month_leaves_no_table(lake: Path, tmp_path: Path) -> None:
-    """Tables of a month would take memory until the end of a build."""
-    with closing(BuildContext(open_lake(str(lake)), FolderStore(str(tmp_path)), ONE_THREAD)) as context:
-        before = context.db.rows("from duckdb_tables()")
-        with context.tables.month(open_month(context.lake.as_of)):
-            context.db.run("views/month_newest")
-            assert len(context.db.rows("from duckdb_tables()")) > len(before)
-        assert context.db.rows("from duckdb_tables()") == before
 
 
 @pytest.mark.thorough

@@ -1,13 +1,11 @@
 """The record of a build names its inputs and its code by hash, and `show BUILD` prints them with the gates."""
 
 import json
-import shutil
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
-from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
 from generator.lake.quarantine import files_read, unread_files
 from tests.support.commands import run
@@ -48,28 +46,6 @@ def test_a_record_names_the_files_of_the_open_month_alone(tmp_path: Path) -> Non
     corrected = open_build(store, make(lake, store))
     assert {(key.table, key.day) for key in unread_files(corrected, build)} == {("price_guide", changed)}
     assert not unread_files(build, build)
-
-
-def test_the_list_of_closed_months_says_nothing_that_changes_a_build() -> None:
-    """Builds of the version before had no such layer, and the same ids."""
-    digests = {"catalogue": "a", "history-2025": "b"}
-    assert layout.build_id("2026-01-01", digests) == layout.build_id("2026-01-01", digests | {"days-2025": "c"})
-    assert layout.build_id("2026-01-01", digests) != layout.build_id("2026-01-01", digests | {"open": "c"})
-
-
-@pytest.mark.thorough
-def test_names_of_files_do_not_count_but_their_content_does(tmp_path: Path) -> None:
-    store, lake, ids = published(tmp_path, 7)
-    copy = tmp_path / "copy"
-    shutil.copytree(lake, copy)
-    (copy / "products.parquet").rename(copy / "products-renamed.parquet")
-    other = type(store)(str(tmp_path / "other"))
-    assert make(copy, other) == ids[0]
-    assert open_build(other, ids[0]).record["provenance"] == open_build(store, ids[0]).record["provenance"]
-    rewrite(copy / "watchlist.parquet", "from rows order by slug limit 1")
-    changed = open_build(other, make(copy, other)).record["provenance"]["inputs"]
-    same = open_build(store, ids[0]).record["provenance"]["inputs"]
-    assert {name for name in same if same[name] != changed[name]} == {"watchlist"}
 
 
 @pytest.mark.thorough

@@ -50,14 +50,6 @@ def year_turned(january: Path, tmp_path: Path) -> tuple[FolderStore, Path]:
     return FolderStore(str(tmp_path / "store")), tmp_path / "lake"
 
 
-@pytest.mark.thorough
-def test_an_unchanged_lake_makes_no_new_objects(year_turned) -> None:
-    store, lake = year_turned
-    before = {name: (store.root / name).stat().st_mtime_ns for name in names(store)}
-    assert built(lake, store).made == []
-    assert {name: (store.root / name).stat().st_mtime_ns for name in names(store)} == before
-
-
 def test_a_new_watch_check_makes_the_watchlist_the_status_and_the_site_alone(
     year_turned, monkeypatch: pytest.MonkeyPatch
 ) -> None:

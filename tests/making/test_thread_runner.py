@@ -67,19 +67,6 @@ def test_each_thread_takes_what_is_ready(context: BuildContext) -> None:
     runner.close()
 
 
-def test_a_small_plan_has_one_thread(context: BuildContext) -> None:
-    threads = []
-
-    def run(work: Work) -> None:
-        threads.append(threading.current_thread())
-
-    tasks = [Task(str(number), "", run, rows=ENOUGH_ROWS // 10) for number in range(5)]
-    runner = begun(context, *tasks)
-    results(runner, *tasks)
-    assert threads == [threading.main_thread()] * 5
-    runner.close()
-
-
 @pytest.mark.parametrize("slow", ["first", "second"])
 def test_the_first_error_of_the_plan_is_raised(context: BuildContext, slow: str) -> None:
     """Both tasks have begun before either fails. The slow one fails after the other."""

@@ -83,10 +83,9 @@ def write_histories(work: Work, ids: NDArray[np.int64], days: int, ahead: int, e
     """Write the histories of products in the order of their ids, a chunk of products at a time.
 
     Args:
-        earlier: The layer with the histories of the months before, or None.
-        ids: The sorted ids of the products.
         days: The most rows that a product has in an array.
         ahead: How many chunks are read in another thread while one is encoded. Each takes memory.
+        earlier: The layer with the histories of the months before, or None.
     """
     step = max(1, _ROWS_PER_CHUNK // days)
     chunks = [ids[start : start + step] for start in range(0, len(ids), step)]
@@ -266,11 +265,7 @@ def _extremes_until(lake: Lake, year: Period, month: Period) -> BuildLayer:
 
 
 def _extremes(work: Work, days: Period, before: tuple[str, ...], earlier: str | None = None) -> None:
-    """Write the extremes of some days and of the layers before.
-
-    Args:
-        earlier: The digest of the layer before, if it is none of this build.
-    """
+    """Write the extremes of some days and of the layers before; `earlier` is the digest of one of no build."""
     open_table(work.db, GUIDE, work.lake.fetch(GUIDE, days.first, days.last))
     work.db.run("views/market_price")
     files = (work.file(layer, EXTREMES, earlier) for layer in before)
