@@ -32,10 +32,10 @@ def _template(context: click.Context, option: click.Parameter, value: str | None
 def _limit_options(command: _Function) -> _Function:
     pixels = click.option(
         "--max-megapixels", type=click.FloatRange(0, min_open=True), default=DEFAULT_LIMITS.pixels / 1e6,
-        show_default=True, help="Refuse larger images; 25 take about 1 GB of memory.",
+        help="Refuse larger images; 25 take about 1 GB of memory.",
     )  # fmt: skip
     size = click.option(
-        "--max-image-mb", type=click.IntRange(1), default=DEFAULT_LIMITS.file_bytes >> 20, show_default=True,
+        "--max-image-mb", type=click.IntRange(1), default=DEFAULT_LIMITS.file_bytes >> 20,
         help="Refuse larger files.",
     )  # fmt: skip
     return pixels(size(command))
@@ -58,7 +58,7 @@ def fingerprint() -> None:
 @click.argument("images", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @lake_made_option
 @click.option(
-    *("--products", "--products-file"),
+    *("--products", "--products-file"),  # CARDPRESS_PRODUCTS is that of `demo`
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="File of the products of each key.",
@@ -67,7 +67,7 @@ def fingerprint() -> None:
 @click.option("--prune", is_flag=True, help="Drop the entries of other images.")
 @click.option("--skip-broken", is_flag=True, help="Leave out images that cannot be read.")
 @click.option("--verify", is_flag=True, help="Write nothing: compute samples again and compare.")
-@click.option("--samples", type=click.IntRange(min=1), default=100, show_default=True, help="How many samples.")
+@click.option("--samples", type=click.IntRange(min=1), default=100, help="How many samples.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes.  [default: one per core]")
 @_limit_options
 @json_option
@@ -154,7 +154,7 @@ def _verify(
 @click.argument("photo", type=click.Path(path_type=Path))
 @click.option("--index", required=True, metavar="URL-or-FILE", help="…/api/v1/fingerprints, fingerprints.json, a lake.")
 @click.option("--key", metavar="KEY", help="API key, for a URL.")
-@click.option("--top", type=click.IntRange(min=1), default=5, show_default=True, help="How many entries.")
+@click.option("--top", type=click.IntRange(min=1), default=5, help="How many entries.")
 @_limit_options
 @json_option
 def match(

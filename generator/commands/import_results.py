@@ -21,7 +21,6 @@ def max_file_option(default_bytes: int) -> Callable[[_Function], _Function]:
         "--max-file-mb",
         type=click.IntRange(1),
         default=default_bytes >> 20,
-        show_default=True,
         help="Refuse a file that is larger after inflating.",
     )
 

@@ -46,7 +46,6 @@ def _file_option(name: str, help: str) -> Callable[[_Function], _Function]:
 @click.option(
     "--number-pattern",
     default=DEFAULT_PATTERN,
-    show_default=True,
     metavar="REGEX",
     help="How a number stands in a name; its group is the number.",
 )

@@ -33,7 +33,6 @@ _OPTIONS: tuple[_Option, ...] = (
         "--max-line-kb",
         type=click.IntRange(1),
         default=settings.MAX_LINE_BYTES >> 10,
-        show_default=True,
         help="Refuse a file with a longer line.",
     ),
     json_option,

@@ -15,11 +15,7 @@ from generator.terminal import say_json, say_lines
 @click.argument("days", nargs=-1, type=click.DateTime(["%Y-%m-%d"]), metavar="[DAY]…")
 @lake_option
 @click.option(
-    "--table",
-    "tables",
-    multiple=True,
-    type=click.Choice(TABLES),
-    help="The table; may repeat.  [default: price_guide]",
+    "--table", "tables", multiple=True, type=click.Choice(TABLES), help="The table; may repeat.  [default: price_guide]"
 )
 @click.option("--game", help="Only the rows of products of this game. Without DAY: all of them, and the products.")
 @json_option
