@@ -85,7 +85,7 @@ def _store_details(store: Store, found: Overview) -> _Json:
     return {
         "builds": [asdict(row) for row in found.builds],
         "sources": sources,
-        "late": late_sources(read_judgement(store, found.live)) if found.live else None,
+        "late": late_sources(store, found.live) if found.live else None,
         "games": games,
         "quarantine": waiting,
         "undone": undone_decisions(store, live) if live else None,

@@ -33,9 +33,9 @@ _WITHOUT_DAYS = ("products", "expansions", "identifiers", "fingerprints")
 _WORDS = {
     "missing": "{change} of the values of {column} are missing",
     "repeated": "{share} of the values of {column} are those of the row before",
-    "low": "a quarter of the values of {column} are at most {times} times what they were",
+    "low": "{quarters} of the values of {column} are at {end} {times} times what they were",
     "middle": "the middle one of the values of {column} is {times} times what it was",
-    "high": "a quarter of the values of {column} are at least {times} times what they were",
+    "high": "{quarters} of the values of {column} are at {end} {times} times what they were",
     "whole": "{change} of the values of {column} are whole numbers",
     "order": "{change} of the values of {column} are at most {other}",
     "distinct": "{change} of the values of {column} differ from all others",
@@ -213,9 +213,15 @@ def _unusual(tonight: Measured, nights: Sequence[Measures]) -> Iterator[Unusual]
 
 def _sentence(table: str, measure: str, part: str, value: float, usual: tuple[float, float]) -> str:
     of, column, *other = measure.split()
-    change = f"{abs(value):.0%} {'more' if value > 0 else 'fewer'}"
+    fell = value < usual[0]
     said = _WORDS[of].format(
-        column=column, other="".join(other), share=f"{value:.0%}", change=change, times=f"{math.exp(value):.3g}"
+        column=column,
+        other="".join(other),
+        share=f"{value:.0%}",
+        change=f"{abs(value):.0%} {'more' if value > 0 else 'fewer'}",
+        times=f"{math.exp(value):.3g}",
+        quarters="a quarter" if fell == (of == "low") else "three quarters",
+        end="most" if fell else "least",
     )
     low, high = (f"{math.exp(end):.3g}" if of in ("low", "middle", "high") else f"{end:.0%}" for end in usual)
     return f"{table}{f' of {part}' if part else ''}: {said}; on the nights before {low} to {high}"

@@ -13,11 +13,10 @@ from edge_auth.builds.builds import Build
 from edge_auth.builds.bulk import FILES
 from edge_auth.builds.index import map_table
 from edge_auth.builds.market import LINES, LISTS
-from edge_auth.errors import StoreError
 from edge_auth.store.interface import Store
 from generator import settings
 from generator.compare.comparison import Comparison
-from generator.compare.judgements import read_judgement
+from generator.compare.judgements import known_judgement
 from generator.compare.run_reports import Figures, earlier_nights
 from generator.lake.quarantine import files_read, unread_files
 from generator.pack.verify import checked_file
@@ -118,10 +117,7 @@ class NightComparison:
 
 def strange_by_gates(store: Store, build: str, against: str) -> list[str]:
     """Return the messages of the breached gates and of the remarks, if a night compared these builds."""
-    try:
-        judgement = read_judgement(store, build) or {}
-    except StoreError:  # a damaged file is no reason to show nothing
-        judgement = {}
+    judgement = known_judgement(store, build)
     if judgement.get("against") != against:
         return []
     breached = (verdict for verdict in judgement.get("verdicts", []) if verdict["breached"])

@@ -151,7 +151,7 @@ def breached_by_game(comparison: Comparison, judgement: Judgement, *, past: Past
         _open_past(db, past)
         _set_variables(db, today=now.date().isoformat(), one_game=True)
         whole = {name: db.table(f"from {name}") for name in names}
-        games = [game for (game,) in db.rows(_GAMES)]
+        games = db.answer("checks/judged_games")["game"].to_pylist()
         guilty, cleared = {}, False
         for game in games:
             with db.registered_instead(whole, _rows_of(db, whole, game)):
@@ -173,23 +173,6 @@ def _could_judge(db: Database, of_game: Verdict, of_all: Verdict) -> bool:
     enough = "select enough(count(*)) from guide_pairs where price = $1"
     [(has_column,)] = db.connection.execute(enough, [column]).fetchall()
     return of_game.figures.get("worst", True) is not None and (has_column or not column)
-
-
-# The games of the newest day that have enough prices to be judged alone, on it or in the live build.
-_GAMES = """
-with newest as (
-    select coalesce(game, '') as game from new_prices where guide_day = (select max(guide_day) from new_prices)
-),
-
-before as (
-    select coalesce(game, '') as game from old_prices where guide_day = (select max(guide_day) from old_prices)
-)
-
-select game from newest group by all having enough(count(*))
-union
-select game from before semi join newest using (game) group by all having enough(count(*))
-order by game
-"""
 
 
 def _rows_of(db: Database, whole: Mapping[str, pa.Table], game: str) -> dict[str, pa.Table]:

@@ -110,12 +110,6 @@ class Judgement:
 NOT_JUDGED = Judgement(None, [], {}, [])
 
 
-def late_sources(judgement: Mapping[str, Any] | None) -> str | None:
-    """Return what stored gate results say of late sources, or None."""
-    remarks = (judgement or {}).get("remarks", [])
-    return next((str(remark["message"]) for remark in remarks if remark["gate"] == LATE), None)
-
-
 def write_judgement(store: Store, build_id: str, judgement: Judgement, *, run: str, now: datetime) -> None:
     """Write the gate results of a build beside its record. The record itself depends on no night."""
     fields = {"build": build_id, "run": run, "at": timestamp(now)} | asdict(judgement)
@@ -134,13 +128,23 @@ def read_judgement(store: Store, build_id: str) -> dict[str, Any] | None:
     return judgement
 
 
+def known_judgement(store: Store, build_id: str) -> dict[str, Any]:
+    """Return the same; empty too if it is damaged and says nothing any more."""
+    with suppress(StoreError):
+        return read_judgement(store, build_id) or {}
+    return {}
+
+
+def late_sources(store: Store, build_id: str) -> str | None:
+    """Return what the gate results of a build say of late sources, or None."""
+    remarks = known_judgement(store, build_id).get("remarks", [])
+    return next((str(remark["message"]) for remark in remarks if remark["gate"] == LATE), None)
+
+
 def breached_gates(store: Store, build_id: str) -> dict[str, list[str]]:
     """Return the gates that a build breached, forced or not, with the tables that they judge; none if unknown."""
-    try:
-        judgement = read_judgement(store, build_id) or {}
-    except StoreError:  # damaged: it says nothing any more
-        judgement = {}
-    return {v["gate"]: v.get("tables", []) for v in judgement.get("verdicts", []) if v["breached"]}
+    verdicts = known_judgement(store, build_id).get("verdicts", [])
+    return {verdict["gate"]: verdict.get("tables", []) for verdict in verdicts if verdict["breached"]}
 
 
 def refused_files(

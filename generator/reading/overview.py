@@ -198,13 +198,9 @@ def _source_age(table: str, newest: str | None, now: datetime) -> SourceAge:
     allowed = settings.MAX_SOURCE_AGE_HOURS[table]
     if newest is None:
         return SourceAge(table, None, None, allowed, False)
-    age = _hours(now - (parse_timestamp(newest) if "T" in newest else _end_of_day(newest)))
+    latest = newest if "T" in newest else f"{newest}T23:59:59Z"  # when rows of that day can have been written
+    age = _hours(now - parse_timestamp(latest))
     return SourceAge(table, newest, age, allowed, age > allowed)
-
-
-def _end_of_day(day: str) -> datetime:
-    """Return the end of a day, which is the latest time at which its rows can have been written."""
-    return parse_timestamp(f"{day}T23:59:59Z")
 
 
 def _hours(age: timedelta) -> float:

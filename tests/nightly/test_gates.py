@@ -538,7 +538,7 @@ def all_offers_of_one_seller(lake: Path) -> None:
     [
         (
             swap_low_and_trend,
-            r"price_guide.*: a quarter of the values of (low|trend) are at least [0-9.]+ times what ",
+            r"price_guide.*: (a|three) quarters? of the values of (low|trend) are at (least|most) [0-9.]+ times ",
         ),
         (
             all_offers_of_one_seller,
@@ -566,6 +566,21 @@ def test_a_measure_is_compared_with_the_nights_that_have_it_and_may_fall_to_noth
     [strange] = unusual([Measured(key, (0.0, 0.0), ("Magic", "Magic"))], nights)
     assert strange.sentence.startswith("price_guide of Magic: 0% of the values of trend are those of the row before")
     assert unusual([Measured("listings/missing available/set", (0.9, 0.9), ("A", "A"))], nights) == []
+
+
+@pytest.mark.parametrize(
+    ("measure", "value", "said"),
+    [
+        ("low", -0.7, "a quarter of the values of trend are at most 0.497 times"),
+        ("low", 0.7, "three quarters of the values of trend are at least 2.01 times"),
+        ("high", 0.7, "a quarter of the values of trend are at least 2.01 times"),
+        ("high", -0.7, "three quarters of the values of trend are at most 0.497 times"),
+    ],
+)
+def test_quarters_say_whether_prices_rose_or_fell(measure: str, value: float, said: str) -> None:
+    key = f"price_guide/{measure} trend/game"
+    nights = [{key: [0.0, 0.0]}] * settings.ENOUGH_MEASURED_NIGHTS
+    assert said in unusual([Measured(key, (value, value), ("Magic", "Magic"))], nights)[0].sentence
 
 
 def test_a_table_without_days_is_compared_with_what_it_was() -> None:

@@ -11,13 +11,13 @@ from pathlib import Path
 from edge_auth.builds import layout
 from edge_auth.builds.builds import Build, open_build
 from edge_auth.builds.pointer import read_pointer
-from edge_auth.errors import Conflict, EdgeError, StoreError
+from edge_auth.errors import Conflict, EdgeError
 from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
 from edge_auth.text import UNICODE_VERSION
 from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp
-from generator.compare.judgements import late_sources, read_judgement
+from generator.compare.judgements import late_sources
 from generator.compare.run_reports import HELD, PUBLISHED, REFUSED, UNCHANGED, newest_report
 from generator.errors import BuildError
 from generator.lake.quarantine import read_quarantine, waiting_in_short
@@ -135,9 +135,8 @@ def _check_steps(store: Store) -> Iterator[Finding]:
 
 
 def _check_sources(live: Build, clock: Clock) -> Iterator[Finding]:
-    with suppress(StoreError):  # damaged gate results say nothing
-        if found := late_sources(read_judgement(live.store, live.id)):
-            yield warning("sources", found, "check the jobs that write these tables")
+    if found := late_sources(live.store, live.id):
+        yield warning("sources", found, "check the jobs that write these tables")
     late = [source for source in source_ages(live.record, clock) if source.late]
     if late:
         tables = ", ".join(f"{source.table} ({(source.age_hours or 0) / 24:,.1f} days)" for source in late)
