@@ -68,21 +68,22 @@ def test_a_folder_of_any_name(fixed_store: Path, fixed_key: str, tmp_path: Path,
 
 
 @pytest.mark.parametrize(
-    ("option", "value"),
+    ("option", "value", "said"),
     [
-        ("--listen", "8080; return 200 hacked"),
-        ("--listen", "8080\n"),
-        ("--listen", "127.0.0.1:8080 reuseport"),
-        ("--workers", "2; daemon on"),
-        ("--workers", "0"),
-        ("--cache-size", "1m; lua_need_request_body on"),
-        ("--cache-size", "-1"),
+        ("--listen", "8080; return 200 hacked", "is not"),
+        ("--listen", "8080\n", "is not"),
+        ("--listen", "127.0.0.1:8080 reuseport", "is not"),
+        ("--workers", "2; daemon on", "is not"),
+        ("--workers", "0", "is not"),
+        ("--cache-size", "1m; lua_need_request_body on", "is not"),
+        ("--cache-size", "-1", "is not"),
+        ("--log", "/var/log/$host", "--log: nginx reads the $"),
     ],
 )
-def test_an_option_that_is_more_than_a_value(edge: Edge, option: str, value: str) -> None:
+def test_an_option_that_is_more_than_a_value(edge: Edge, option: str, value: str, said: str) -> None:
     words = ["edge", "config", "--socket", edge.socket, "--folder", edge.folder, option, value, *edge.places]
     result = CliRunner().invoke(cli, [str(word) for word in words])
-    assert result.exit_code == 2 and option in result.stderr and "is not" in result.stderr
+    assert result.exit_code == 2 and option in result.stderr and said in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -103,22 +104,6 @@ def test_the_log_and_the_metrics(fixed_store: Path, fixed_key: str, tmp_path: Pa
     assert not (tmp_path / "a log").exists()
     edge.file.write_text(edge.file.read_text() + "#")
     assert f"{option} {shlex.quote(value)}" in edge.findings()[0]
-
-
-def test_a_log_whose_name_has_a_variable(edge: Edge) -> None:
-    words = [
-        "edge",
-        "config",
-        "--socket",
-        edge.socket,
-        "--folder",
-        edge.folder,
-        "--log",
-        "/var/log/$host",
-        *edge.places,
-    ]
-    result = CliRunner().invoke(cli, [str(word) for word in words])
-    assert result.exit_code == 2 and "--log: nginx reads the $" in result.stderr
 
 
 def replace(old: str, new: str) -> Callable[[Edge], None]:

@@ -75,11 +75,8 @@ def test_show_counts_each_game_and_column(place: Path) -> None:
     for game in shown:
         entry = wanted[game["game"]]
         days = sorted(entry["days"])
-        assert (game["products"], game["rows"], game["newest"]) == (
-            entry["products"],
-            len(days),
-            max(days, default=None),
-        )
+        counted = (entry["products"], len(days), max(days, default=None))
+        assert (game["products"], game["rows"], game["newest"]) == counted
         assert game["usual"] == (days[(len(days) - 1) // 2] if days else None)
         assert {column: count for column, count in game["prices"].items() if count} == {
             column: len(days) for column, days in entry["columns"].items()

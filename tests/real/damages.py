@@ -332,6 +332,22 @@ _APART = {
     "names with HTML entities": (
         "products", "select * replace (replace(replace(name, '&', '&amp;'), chr(39), '&#39;') as name) from rows",
     ),
+    "4 % with the trend of another": (
+        "price_guide", "select * replace (case when hash(id_product) % 25 = 0 then lag(trend, 1, trend) over (order by "
+        "hash(id_product) % 25, id_product) else trend end as trend) from rows",
+    ),
+    "avg1 of yesterday's avg7": (
+        "price_guide", "select r.* replace (coalesce(o.avg7, r.avg1) as avg1) from rows as r "
+        "left join d1 as o using (id_product)",
+    ),
+    "one game x 0.96": ("price_guide", times("0.96", MAGIC)),
+    "offers with postage": (
+        "filtered_checks", "select * replace (lowest + 1.2 as lowest, list_transform(offer_list, lambda offer: "
+        "struct_update(offer, price := offer.price + 1.2)) as offer_list) from rows",
+    ),
+    "no offers of what is watched": ("watch_checks", "select * replace (0::bigint as num_offers) from rows"),
+    "rarities of a game in lower case": ("products", change(MAGIC, ("rarity",), to="lower({})")),
+    "pictures of another host": ("products", change(columns=("image",), to="replace({}, 'img.', 'cdn.')")),
     "0.8 % of the products gone": ("products", "from rows where hash(id_product) % 125 <> 0"),
 }  # fmt: skip
 _OF_TABLES = {
