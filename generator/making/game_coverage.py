@@ -1,6 +1,6 @@
 """How fresh and how complete the price guide of each game is in a build, column by column."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -72,7 +72,7 @@ def games_for_record(build: Build, resources: Resources) -> list[dict[str, Any]]
         return list(map(asdict, coverage(db.table("from game_columns").to_pylist())))
 
 
-def coverage(rows: Iterable[dict[str, Any]]) -> Iterator[GameCoverage]:
+def coverage(rows: Iterable[Mapping[str, Any]]) -> Iterator[GameCoverage]:
     """Yield the rows of the view `report/game_columns` as objects."""
     for row in rows:
         columns = {column: row[column] for column in GUIDE_PRICES}

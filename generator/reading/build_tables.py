@@ -95,7 +95,7 @@ def gates_in_short(judgement: Mapping[str, Any] | None) -> str:
 
 def layers_table(record: BuildRecord, seconds: Mapping[str, float]) -> Table:
     """Return the layers of a build, the slowest first; those whose time no night recorded are last."""
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"name": name, "digest": layer["digest"], "objects": record["objects"][name],
          "bytes": record["bytes"][name] / 1e6, "seconds": seconds.get(name)}
         for name, layer in record["layers"].items()

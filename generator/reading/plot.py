@@ -10,7 +10,8 @@ LEFT, RIGHT, TOP, BOTTOM = 38, 8, 26, 38
 _MAX_TICKS, _MAX_BAR_WIDTH, _MIN_LABEL_WIDTH = 4, 48.0, 18
 
 
-class Bar(NamedTuple):
+@dataclass(frozen=True)
+class Bar:
     """A bar of a plot.
 
     Attributes:
@@ -89,8 +90,8 @@ def _steps() -> Iterator[int]:
 def _rectangle(bar: Bar, x: float, width: float, top: int) -> Rectangle:
     y, gap = _y(bar.count, top), max(min(2.0, width / 5), width - _MAX_BAR_WIDTH)
     label = short_count(bar.count) if width > _MIN_LABEL_WIDTH else ""
-    place = (round(at, 2) for at in (x + gap / 2, y, width - gap, HEIGHT - BOTTOM - y))
-    return Rectangle(*place, bar.color, label, bar.title)
+    left, across, down = (round(at, 2) for at in (x + gap / 2, width - gap, HEIGHT - BOTTOM - y))
+    return Rectangle(left, y, across, down, bar.color, label, bar.title)
 
 
 def _y(count: int, top: int) -> float:

@@ -102,9 +102,14 @@ def part(many: int, whole: int, *, bad: bool = False) -> Cell:
     return Cell(f"{shown:.1f} %" if shown not in (0, 100) else f"{shown:.0f} %", "", "n", many / whole, bad)
 
 
+def count(name: str) -> Column:
+    """Return the column of a count."""
+    return name.replace("_", " ").capitalize(), lambda record: number(record[name])
+
+
 def counts(*names: str) -> list[Column]:
-    """Return the columns of some counts of a record."""
-    return [(name.replace("_", " ").capitalize(), lambda record, name=name: number(record[name])) for name in names]
+    """Return the columns of some counts."""
+    return [count(name) for name in names]
 
 
 def euros(head: str, name: str) -> Column:

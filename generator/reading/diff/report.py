@@ -232,9 +232,9 @@ def _other_tables(views: _Views) -> Iterator[Table]:
     index = "field_changes where resource = 'fingerprint index'"
     field = ("Field", lambda row: what(row["field"]))
     yield views.list("The index of fingerprints", index, "place", [field, was, is_], said="fields changed")
-    key, event = ("Key", lambda row: what(row["key"])), ("What", lambda row: what(row["change"]))
+    key, how = ("Key", lambda row: what(row["key"])), ("What", lambda row: what(row["change"]))
     query = "items where resource = 'fingerprints'"
-    yield views.list("Fingerprints", query, "key", [key, event], said=said)
+    yield views.list("Fingerprints", query, "key", [key, how], said=said)
 
 
 def _watched(row: Record) -> Cell:
