@@ -26,7 +26,7 @@ from generator.pack.verify import checked_file
 
 # By table, measure with its columns, and kind of part: the least and the greatest value of a part.
 Measures = dict[str, list[float]]
-_MARGIN = 0.1  # how far outside the nights before a value is unusual, and their range
+_MARGIN = 0.15  # how far outside the nights before a value is unusual, and their range
 _OF_SETS = 2  # the margins of sets, which are many and small
 _NEARLY = 0.02  # less of the values changed on no night before: then all of them repeated is unusual
 _WITHOUT_DAYS = ("products", "expansions", "identifiers", "fingerprints")
