@@ -130,22 +130,19 @@ class ApiFlask(Flask):
         self.extensions[NAME] = service
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
-        """Return what finds the rule of a request, whatever its Host."""
-        if request is None:
-            return super().create_url_adapter(None)
-        return self.adapter(request.method, request.environ["PATH_INFO"])
-
-    def adapter(self, method: str, path: str) -> MapAdapter:
-        """Return what finds the rule of a path, as WSGI has it: each character stands for one byte.
+        """Return what finds the rule of a request, whatever its Host.
 
         Raises:
             NotFound: The path is not UTF-8, is too long for any object, or begins with two slashes: Werkzeug would
                 drop one.
         """
+        if request is None:
+            return super().create_url_adapter(None)
+        path: str = request.environ["PATH_INFO"]  # each character stands for one byte
         try:
             path = path if path.isascii() else path.encode("latin-1").decode()
         except UnicodeError:
             raise NotFound from None
         if len(path) > _MAX_PATH_CHARACTERS or path.startswith("//"):
             raise NotFound
-        return MapAdapter(self.url_map, "", "", "", "http", path, method)
+        return MapAdapter(self.url_map, "", "", "", "http", path, request.method)

@@ -5,6 +5,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
@@ -119,6 +120,7 @@ def make_body(build: OpenBuild, endpoint: Endpoint, arguments: Mapping[str, str]
     """
     body: Body = endpoint.view(build, **arguments, query=read_parameters(endpoint, arguments, query))
     if endpoint.kept:
+        body.again = partial(make_body, endpoint=endpoint, arguments=arguments, path=path, query=query)
         build.keep_body(path, query, body)
     return body
 

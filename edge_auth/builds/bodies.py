@@ -52,6 +52,7 @@ class Body:
     """
 
     file: Path | None = None
+    again: Callable[..., "Body"] | None = None  # makes the answer to the same request from another build
     _gzipped: bytes | None = None
 
     def __init__(self, digest: bytes, size: int, cost: int, media_type: str = JSON, total: int | None = None):

@@ -27,7 +27,6 @@ from edge_auth.store.disk import replace_file
 from edge_auth.store.file_cache import FileCache
 from edge_auth.store.interface import Store
 
-Warm = Callable[[OpenBuild, OpenBuild, Callable[[], bool]], None]
 _MAX_PINNED_BUILDS = 4
 _MAX_PINNED_IDLE_SECONDS = 300
 # How long answers are made before the build goes live. It must be in force five seconds after the pointer has moved.
@@ -64,8 +63,6 @@ class BuildRegistry:
 
     Attributes:
         steps: The steps of the store, for /changes.
-        warm: Makes the answers that clients had lately from a build that goes live (`api.warming.warm`). None until
-            it is set.
         last_error: Why the pointer or its build could not be read at the last poll, or ''.
     """
 
@@ -95,7 +92,6 @@ class BuildRegistry:
         self._damaged, self._repaired_at = "", -inf  # a build of which answers have found a damaged copy
         self._live_file, self._said_live = live_file, ""
         self.steps = FollowedSteps(store, file_cache if copies else None, self._cache)
-        self.warm: Warm | None = None
         self.last_error = ""
         self._no_build: EdgeError = StoreError("the live build is still being read")
         self._poller = Poller(self._poll)
@@ -213,10 +209,8 @@ class BuildRegistry:
             self._failed, self._retry_at = id_, monotonic() + _RETRY_SECONDS
             build = self._pinned.get(id_) or self._open(id_)
             self._failed = ""
-            if self.warm is not None:
-                deadline = monotonic() + _MAX_WARMING_SECONDS
-                with suppress(EdgeError):
-                    self.warm(build, before, lambda: monotonic() < deadline)
+            with suppress(EdgeError):
+                build.warm(before, _MAX_WARMING_SECONDS)
             self._go_live(build)
         if self._live is not None and not self._live.prepared:
             self._live.prepare()

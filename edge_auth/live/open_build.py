@@ -8,12 +8,13 @@ from functools import cached_property, partial
 from itertools import count
 from pathlib import Path
 from threading import Lock
+from time import monotonic, sleep
 from typing import Any, NamedTuple, TypeVar
 
 from edge_auth.builds import bodies, layer_names, layout
 from edge_auth.builds.bodies import LARGE_BYTES, Body, StoredBody
 from edge_auth.builds.builds import Build
-from edge_auth.errors import StoreError
+from edge_auth.errors import ApiError, StoreError
 from edge_auth.search.facets import Facets
 from edge_auth.search.named import Narrowing, Slugs, find_named
 from edge_auth.search.query import Filter, Search, read_find
@@ -22,6 +23,7 @@ from edge_auth.text import fold_without_apostrophes
 
 T = TypeVar("T")
 _CACHE_BYTES = 16 << 20
+_MAX_WARMED_BYTES = 8 << 20  # half of the cache, which the answers of the build before need until then
 _NARROWING_BYTES = 8 << 20  # for the filters of /cards/named
 _KEPT_OF_NAMES_BYTES = 16 << 20  # what /cards/named says of names is kept: lists name the same cards again and again
 _OVERHEAD_OF_A_NAME = 300
@@ -215,10 +217,23 @@ class OpenBuild(Build):
         """Put the body for a path and a query into the cache."""
         self._cache.put((self.id, (path, query)), body, body.cost + len(path) + len(query))
 
-    def recent_bodies(self) -> list[tuple[bytes, str, Body]]:
-        """Return path, query and body of the answers in the cache, most recently used first."""
-        found = [(key[1], body) for key, body in self._cache.items() if key[0] == self.id and isinstance(body, Body)]
-        return [(path, query, body) for (path, query), body in found]
+    def warm(self, before: "OpenBuild", seconds: float) -> None:
+        """Make the answers that clients had lately from the build before, the latest first, compressed if wanted so.
+
+        It pauses after each answer for as long as the answer took.
+        """
+        free, deadline = _MAX_WARMED_BYTES, monotonic() + seconds
+        for (build_id, _), old in before._cache.items():
+            if build_id != before.id or not isinstance(old, Body) or old.again is None:
+                continue
+            if free < 0 or monotonic() >= deadline:
+                return
+            began = monotonic()
+            free -= old.cost
+            with suppress(ApiError):  # this build has no such answer
+                body = old.again(self)
+                _ = body.gzipped if old.is_gzipped else body
+            sleep(monotonic() - began)
 
     def cached(self, key: Hashable, make: Callable[[], T], cost: Callable[[T], int]) -> T:
         """Return a value of this build from the cache. If it is absent, make it and keep it at its cost in bytes."""

@@ -3,7 +3,6 @@
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from flask import Flask, request
 
 from edge_auth.api.blueprints import create_api
 from edge_auth.api.flask_app import Cardpress, Network
-from edge_auth.api.warming import warm
 from edge_auth.builds.copies import BuildCopies
 from edge_auth.live.background import WAIT_SECONDS, Jobs
 from edge_auth.live.build_registry import BuildRegistry
@@ -88,7 +86,6 @@ def make_app(settings: Settings, log: Log | None = None) -> Flask:
     answering = (settings.trusted_proxies, settings.guest_limit, settings.socket is not None, settings.behind_cdn)
     app = create_api(Cardpress(builds, keyring, counter, files, log, metrics, *answering))
     _add_health_check(app, builds, keyring, log, settings.guest_limit)
-    builds.warm = partial(warm, app)
     with suppress(Exception):  # if a build cannot be read, answers are 500 until it can: no reason to crash
         _check_ready(builds, keyring)
     sys.setswitchinterval(_SWITCH_SECONDS)

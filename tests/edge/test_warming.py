@@ -7,7 +7,7 @@ import pytest
 
 from edge_auth.errors import StoreError
 from edge_auth.live import build_registry
-from edge_auth.serve import app as serving
+from edge_auth.live.open_build import OpenBuild
 from edge_auth.store.folder import FolderStore
 from tests.support import small_store
 from tests.support.service import until
@@ -78,7 +78,7 @@ def test_a_build_goes_live_without_them_too(
     if hinders == "time":
         monkeypatch.setattr(build_registry, "_MAX_WARMING_SECONDS", 0)
     else:
-        monkeypatch.setattr(serving, "warm", fail)
+        monkeypatch.setattr(OpenBuild, "warm", fail)
         client.reopen()
     until_live(client, small_store.add_build(store, FEW))
     assert client.get("/healthz").json["store"] == "ok"
