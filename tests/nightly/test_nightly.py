@@ -12,6 +12,7 @@ import pytest
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.layout import NIGHTLY_LOCK
 from edge_auth.builds.pointer import live_build_id, live_pointer, read_pointer
+from edge_auth.errors import StoreError
 from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.clock import Clock, utc_now
@@ -30,10 +31,11 @@ from generator.threads import Resources
 from tests.support import service
 from tests.support.commands import run
 from tests.support.lake_edits import empty
-from tests.support.nights import QUIET, assert_whole, demo_lake, in_hours, names, published
+from tests.support.nights import FIRST_DAY, QUIET, assert_whole, demo_lake, in_hours, names, published
 from tests.support.service import Failed
 
 pytestmark = pytest.mark.xdist_group("nights")  # one process: the published builds are made once
+EIGHTH, NINTH = (f"{FIRST_DAY + timedelta(days=days)}" for days in (7, 8))  # days of the lake
 
 
 def night(lake: Path, store: FolderStore, clock: Clock = utc_now, **options) -> RunReport:
@@ -153,7 +155,15 @@ def test_a_threshold_can_be_set_on_the_command_line(two) -> None:
     assert report(store)["outcome"] == "published"
 
 
-WRONG = ["--gate tables=1", "--gate sets-lost", "--gate sets-lost=-1", "--gate sets-lost=nan", "--force all"]
+WRONG = [
+    "--expect-day tomorrow",
+    "--expect-day 2026-13-01",
+    "--gate tables=1",
+    "--gate sets-lost",
+    "--gate sets-lost=-1",
+    "--gate sets-lost=nan",
+    "--force all",
+]
 
 
 @pytest.mark.parametrize("wrong", [*WRONG, "--textfile /no/where/x"])
@@ -253,3 +263,61 @@ def test_prunes_what_is_not_kept(two, monkeypatch: pytest.MonkeyPatch) -> None:
     pruned = night(lake, store, rules=RetentionRules(keep=2, grace=timedelta(hours=48)), clock=in_hours(49)).pruned
     assert pruned["builds"] == ids[:1]
     assert [*store.list("builds/")] == sorted(f"builds/{id_}.json" for id_ in (ids[1], live_build_id(store)))
+
+
+def reported(lake: Path, store: Path, *options: object, status: int = 0) -> dict:
+    """Run the command of a night. Return its report."""
+    words = ("nightly", "--lake", lake, "--store", store, "--no-pages", "--json", *options)
+    return json.loads(run(*words, status=status).stdout)
+
+
+@pytest.mark.thorough
+def test_the_outcome_says_whether_the_data_advanced(two, tmp_path: Path) -> None:
+    store, lake, _ = two
+    day = lake / "price_guide" / f"day={NINTH}"
+    day.rename(tmp_path / "later")
+    options = ("--textfile", tmp_path / "night.prom")
+    same = reported(lake, store.root, "--expect-day", EIGHTH, *options)
+    assert (same["outcome"], same["advanced"]) == ("published", False), "the other tables have a new day"
+    assert prometheus(tmp_path / "night.prom")["cardpress_nightly_data_advanced"] == 0
+    stale = reported(lake, store.root, "--expect-day", NINTH, *options, status=1)
+    assert stale["outcome"] == "stale" and f"is of {EIGHTH}, but {NINTH} was expected" in stale["error"]
+    assert stale["live"] == same["build"] and not stale["advanced"]
+    metrics = prometheus(tmp_path / "night.prom")
+    assert metrics['cardpress_nightly_outcome{outcome="stale"}'] == 1 and metrics["cardpress_nightly_success"] == 0
+    (tmp_path / "later").rename(day)
+    new = reported(lake, store.root, "--expect-day", NINTH, *options)
+    assert (new["outcome"], new["advanced"]) == ("published", True)
+    assert (new["data_day_before"], new["data_day"]) == (EIGHTH, NINTH)
+    assert prometheus(tmp_path / "night.prom")["cardpress_nightly_data_advanced"] == 1
+
+
+@pytest.mark.parametrize("day", ["today", "yesterday"])
+@pytest.mark.thorough
+def test_days_can_be_named_by_today(day: str, two) -> None:
+    store, lake, _ = two
+    expected = utc_now().date() - timedelta(days=day == "yesterday")
+    assert f"but {expected} was expected" in reported(lake, store.root, "--expect-day", day, status=1)["error"]
+
+
+@pytest.mark.thorough
+def test_a_prune_that_fails_after_the_publish_says_so(two, tmp_path: Path) -> None:
+    store, lake, _ = two
+    with patch("generator.nightly.steps.prune", side_effect=StoreError("the disk is read-only")):
+        failed = reported(lake, store.root, "--textfile", tmp_path / "prom", status=1)
+    assert (failed["outcome"], failed["failed_step"]) == ("published", "prune")
+    assert live_build_id(store) == failed["build"] == failed["live"]
+    assert failed["error"] == f"the step prune failed: the disk is read-only; {failed['build']} is live"
+    metrics = prometheus(tmp_path / "prom")
+    assert (metrics['cardpress_nightly_failed_step{step="prune"}'], metrics["cardpress_nightly_success"]) == (1, 0)
+
+
+def test_an_error_of_the_system_without_a_file_names_the_step_or_the_command(two) -> None:
+    store, lake, _ = two
+    error = OSError(22, "Invalid argument")
+    with patch("generator.nightly.steps.verify", side_effect=error):
+        failed = run("nightly", "--lake", lake, "--store", store.root, "--no-pages", status=1)
+    assert failed.stderr.splitlines()[-1] == "cardpress: the step verify failed: [Errno 22] Invalid argument"
+    with patch("generator.commands.build.open_lake", side_effect=error):
+        failed = run("build", "--lake", lake, "--store", store.root, status=1)
+    assert failed.stderr.startswith("cardpress: `cardpress build` failed: [Errno 22] Invalid argument; set CARDPRESS_")
