@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from edge_auth.builds import layer_names, layout
-from edge_auth.errors import DamagedObject
 
 URL_FOLDER = "/api/v1/bulk/"
 # The part of the tables without days of their own in the names of the layers.
@@ -62,17 +61,12 @@ def catalogue_of(files: Mapping[str, BulkFile]) -> BulkFile:
 
 def read_manifest(manifest: bytes, digests: Mapping[str, str]) -> dict[str, BulkFile]:
     """Return the files of a manifest, by name. The digests are those of the build's layers, by name."""
-    try:
-        entries: list[dict[str, Any]] = json.loads(manifest)[FILES]
-        return {entry["name"]: _located(entry, digests) for entry in entries}
-    except (ValueError, KeyError, TypeError) as error:
-        raise DamagedObject(f"the manifest of the bulk files cannot be read: {error!r}") from error
+    return {entry["name"]: _located(entry, digests) for entry in json.loads(manifest)[FILES]}
 
 
 def _located(entry: dict[str, Any], digests: Mapping[str, str]) -> BulkFile:
     found = _NAME.fullmatch(entry["name"])
-    if found is None:
-        raise ValueError(f"{entry['name']!r} is not the name of a bulk file")
+    assert found is not None, "the generator writes no other names"
     layer = layer_names.bulk_layer(found["span"] or PART_OF_TABLE[found["table"]])
     suffix, media_type = FORMATS[found["format"]]
     stored = f"{found['stem']}-{entry['sha256'][:STORED_DIGITS]}{suffix}"

@@ -48,7 +48,7 @@ class Identifiers:
         keys = np.frombuffer(b"".join([sha256(value)[:_KEY_BYTES] for value in encoded]), ">u4").astype(np.uint32)
         found = self._keys[rows.start : rows.stop]
         firsts, ends = ((np.searchsorted(found, keys, side) + rows.start).tolist() for side in ("left", "right"))
-        # A call of `_value` for each row takes as long as the rest.
+        # Attributes of this object in the loop would take as long as the rest.
         ids, text, ends_of = self._ids, self._text, self._ends
         return [
             [ids[row] for row in range(first, end) if text[ends_of[row] : ends_of[row + 1]] == value]
@@ -59,13 +59,9 @@ class Identifiers:
         """Return the values of a product by scheme, both by code point. The id may be any integer."""
         first = bisect_left(self._by_id, id_, key=self._ids.__getitem__)
         of_id = (self._by_id[place] for place in range(first, len(self._by_id)))
-        rows = list(takewhile(lambda row: self._ids[row] == id_, of_id))
+        rows, text, ends = list(takewhile(lambda row: self._ids[row] == id_, of_id)), self._text, self._ends
         found = {
-            scheme: sorted(bytes(self._value(row)).decode() for row in rows if row in rows_of)
+            scheme: sorted(str(text[ends[row] : ends[row + 1]], "utf-8") for row in rows if row in rows_of)
             for scheme, rows_of in self._rows_of.items()
         }
         return {scheme: values for scheme, values in found.items() if values}
-
-    def _value(self, row: int) -> memoryview:
-        """Return a value in UTF-8."""
-        return self._text[self._ends[row] : self._ends[row + 1]]

@@ -94,20 +94,13 @@ NO_BUILD_ID = "0000-00-00-000000000000"
 
 
 def build_id(as_of: str, digests: dict[str, str]) -> str:
-    """Return the id of a build: its as-of day and a hash of its layers' digests.
-
-    The same lake gives the same id on every machine.
-    """
+    """Return the id of a build, the same on every machine: its as-of day and a hash of its layers' digests."""
     listed = json.dumps([as_of, sorted(item for item in digests.items() if layer_names.counts_in_id(item[0]))])
     return f"{as_of}-{hashlib.sha256(listed.encode()).hexdigest()[:12]}"
 
 
 def record_name(id_: str) -> str:
-    """Return the name of a build's record.
-
-    Raises:
-        UnknownBuild: The text is not the id of a build, so it must not become part of a path.
-    """
+    """Return the name of a build's record, or raise UnknownBuild: another text must not become part of a path."""
     if not _BUILD_ID.fullmatch(id_):
         raise UnknownBuild(
             f"{id_!r} is not the id of a build (such as 2026-08-22-0123456789ab): "
@@ -136,19 +129,9 @@ def changes_name(from_: str, to: str) -> str:
     return f"{CHANGES}{pair(from_, to)}{_JSON}"
 
 
-def report_name(run: str) -> str:
-    """Return the name of the report of a nightly run."""
-    return f"{REPORTS}{run}{_JSON}"
-
-
 def page_name(run: str, page: str) -> str:
     """Return the name of a page of a nightly run."""
     return f"{NIGHT_PAGES}{run}/{page}"
-
-
-def run_of_page(name: str) -> str:
-    """Return the run that a page belongs to."""
-    return name.removeprefix(NIGHT_PAGES).partition("/")[0]
 
 
 def intent_name(id_: str, nonce: str) -> str:
@@ -169,12 +152,6 @@ def layer_folder(layer: str, digest: str) -> str:
 def layer_folder_of(name: str) -> str:
     """Return the folder of the layer that an object below `layers/` belongs to."""
     return "/".join(name.split("/")[:3]) + "/"
-
-
-def layer_of_folder(folder: str) -> tuple[str, str]:
-    """Return the name and the digest of the layer in a folder."""
-    _, layer, digest, *_ = folder.split("/")
-    return layer, digest
 
 
 def id_of(name: str) -> str:

@@ -28,7 +28,7 @@ The key of a list of Movers is `{window}/{by}/{direction}/{kind}/{floor}`, follo
 in a list of one game. The floor is the lowest price that `then` may have.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import product
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -70,25 +70,19 @@ class Market:
     """
 
     def __init__(self, layer: Layer):
-        rows = layer.table(GROUPS).to_pylist()
-        groups = [
-            Group(
-                row["game_folded"],
-                row["line"].encode(),
-                row["head"].encode(),
-                layout.market_group(row["id_expansion"], row["game_folded"]),
-            )
-            for row in rows
-        ]
         self.sets: dict[int, Group] = {}
         self.games: dict[str, Group] = {}
         self.documents: dict[str, Group] = {}
-        for row, group in zip(rows, groups, strict=True):
+        found: list[tuple[dict[str, Any], Group]] = []
+        for row in layer.table(GROUPS).to_pylist():
+            id_, game = row["id_expansion"], row["game_folded"]
+            group = Group(game, row["line"].encode(), row["head"].encode(), layout.market_group(id_, game))
+            found.append((row, group))
             if row["by"] == "set":
-                self.sets[row["id_expansion"]] = self.documents[f"market/sets/{row['id_expansion']}.json"] = group
+                self.sets[id_] = self.documents[f"market/sets/{id_}.json"] = group
             else:
-                self.games[row["game_folded"]] = self.documents[f"market/games/{row['place']}.json"] = group
-        self.lists = {(by, sort): _ranked(rows, groups, by, sort) for by, sort in product(GROUPINGS, SORTS)}
+                self.games[game] = self.documents[f"market/games/{row['place']}.json"] = group
+        self.lists = {(by, sort): _ranked(found, by, sort) for by, sort in product(GROUPINGS, SORTS)}
 
     def rows(self, by: str, sort: str, order: str | None = None, game: str | None = None) -> list[bytes]:
         """Return the rows of a list as JSON, those without the key last. The game is a folded name."""
@@ -98,14 +92,9 @@ class Market:
         return [group.line for group in (*with_key, *without_key) if game is None or group.game == game]
 
 
-def history(group: Group, points: bytes) -> bytes:
-    """Return the history of a group as JSON, with its points joined by `bodies.BETWEEN`."""
-    return b"".join((group.head[:-1], b',"points":[\n', points, b"\n]}\n"))
-
-
-def _ranked(rows: list[dict[str, Any]], groups: list[Group], by: str, sort: str) -> tuple[list[Group], list[Group]]:
+def _ranked(rows: Sequence[tuple[dict[str, Any], Group]], by: str, sort: str) -> tuple[list[Group], list[Group]]:
     """Return the groups with the key of a sort in its default order, and those without it in the order of ties."""
-    found = [(row[f"rank_{sort}"], group) for row, group in zip(rows, groups, strict=True) if row["by"] == by]
+    found = [(row[f"rank_{sort}"], group) for row, group in rows if row["by"] == by]
     with_key = sorted(((rank, group) for rank, group in found if rank is not None), key=itemgetter(0))
     return [group for _, group in with_key], [group for rank, group in found if rank is None]
 

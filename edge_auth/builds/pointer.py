@@ -10,17 +10,15 @@ from edge_auth.store.interface import Store, parse_json
 
 @dataclass(frozen=True)
 class Pointer:
-    """The object that names the live build.
+    """The object that names the live build. Its lists begin with the newest.
 
     Attributes:
-        build: The live build.
-        previous: The builds that were live before, newest first.
+        previous: The builds that were live before.
         hold: Whether a rollback has blocked publishing.
         nonce: A random text that makes each pointer unique.
-        ended: When earlier builds stopped being live (`YYYY-MM-DDTHH:MM:SSZ`). Clients may name them in X-Build for a
-            while longer.
-        moved_from: For each move of the pointer the build that it left, newest first.
-        failed: The builds that failed their smoke test, newest first. Only a person publishes them.
+        ended: When builds stopped being live. Clients may name them in X-Build for a while longer.
+        moved_from: For each move of the pointer the build that it left.
+        failed: The builds that failed their smoke test. Only a person publishes them.
     """
 
     build: str

@@ -30,6 +30,7 @@ import pyarrow as pa
 from edge_auth.builds.index import only_chunk, text_column
 
 WORDS, SUFFIXES, SUBSTRINGS, NAMES = "words", "suffixes", "pieces", "names"
+_MASKS = ("products", "starts", "with_sets")  # columns of `pieces`
 _KEY_BYTES = 8
 _MAX_SUBSTRING_CHARACTERS = 2
 _MIN_SUBSTRING_SHARE = 1 / 32  # of all products
@@ -50,9 +51,8 @@ class Vocabulary:
         self._suffixes = SortedTexts(text, self._ends[self._word] + start, self._ends[1:][self._word])
         self._at_start = start == 0
         self._of_sets = self._sets.lengths(np.arange(len(words))) > 0
-        self._substrings, self._substrings_at_start, self._substrings_with_sets = (
-            _by_substring(substrings, column) for column in ("products", "starts", "with_sets")
-        )
+        masks = zip(*(only_chunk(substrings, name) for name in _MASKS), strict=True)
+        self._substrings = dict(zip(substrings["piece"].to_pylist(), masks, strict=True))
 
     @property
     def characters(self) -> list[str]:
@@ -62,13 +62,13 @@ class Vocabulary:
     def mask(self, text: str) -> np.ndarray:
         """Return which products have a name with a word that contains a folded text: bool, by ordinal."""
         if text in self._substrings:
-            return _unpack(self._substrings[text], self._count)
+            return self._stored(text, 0)
         return self._mask_of(self._words_with(text))
 
     def mask_with_sets(self, text: str) -> np.ndarray:
         """Return which products have a word that contains a folded text in their name or in that of their set."""
-        if text in self._substrings_with_sets:
-            return _unpack(self._substrings_with_sets[text], self._count)
+        if text in self._substrings:
+            return self._stored(text, 2)
         words = self._words_with(text)
         mask = self._mask_of(words)
         for start, end in self._ranges_of_sets(words):
@@ -117,10 +117,14 @@ class Vocabulary:
 
     def start_mask(self, text: str) -> np.ndarray:
         """Return which products have a name in which a word begins with a folded text: bool, by ordinal."""
-        if text in self._substrings_at_start:
-            return _unpack(self._substrings_at_start[text], self._count)
+        if text in self._substrings:
+            return self._stored(text, 1)
         found = self._suffixes.beginning_with(text.encode())
         return self._mask_of(self._word[found].compress(self._at_start[found]))
+
+    def _stored(self, text: str, mask: int) -> np.ndarray:
+        bits = np.frombuffer(self._substrings[text][mask].as_buffer(), np.uint8)
+        return np.unpackbits(bits, count=self._count).view(bool)
 
     def _mask_of(self, words: np.ndarray) -> np.ndarray:
         mask = np.zeros(self._count, bool)
@@ -307,16 +311,8 @@ def _substrings(word: str) -> set[str]:
 
 def _substring_rows(substrings: list[str], *masks: Iterable[np.ndarray]) -> pa.Table:
     packed = (pa.array([np.packbits(one).tobytes() for one in kind], pa.large_binary()) for kind in masks)
-    columns = dict(zip(("products", "starts", "with_sets"), packed, strict=True))
+    columns = dict(zip(_MASKS, packed, strict=True))
     return pa.table({"piece": pa.array(substrings, pa.string()), **columns})
-
-
-def _by_substring(substrings: pa.Table, column: str) -> dict[str, pa.Scalar]:
-    return dict(zip(substrings["piece"].to_pylist(), only_chunk(substrings, column), strict=True))
-
-
-def _unpack(bits: pa.Scalar, count: int) -> np.ndarray:
-    return np.unpackbits(np.frombuffer(bits.as_buffer(), np.uint8), count=count).view(bool)
 
 
 def _prefix_keys(text: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:

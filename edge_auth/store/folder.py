@@ -49,7 +49,11 @@ class FolderStore(Store):
                 return file.read()
         # A card detail reads several ranges for one answer. Path and file objects would triple the time of each.
         try:
-            data = _read_range(f"{self.root}/{name}", offset, length)
+            handle = os.open(f"{self.root}/{name}", os.O_RDONLY)
+            try:
+                data = os.pread(handle, length, offset)
+            finally:
+                os.close(handle)
         except OSError as error:
             raise _translated(error, self, name) from error
         if len(data) != length:
@@ -66,7 +70,9 @@ class FolderStore(Store):
             data = self.get(name)
         except MissingObject:
             return None
-        return known if known is not None and data == known.data else Versioned(data, _etag(data))
+        if known is not None and data == known.data:
+            return known
+        return Versioned(data, hashlib.sha256(data).hexdigest())
 
     def put(self, name: str, data: bytes, headers: Mapping[str, str] | None = None) -> None:
         self._try_disk()
@@ -197,18 +203,6 @@ def _listed(name: str, file: "Path | os.DirEntry[str]") -> Listed | None:
     except OSError:  # it was deleted after it was listed
         return None
     return Listed(name, stat.st_size, stat.st_mtime, f"{stat.st_size}-{stat.st_mtime_ns}-{stat.st_ino}")
-
-
-def _read_range(path: str, offset: int, length: int) -> bytes:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        return os.pread(handle, length, offset)
-    finally:
-        os.close(handle)
-
-
-def _etag(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
 
 
 @contextmanager

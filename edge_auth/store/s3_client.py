@@ -19,17 +19,11 @@ _Result = TypeVar("_Result")
 
 
 class Timeouts(NamedTuple):
-    """How long to wait for a server.
+    """How long to wait for a server."""
 
-    Attributes:
-        attempts: Attempts per request.
-        connect_seconds: Time to connect.
-        read_seconds: Time between two reads of a response.
-    """
-
-    attempts: int
+    attempts: int  # per request
     connect_seconds: float
-    read_seconds: float
+    read_seconds: float  # between two reads of a response
 
 
 class S3Client:

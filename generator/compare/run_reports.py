@@ -148,10 +148,9 @@ def prune_run_reports(store: Store, max_reports: int, max_pages: int) -> None:
     """Delete all run reports but the newest `max_reports`, and all pages but those of the newest `max_pages` runs."""
     reports = sorted(store.list(layout.REPORTS))
     store.delete(reports[:-max_reports])
-    pages = sorted(store.list(layout.NIGHT_PAGES))
-    runs = sorted({layout.run_of_page(page) for page in pages})
-    old_runs = set(runs[:-max_pages])
-    store.delete([page for page in pages if layout.run_of_page(page) in old_runs])
+    pages = [(page, page.split("/")[2]) for page in store.list(layout.NIGHT_PAGES)]
+    old_runs = sorted({run for _, run in pages})[:-max_pages]
+    store.delete([page for page, run in pages if run in old_runs])
 
 
 @dataclass(frozen=True)

@@ -164,7 +164,7 @@ def _write_report(night: Night) -> None:
         report.quarantine = _quarantine(store)
         report.finished = timestamp(night.clock())
         data = json.dumps(report.to_json(), indent=1, ensure_ascii=False, default=str).encode()
-        with_reserve(store, lambda: store.put(layout.report_name(report.run), data + b"\n"))
+        with_reserve(store, lambda: store.put(f"{layout.REPORTS}{report.run}.json", data + b"\n"))
     except _FAILURES as error:
         if report.error is None:
             raise

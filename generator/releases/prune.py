@@ -218,7 +218,7 @@ def _unnamed_files(store: Store, folder: str, files: list[Listed], cutoff: datet
     """Return the files of a needed layer that its index does not name; none if the index is young or unreadable."""
     if any(file.name == folder + INDEX_NAME and not _is_older(file, cutoff) for file in files):
         return []  # a reader may still use the index before this one
-    name, digest = layout.layer_of_folder(folder)
+    _, name, digest, _ = folder.split("/")
     try:
         index = Layer(store, name, digest).index
     except StoreError:

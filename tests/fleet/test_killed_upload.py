@@ -40,7 +40,7 @@ def killed_after(writes: int, proxy: Proxy, *arguments: object) -> int:
 
 def _more_than(writes: int, requests: list[str]) -> bool:
     """Whether something was asked after so many writes."""
-    counts = accumulate(line.startswith(("PUT", "POST")) for line in requests)
+    counts = accumulate(line.startswith(("PUT", "DELETE")) for line in requests)
     return sum(count >= writes for count in counts) > 1
 
 

@@ -102,57 +102,25 @@ def test_a_listing_without_an_end_is_one_clear_line(
         list(store.list("a/"))
 
 
-@pytest.fixture
-def credentials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: S3Server) -> Callable[[str], None]:
-    """Write the credentials of the default profile."""
-    file = tmp_path / "credentials"
-    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
-    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
-
-    def write(key: str) -> None:
-        file.write_text(f"[default]\naws_access_key_id = {key}\naws_secret_access_key = {SECRET}\n")
-
-    return write
-
-
-def test_rotated_credentials_are_read_again(
-    server: S3Server,
-    gate: Callable[..., HabitGate],
-    credentials: Callable[[str], None],
-    monkeypatch: pytest.MonkeyPatch,
+def test_rotated_credentials_are_read_again_and_not_at_every_refused_request(
+    server: S3Server, gate: Callable[..., HabitGate], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    credentials("first")
+    file, made, session = tmp_path / "credentials", [], s3_client.boto3.session.Session
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
+    monkeypatch.setattr(s3_client, "_SECONDS_BETWEEN_SESSIONS", 3600.0)
+    monkeypatch.setattr(s3_client.boto3.session, "Session", lambda: made.append(1) or session())
+    file.write_text(f"[default]\naws_access_key_id = first\naws_secret_access_key = {SECRET}\n")
     started, store = gate("key=first"), open_store(f"s3://{server.bucket()}/prefix", timeout_seconds=5)
     store.put("one", b"1")
     started.habits["key"] = "second"
-    with pytest.raises(StoreError, match="does not know this access key"):
-        store.get("one")
-    credentials("second")
-    monkeypatch.setattr(s3_client, "_SECONDS_BETWEEN_SESSIONS", 0.0)  # some seconds later
-    for work in (
-        store.get,
-        store.stat,
-        store.get_versioned,
-        lambda _: list(store.list("")),
-        lambda n: store.put(n, b""),
-    ):
-        work("one")
-
-
-def test_sessions_are_not_made_for_every_refused_request(
-    server: S3Server,
-    gate: Callable[..., HabitGate],
-    credentials: Callable[[str], None],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    credentials("first")
-    gate("key=second")
-    store, made = open_store(f"s3://{server.bucket()}/prefix", timeout_seconds=5), []
-    session = s3_client.boto3.session.Session
-    monkeypatch.setattr(s3_client.boto3.session, "Session", lambda: made.append(1) or session())
-    monkeypatch.setattr(s3_client, "_SECONDS_BETWEEN_SESSIONS", 3600.0)
     for _ in range(20):
-        with pytest.raises(StoreError):
+        with pytest.raises(StoreError, match="does not know this access key"):
             store.get("one")
     assert len(made) == 1
+    file.write_text(f"[default]\naws_access_key_id = second\naws_secret_access_key = {SECRET}\n")
+    monkeypatch.setattr(s3_client, "_SECONDS_BETWEEN_SESSIONS", 0.0)  # some seconds later
+    for work in (store.get, store.stat, store.get_versioned, lambda name: store.put(name, b"")):
+        work("one")
+    assert list(store.list("")) == ["one"]
