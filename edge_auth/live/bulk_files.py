@@ -51,6 +51,11 @@ class Holder(NamedTuple):
     key_id: str | None
     address: str
 
+    @property
+    def name(self) -> str:
+        """Whose downloads are counted together."""
+        return self.key_id or guest_name(self.address)
+
 
 class StoredBulkFiles:
     """The bulk files of the builds that a store keeps."""
@@ -127,37 +132,30 @@ class Downloads:
     """Counts the downloads that this process sends, by key and by address."""
 
     def __init__(self) -> None:
-        self._held: list[_Counted] = []
+        self._held: list[Holder] = []
         self._lock = Lock()
 
     @contextmanager
     def counted(self, holder: Holder) -> Iterator[None]:
         """Count one more."""
-        one = _Counted(holder.key_id or guest_name(holder.address), address_name(holder.address), not holder.key_id)
         with self._lock:
-            self._require_place(one)
-            self._held.append(one)
+            self._require_place(holder)
+            self._held.append(holder)
         try:
             yield
         finally:
             with self._lock:
-                self._held.remove(one)
+                self._held.remove(holder)
 
-    def _require_place(self, one: "_Counted") -> None:
-        of_key = sum(held.key == one.key for held in self._held)
-        of_address = sum(held.address == one.address for held in self._held)
+    def _require_place(self, holder: Holder) -> None:
+        of_address = sum(address_name(held.address) == address_name(holder.address) for held in self._held)
+        of_key = sum(held.name == holder.name for held in self._held)
         if of_key >= _MAX_DOWNLOADS_OF_A_KEY or of_address >= _MAX_DOWNLOADS_OF_AN_ADDRESS:
             raise _refusal(f"{max(of_key, of_address)} downloads of yours are being sent")
         if len(self._held) >= MAX_DOWNLOADS:
             raise _refusal("too many downloads are being sent")
-        if one.is_guest and sum(held.is_guest for held in self._held) >= _MAX_DOWNLOADS_OF_GUESTS:
+        if holder.key_id is None and sum(held.key_id is None for held in self._held) >= _MAX_DOWNLOADS_OF_GUESTS:
             raise _refusal("too many downloads without a key are being sent")
-
-
-class _Counted(NamedTuple):
-    key: str
-    address: str
-    is_guest: bool
 
 
 def _refusal(why: str) -> RateLimited:
