@@ -109,15 +109,20 @@ def bounded(table: str, **columns: Column) -> dict[str, Column]:
 
 
 def _bounded(table: str, name: str, column: Column) -> Column:
+    most = longest_text(name)
+
     def read_text(line: Line) -> Any:
         value = column.read(line)
-        check_length(table, name, value or "")
+        if value is not None and len(value) > most:
+            check_length(table, name, value)
         return value
 
     def read_offers(line: Line) -> Any:
         value = column.read(line)
-        for text in (text for offer in value or () for text in offer.values() if type(text) is str):
-            check_length(table, name, text, "holds a text of")
+        for offer in value or ():
+            for text in offer.values():
+                if type(text) is str and len(text) > most:
+                    check_length(table, name, text, "holds a text of")
         return value
 
     is_text, is_list = column.type == pa.string(), pa.types.is_list(column.type)

@@ -36,7 +36,6 @@ def find_gaps(lake: LakeWriter, *, numbers_from_names: bool = False) -> list[Gap
     )
     [counts] = select("missing", products=products, expansions=expansions).to_pylist()
     return [
-        *_lists(counts),
         *_names(counts, products),
         *_attributes(counts, numbers_from_names),
         *_prices(lake, products),
@@ -44,16 +43,13 @@ def find_gaps(lake: LakeWriter, *, numbers_from_names: bool = False) -> list[Gap
     ]
 
 
-def _lists(counts: dict[str, int]) -> Iterator[Gap]:
+def _names(counts: dict[str, int], products: pa.Table) -> Iterator[Gap]:
     if not counts["products"]:
         yield Gap("product lists", "without products a build is refused", "download products_singles_G.json")
     elif not counts["singles"]:
         yield Gap("a list of singles", "/cards has sealed products only", "download products_singles_G.json")
     elif not counts["sealed"]:
         yield Gap("a list of sealed products", "/cards has singles only", "download products_nonsingles_G.json")
-
-
-def _names(counts: dict[str, int], products: pa.Table) -> Iterator[Gap]:
     if counts["without_set"]:
         number = counts["sets_without_name"]
         sets = f"names of {number:,} expansion{'s' * (number != 1)}"

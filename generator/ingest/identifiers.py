@@ -36,16 +36,7 @@ _TABLE = "identifiers"
 _COLUMNS = ("id_product", "scheme", "value")
 _KEYS = TableKeys([(name,) for name in _COLUMNS], [(name,) for name in _COLUMNS], integers=frozenset({"id_product"}))
 _MAX_BATCH_ROWS = 50_000  # rows held as Python objects before they become an Arrow batch
-_ROWS = pa.schema(
-    {
-        "file": pa.int32(),
-        "number": pa.int64(),
-        "name": pa.string(),
-        "id_product": pa.int64(),
-        "scheme": pa.string(),
-        "value": pa.string(),
-    }
-)
+_ROWS = pa.schema([("file", pa.int32()), ("number", pa.int64()), ("name", pa.string()), *identifiers_file().schema])
 _PRODUCTS = pa.schema([("id_product", pa.int64()), ("name", pa.string())])
 _CODES = pa.schema([("own", pa.string()), ("printed", pa.string())])
 _SCHEME = re.compile("[a-z0-9_]{1,32}")
@@ -230,19 +221,13 @@ class IdentifierFiles(ImportSource):
         """Leave out the links of cards to products of other names."""
         db.execute("set variable catalogue = $1", [catalogue])
         run_file(db, "imports/identifiers/other_names")
-        [(compared, differ)] = db.execute(
-            "select coalesce(sum(links), 0), coalesce(sum(differ), 0) from skipped"
-        ).fetchall()
+        [(compared, differ)] = db.execute("select sum(links), sum(differ) from skipped").fetchall()
         if compared:
             said = f"{differ:,} of {compared:,} cards have other names than their products: a file in another language"
             message = f"{said}: its links are taken, and names were not compared"
             self.find(NAMES_NOT_COMPARED, "names", FILE, int(compared), message)
-        examples = (
-            "select count(*) over (), value, card, id_product, product from other_names order by id_product, value"
-        )
-        found = db.execute(f"{examples} limit 1").fetchall()
-        if found:
-            count, value, name, product, named = found[0]
+        found = "select count(*) over (), value, card, id_product, product from other_names order by id_product, value"
+        for count, value, name, product, named in db.execute(f"{found} limit 1").fetchall():
             example = f"such as {value} {quoted_json(name)} of id_product {product} {quoted_json(named)}"
             is_taken = OTHER_NAMES in self.accepted
             fate = "taken" if is_taken else f"left out; --accept {OTHER_NAMES} takes them"

@@ -82,14 +82,14 @@ class Lines(ImportSource):
             self.remarks.append(f"{self.incomplete_offers:,} offers lack a price, a seller or a condition: not shown")
 
     @property
-    def summary(self) -> str:
-        lines = sum(file.lines for file in self.files)
-        return f"{lines:,} line{'s' * (lines != 1)}, {len(self.refused):,} refused"
-
-    @property
-    def counts(self) -> dict[str, object]:
+    def counts(self) -> dict[str, int]:
         lines = sum(file.lines for file in self.files)
         return {"lines": lines, "refused": len(self.refused), "incomplete_offers": self.incomplete_offers}
+
+    @property
+    def summary(self) -> str:
+        lines = self.counts["lines"]
+        return f"{lines:,} line{'s' * (lines != 1)}, {len(self.refused):,} refused"
 
 
 @dataclass
@@ -101,8 +101,9 @@ class ScrapedLines(Lines):
     def judge(self, lake: LakeWriter) -> None:
         for file in self.files:
             if self.format.counts:
-                self._judge_counts(file)
-                self._judge_offers(file)
+                lines = file.rows.append_column("place", pa.array(range(len(file.rows)), pa.int64()))
+                self._judge_counts(file, lines)
+                self._judge_offers(file, lines)
             self._judge_times(file)
         if self.format is WATCH_CHECKS:
             self._judge_slugs(lake)
@@ -126,15 +127,13 @@ class ScrapedLines(Lines):
         message = f"line {file.numbers[place]}: {said}{more}{then}"
         self.find(case, file.path, self.format.table.name, count, message, is_refused=True)
 
-    def _judge_counts(self, file: FileLines) -> None:
-        lines = file.rows.append_column("place", pa.array(range(len(file.rows)), pa.int64()))
+    def _judge_counts(self, file: FileLines, lines: pa.Table) -> None:
         names = {"counts": self.format.counts, "lowest": self.format.lowest}
         if found := select("contradictions", names, lines=lines).to_pylist():
             said = self.format.contradiction(**found[0])
             self._doubt(cases.CONTRADICTION, file, len(found), found[0]["place"], said, ": did the page change?")
 
-    def _judge_offers(self, file: FileLines) -> None:
-        lines = file.rows.append_column("place", pa.array(range(len(file.rows)), pa.int64()))
+    def _judge_offers(self, file: FileLines, lines: pa.Table) -> None:
         target, needed = self.format.table.name, self.format.needed
         offers = select("doubtful_offers", {"needed": needed, "known": tuple(CONDITIONS)}, lines=lines).to_pylist()
         unknown = [(one["condition"], one["offers"]) for one in offers if one["condition"] is not None]

@@ -50,10 +50,6 @@ class MarketplaceFiles(ImportSource):
     memory: dict[int, GameImport] = field(default_factory=dict, init=False)
 
     @property
-    def summary(self) -> str:
-        return ""
-
-    @property
     def counts(self) -> dict[str, object]:
         return {"files": [{"path": str(file.path), "what": file.what} for file in self.files]}
 

@@ -92,9 +92,14 @@ def _csv_guide(path: Path, limits: FileLimits) -> Document:
 
 
 def _json_document(path: Path, limits: FileLimits) -> Document:
-    text = _text(path, limits)
+    with open_bounded(path, limits) as file:
+        data = file.read()
+    encoding = encoding_of(data[:4])
     try:
+        text = data.decode(encoding)
         document = json.loads(text, parse_constant=refuse_constant, object_pairs_hook=unrepeated)
+    except UnicodeDecodeError as error:
+        raise IngestError(f"{path}: not JSON: byte {error.start:,} is no {encoding}: save it as UTF-8") from None
     except (ValueError, RecursionError) as error:
         for name in _LISTS:
             if f'"{name}" stands twice' in str(error):
@@ -110,16 +115,6 @@ def _json_document(path: Path, limits: FileLimits) -> Document:
             f"{path}: version {version} of the format: only {_FORMAT_VERSION} can be read: is there a newer cardpress?"
         )
     return Document(_created_at(path, members.get("createdAt")), lists, tuple(sorted(members.keys() - _KNOWN_MEMBERS)))
-
-
-def _text(path: Path, limits: FileLimits) -> str:
-    with open_bounded(path, limits) as file:
-        data = file.read()
-    encoding = encoding_of(data[:4])
-    try:
-        return data.decode(encoding)
-    except UnicodeDecodeError as error:
-        raise IngestError(f"{path}: not JSON: byte {error.start:,} is no {encoding}: save it as UTF-8") from None
 
 
 def _created_at(path: Path, value: Any) -> datetime:

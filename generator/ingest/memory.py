@@ -44,9 +44,6 @@ class GameImport(NamedTuple):
         return self._asdict() | {"accepted": sorted(self.accepted)}
 
 
-Memory = Mapping[int, GameImport]
-
-
 def remembered(lake: LakeWriter) -> dict[int, GameImport]:
     """Return what a lake remembers."""
     data = lake.read_bytes(FILE)
@@ -66,7 +63,7 @@ def _parse(fields: dict[str, object]) -> GameImport:
     return GameImport(str(game) if game else None, str(pattern) if pattern else None, frozenset(accepted))
 
 
-def memory_file(lake: LakeWriter, memory: Memory) -> Iterator[FileChange]:
+def memory_file(lake: LakeWriter, memory: Mapping[int, GameImport]) -> Iterator[FileChange]:
     """Yield the file of what is remembered, if it changes."""
     kept = {str(number): one.as_json() for number, one in sorted(memory.items()) if one != GameImport()}
     data = (json.dumps({"games": kept}, ensure_ascii=False, indent=1) + "\n").encode()

@@ -142,13 +142,12 @@ def held_games(store: Store, record: BuildRecord) -> str:
     for file in waiting_files(store, record):
         if file.game is not None:
             held.setdefault((file.game, file.table), []).append(file)
-    return "; ".join(_held_game(game, table, files) for (game, table), files in sorted(held.items()))
-
-
-def _held_game(game: str, table: str, files: Sequence[QuarantinedFile]) -> str:
-    what = f"{game}'s {_ROWS[table]}" if game != NO_GAME else f"the {_ROWS[table]} of the products without a game"
-    gates = sorted({gate for file in files for gate in file.gates})
-    return f"{what} of {_few([file.day for file in files])} are held ({_few(gates)})"
+    said = []
+    for (game, table), files in sorted(held.items()):
+        what = f"{game}'s {_ROWS[table]}" if game != NO_GAME else f"the {_ROWS[table]} of the products without a game"
+        gates = sorted({gate for file in files for gate in file.gates})
+        said.append(f"{what} of {_few([file.day for file in files])} are held ({_few(gates)})")
+    return "; ".join(said)
 
 
 def describe_waiting(files: Collection[QuarantinedFile], location: str) -> str:

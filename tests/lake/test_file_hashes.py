@@ -33,12 +33,3 @@ def test_the_latest_are_kept() -> None:
 def test_a_whole_lake_is_kept_however_large() -> None:
     remember(*"abcde")
     assert FileHashes().find("a", [1]) == "hash of a"
-
-
-def test_what_is_known_is_not_written_again(cache: Path) -> None:
-    remember("a", "b")
-    before = (cache / "hashes.json").stat().st_mtime_ns
-    known = FileHashes()
-    assert known.find("a", [1])
-    known.save()
-    assert (cache / "hashes.json").stat().st_mtime_ns == before
