@@ -93,22 +93,15 @@ def live_file(state: str, store_location: str) -> Path:
 
 def configuration(shim: ShimPlaces, options: NginxOptions, user: str | None) -> str:
     """Return the text of the configuration. `user` is None if nginx will not start as root."""
-    files = ReadFiles.of(shim)
-    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=True)
-    return environment.from_string(_TEMPLATE.read_text("utf-8")).render(
-        user=user,
-        lua=in_quotes(_TEMPLATE.parent),
-        live=in_quotes(files.live),
-        keys=in_quotes(files.keys),
-        counter=in_quotes(files.counter),
-        socket=in_quotes(options.socket.absolute()),
-        listen=options.listen,
-        folder=in_quotes(options.folder.absolute()),
-        cache_size=options.cache_size,
-        workers=options.workers,
-        log=options.log and in_quotes(options.log.absolute()),
-        metrics_listen=options.metrics_listen,
+    environment = jinja2.Environment(
+        undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=True, finalize=_in_quotes_if_path
     )
+    template = environment.from_string(_TEMPLATE.read_text("utf-8"))
+    return template.render(user=user, lua=_TEMPLATE.parent, **vars(ReadFiles.of(shim)), **vars(options))
+
+
+def _in_quotes_if_path(value: object) -> object:
+    return in_quotes(value.absolute()) if isinstance(value, Path) else value
 
 
 def in_quotes(path: Path) -> str:

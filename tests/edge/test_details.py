@@ -1,12 +1,10 @@
 """Card details are put together from the lines of the Cards and the history, and never from damaged parts."""
 
-import gzip
 import json
 from pathlib import Path
 
 import pytest
 
-from edge_auth.builds import layer_names
 from edge_auth.builds.builds import Build, open_build
 from edge_auth.builds.catalogue import PRICES_MARK
 from edge_auth.errors import StoreError
@@ -50,19 +48,6 @@ def own(made, tmp_path: Path) -> Build:
     for name in store.list(""):
         copy.put(name, store.get(name))
     return open_build(copy, id_)
-
-
-def test_details_have_the_rows_of_the_lake(build, lake_rows):
-    guide = {day: {row["id_product"]: row for row in rows} for day, rows in lake_rows.price_guide.items()}
-    lines = dict(zip(build.catalogue.ids.tolist(), range(60), strict=True))
-    for id_, ordinal in lines.items():
-        detail = json.loads(gzip.decompress(build.card(id_).member))
-        expected = [(day, guide[day][id_]["low"]) for day in sorted(guide) if id_ in guide[day]]
-        assert [(row["day"], row["low"]) for row in detail["history"]["price_guide"]] == expected
-        del detail["history"]
-        assert detail == json.loads(build.catalogue.card_lines.checked_line(ordinal))
-    without = [id_ for id_ in lines if build.periods[layer_names.OPEN_MONTH].index.find_id(id_) is None]
-    assert 5 < len(without) < 55
 
 
 def _fails(build: Build, id_: int) -> None:

@@ -6,12 +6,12 @@ from tests.support.service import ROOT
 
 # After a change that made a package smaller, write its new number here.
 LINES = {
-    "edge_auth": 332,  # its flat modules
-    "edge_auth/api": 2_088,
+    "edge_auth": 293,  # its flat modules
+    "edge_auth/api": 1_715,
     "edge_auth/builds": 2_755,
     "edge_auth/live": 2_952,
-    "edge_auth/search": 889,
-    "edge_auth/serve": 918,
+    "edge_auth/search": 750,
+    "edge_auth/serve": 734,
     "edge_auth/store": 1_469,
     "generator": 1_023,  # its flat modules
     "generator/commands": 2_882,
