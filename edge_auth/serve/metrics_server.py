@@ -64,7 +64,7 @@ class MetricsServer(ThreadingTCPServer):
         except OSError as error:
             if error.errno != errno.ENOSPC:  # the workers make the folder when there is room
                 raise ServeError(f"--state {state}: {error.strerror}") from error
-        registry.register(_Counts(self.folder))
+        registry.register(_AllCounts(self.folder))
         # A worker that outlives this process for a moment must not keep the port open.
         os.register_at_fork(after_in_child=self.socket.close)
 
@@ -91,7 +91,7 @@ class _Handler(MetricsHandler):
             self.send_error(404)
 
 
-class _Counts(Collector):
+class _AllCounts(Collector):
     """The sums over all workers, also those that have ended; the version of the shim; the ages of what it answers."""
 
     def __init__(self, folder: Path):
