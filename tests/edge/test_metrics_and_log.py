@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.support.disks import fill, small_disk
 from tests.support.serving import RunningShim, eventually, listens, run
-from tests.support.small_disk import fill, small_disk
 
 API = "/api/v1"
 CARDS, ME = f"{API}/cards", f"{API}/me"

@@ -19,9 +19,9 @@ from generator.clock import utc_now
 from generator.compare.run_reports import newest_report
 from generator.releases.locks import current_holder, locked
 from tests.support.commands import run
+from tests.support.disks import fill, small_disk
 from tests.support.nights import assert_whole, demo_lake, names, published
 from tests.support.service import ROOT, environment
-from tests.support.small_disk import fill, small_disk
 
 pytestmark = [pytest.mark.xdist_group("nights"), pytest.mark.thorough]
 

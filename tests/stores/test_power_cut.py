@@ -15,7 +15,7 @@ from generator.lake.writer import LakeWriter
 from generator.releases.change_documents import verify_steps
 from tests.nightly.test_nightly import night
 from tests.support.commands import run
-from tests.support.disk_image import mounted, new_disk, power_cuts
+from tests.support.disks import mounted, new_disk, power_cuts
 from tests.support.nights import assert_whole, demo_lake, in_hours, published
 
 pytestmark = pytest.mark.xdist_group("nights")  # one process: the published builds are made once

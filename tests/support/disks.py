@@ -1,6 +1,7 @@
-"""A file system in a file, and copies of that file in mid-write, which hold what a power cut leaves."""
+"""Disks to fill, and to cut off: copies of a file system in a file in mid-write hold what a power cut leaves."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,13 +33,34 @@ def new_disk(image: Path, size: int, folder: Path) -> Iterator[Path]:
 @contextmanager
 def mounted(image: Path, folder: Path) -> Iterator[Path]:
     """Mount the file system of a file at a folder."""
-    folder.mkdir()
-    if subprocess.run(["mount", "-o", _OPTIONS, str(image), str(folder)], capture_output=True).returncode:
-        pytest.skip("only root can mount a disk image")
-    try:
+    with _mounted(folder, "-o", _OPTIONS, str(image)):
         yield folder
+
+
+@contextmanager
+def small_disk(folder: Path, size: int) -> Iterator[Path]:
+    """Mount a disk of some bytes at a folder, which a test can fill."""
+    with _mounted(folder, "-t", "tmpfs", "-o", f"size={size}", "none"):
+        yield folder
+
+
+@contextmanager
+def _mounted(folder: Path, *options: str) -> Iterator[None]:
+    folder.mkdir()
+    if subprocess.run(["mount", *options, str(folder)], capture_output=True).returncode:
+        pytest.skip("only root can mount a disk")
+    try:
+        yield
     finally:
         subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def fill(disk: Path) -> Path:
+    """Fill a disk to the last byte. Return the file that fills it."""
+    filler = disk / "filler"
+    with filler.open("ab") as file:
+        os.posix_fallocate(file.fileno(), file.tell(), shutil.disk_usage(disk).free)
+    return filler
 
 
 @contextmanager
