@@ -40,11 +40,8 @@ class Layer:
             raise DamagedObject(f"{name} in {self.store.location} cannot be read: {error}") from error
 
     def require_whole_files(self) -> None:
-        """Check that a folder holds every pack and file of the layer at its full size; a power cut may have cut them.
-
-        A store across a network confirms what it has stored, so nothing is checked there.
-        """
-        if self.store.local_path(self.folder) is None:
+        """Check that a folder holds every pack and file of the layer at its full size; a power cut may cut them."""
+        if self.store.local_path(self.folder) is None:  # a store across a network has confirmed what it stored
             return
         for file in (*self.index.packs, *self.index.files):
             size = self.store.stat(self.folder + file.name)

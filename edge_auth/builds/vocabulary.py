@@ -146,10 +146,7 @@ class Names:
         self._entries = entries.data
 
     def rows(self, texts: Sequence[bytes]) -> list[int | None]:
-        """Return the row of each text in UTF-8, None for one that stands for no name.
-
-        One search for all keys takes as long as three of `beginning_with`.
-        """
+        """Return the row of each text in UTF-8, None for one that stands for no name. All are searched at once."""
         if not len(self._keys):
             return [None] * len(texts)
         places = self._keys.searchsorted(np.fromiter(map(crc32, texts), np.uint32, len(texts)))
@@ -169,10 +166,7 @@ class Names:
         return next((row for row in rows if bytes(self._text[self._ends[row] : self._ends[row + 1]]) == text), None)
 
     def entries(self, rows: Sequence[int | None]) -> list[bytes | memoryview]:
-        """Return what /cards/named says of the products of some texts, as JSON without the opening brace.
-
-        For a text without a row it is b"".
-        """
+        """Return what /cards/named says of some texts, as JSON without the opening brace; b"" for one without a row."""
         known = np.array([row for row in rows if row is not None], np.intp)
         text, bounds = self._entries, (self._entry_ends.take(known + more).tolist() for more in (0, 1))
         found = iter([text[start:end] for start, end in zip(*bounds, strict=True)])

@@ -204,7 +204,7 @@ class FileCache:
             if total <= max_bytes:
                 break
             if not any(copy.name in hashes for hashes in self._held.values()):
-                _delete(copy)
+                shutil.rmtree(copy) if copy.is_dir() else copy.unlink(missing_ok=True)
                 total -= size
         return total
 
@@ -212,10 +212,3 @@ class FileCache:
 def _size(copy: Path) -> int:
     files = copy.rglob("*") if copy.is_dir() else [copy]
     return sum(file.stat().st_size for file in files if file.is_file())
-
-
-def _delete(copy: Path) -> None:
-    if copy.is_dir():
-        shutil.rmtree(copy, ignore_errors=True)
-    else:
-        copy.unlink(missing_ok=True)

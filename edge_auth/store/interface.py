@@ -52,12 +52,7 @@ class Store(Protocol):
     location: str
 
     def get(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
-        """Return an object, or `length` bytes of it from `offset`.
-
-        Raises:
-            MissingObject: There is no such object.
-            StoreError: The object is shorter than the range.
-        """
+        """Return an object, or `length` bytes of it from `offset`. An absent one raises MissingObject."""
         ...
 
     def get_versioned(
@@ -82,12 +77,9 @@ class Store(Protocol):
         ...
 
     def swap(self, name: str, data: bytes, etag: str | None) -> None:
-        """Replace an object if its tag is still `etag`; with None, create it if it does not exist.
+        """Replace an object if its tag is still `etag`, else raise Conflict; with None, create it if it does not exist.
 
         The new bytes survive a power cut once this returns.
-
-        Raises:
-            Conflict: Another writer changed it first.
         """
         ...
 
@@ -163,12 +155,10 @@ def update_json(store: Store, name: str, change: Callable[[bytes | None], bytes 
     for attempts_left in reversed(range(_MAX_SWAPS)):
         found = store.get_versioned(name)
         data = change(found.data if found else None)
-        if data is None or (found and found.data == data):
-            return
         try:
-            store.swap(name, data, found.etag if found else None)
+            if data is not None and not (found and found.data == data):
+                store.swap(name, data, found.etag if found else None)
+            return
         except Conflict:
             if not attempts_left:
                 raise
-        else:
-            return

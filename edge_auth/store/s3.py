@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from threading import Lock
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from botocore.exceptions import IncompleteReadError, ResponseStreamingError
 from botocore.parsers import ResponseParserError
@@ -41,14 +41,6 @@ _PROBE_LOCK = Lock()
 _QUOTES: dict[tuple[str, str], str] = {}
 
 _Result = TypeVar("_Result")
-
-
-class Head(NamedTuple):
-    """The properties of an object without its bytes; '' for a hash that its writer did not record."""
-
-    size: int
-    etag: str
-    sha256: str
 
 
 class S3Store(Store):
@@ -96,7 +88,7 @@ class S3Store(Store):
 
     def digest(self, name: str) -> Digest | None:
         head = self._head(name)
-        return Digest(head.size, head.sha256, head.etag) if head and head.sha256 else None
+        return head if head and head.sha256 else None
 
     def entries(self, prefix: str, *, deep: bool = True) -> Iterator[Listed]:
         is_name = prefix and not prefix.endswith("/")
@@ -198,11 +190,11 @@ class S3Store(Store):
                 )
             if length not in (None, len(data)):
                 raise ValueError(f"ends at {first + len(data)}, expected {first + length} bytes")
-            return Versioned(data, head.etag)
+            return Versioned(data, head.state)
 
         return self._run(name, read)
 
-    def _head(self, name: str) -> Head | None:
+    def _head(self, name: str) -> Digest | None:
         """Return the head of an object, or None if it does not exist."""
         target = self._target(name)
         try:
@@ -297,8 +289,8 @@ class S3Store(Store):
         raise problem
 
 
-def _head(response: dict[str, Any]) -> Head:
-    """Return the head in a response. It has the SHA-256 that the writer recorded, or that S3 computed."""
+def _head(response: dict[str, Any]) -> Digest:
+    """Return the head in a response. It has the SHA-256 that the writer recorded, or that S3 computed, or ''."""
     if "ContentLength" not in response:
         raise ValueError("a response without length")
     computed = response.get("ChecksumSHA256", "")
@@ -306,7 +298,7 @@ def _head(response: dict[str, Any]) -> Head:
         computed = b64decode(computed, validate=True).hex()
     sha256 = response.get("Metadata", {}).get("sha256", computed)
     etag = response.get("ETag", "").strip('"')
-    return Head(response["ContentLength"], etag, sha256 if _SHA256.fullmatch(sha256) else "")
+    return Digest(response["ContentLength"], sha256 if _SHA256.fullmatch(sha256) else "", etag)
 
 
 def _pauses(attempts: int) -> Iterator[float]:

@@ -50,13 +50,9 @@ def test_nights_with_lake_and_store_in_a_bucket(
     server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each night the server has another habit. At the end the store is as that of the same nights in folders."""
-    nights_in_a_bucket(server, tmp_path, monkeypatch, int(os.environ.get("NIGHTS", 4)))
-
-
-def nights_in_a_bucket(server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nights: int) -> None:
     bucket, folder, page = server.bucket(), tmp_path / "lake", tmp_path / "page.jsonl"
     lake, store, table = f"s3://{bucket}/lake", f"s3://{bucket}/store", tmp_path / "expansions.csv"
-    for night in range(nights):
+    for night in range(int(os.environ.get("NIGHTS", 4))):
         habit = NIGHTS[night % len(NIGHTS)]
         demo_lake(folder, 2 + night, 40)
         for path in (path for path in folder.rglob("*") if path.is_file()):

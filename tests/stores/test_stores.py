@@ -100,18 +100,6 @@ def test_names(store: Store) -> None:
     assert list(store.list("")) == ["oddly"]
 
 
-@pytest.mark.thorough
-def test_more_than_a_page_of_a_listing(server: S3Server) -> None:
-    store = open_store(f"s3://{server.bucket()}/prefix")
-    names = [f"many/{number:04}" for number in range(1005)]
-    store.put("other", b"")
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda name: store.put(name, b"1"), names))
-    assert list(store.list("many/")) == names
-    store.delete(names)
-    assert list(store.list("")) == ["other"]
-
-
 def test_entries_say_how_large_and_how_old(store: Store) -> None:
     before = time.time()
     for name, data in (("a/one", b"1"), ("a/two", b"22"), ("a.json", b"333"), ("a.json.more", b"")):
