@@ -80,7 +80,7 @@ def test_the_command_tells_what_it_wrote_and_what_comes_next(made):
     assert lines[-1] == f"cardpress build --lake '{lake}' --publish"
     assert [line.split()[0] for line in lines[:-1]] == list(TABLES)
     assert re.search(r"^products +2,000 rows$", result.stdout, re.M)
-    assert "90 of 90 days" in result.stderr
+    assert result.stderr == "days: 90 done\n"
 
 
 @pytest.mark.parametrize("arguments", [["--products", "0"], ["--days", "0"], ["--seed", "-1"], ["--days", "x"]])
