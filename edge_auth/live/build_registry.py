@@ -188,8 +188,8 @@ class BuildRegistry:
         self.last_error = str(error) or repr(error)
         self._no_build = error if isinstance(error, NoLiveBuild) else StoreError(self.last_error)
         if self._live is not None:
-            message = f"the pointer cannot be followed, build {self._live.id} stays live here: {self.last_error}"
-            self._log.once(message)
+            stays = f"build {self._live.id} stays live here"
+            self._log.once(f"the pointer cannot be followed, {stays}: {self.last_error}")
         elif self._copies is not None and self._live_file is not None:
             with suppress(Exception):  # the build that was live here before this start, as far as its copies are here
                 self._go_live(self._open(self._live_file.read_text()))

@@ -111,11 +111,10 @@ class KeyFile:
         progress: Callable[[int], Any] = lambda number: nullcontext(),
         on_broken: Callable[[KeyFormatError], object] = raised,
     ) -> list[KeyRecord]:
-        """Return all records, the oldest first.
+        """Return all records, the oldest first. `on_broken` takes the error of each that cannot be read.
 
         Args:
             progress: Returns the context of a bar of so many steps, whose `update` counts them.
-            on_broken: Takes the error of each record that cannot be read.
         """
         hashes, found = self.hashes(), list[KeyRecord]()
 

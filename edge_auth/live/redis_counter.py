@@ -44,9 +44,7 @@ class RedisCounter:
 
     Args:
         prefix: The first part of the names of this store's counts.
-        machine: The counter of this machine.
         fell_back: Called for each request that the server did not count.
-        pause: Waits between two attempts to reach a server that failed.
     """
 
     def __init__(
@@ -152,8 +150,7 @@ def _connect(url: str, timeout_seconds: float) -> redis.Redis:
 def plain_url(url: str) -> str:
     """Return a URL as redis-py accepts it: Valkey's schemes become Redis's.
 
-    Raises:
-        ValueError: The text is not such a URL. The message does not repeat the text, which may contain a password.
+    For other texts it raises ValueError, whose message does not repeat the text, which may contain a password.
     """
     for scheme in ("valkey", "valkeys"):
         if url.startswith(f"{scheme}://"):
