@@ -48,7 +48,7 @@ class Search(NamedTuple):
 
     Attributes:
         reverse: Whether the order is the opposite of the sort's default order.
-        ranks: The first rank and the end of the products in the price range, in the sort `price_sort`.
+        ranks: The first rank and the end of the products in the price range, in the sort of `price_sort`.
         best: The words of `q` or `find` in their order, joined by single spaces, if the best matches come first; the
             sort then orders matches that are equally good. Else None.
     """
@@ -58,11 +58,6 @@ class Search(NamedTuple):
     reverse: bool = False
     ranks: tuple[int, int] | None = None
     best: str | None = None
-
-    @property
-    def price_sort(self) -> str:
-        """The sort whose price the price range bounds."""
-        return price_sort(self.sort)
 
 
 def price_sort(sort: str) -> str:

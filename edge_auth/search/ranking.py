@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from edge_auth.builds.catalogue import Catalogue
-from edge_auth.search.query import Filter, Part, Search
+from edge_auth.search.query import Filter, Part, Search, price_sort
 
 # Matches are sorted by rank, or the ranking is scanned until enough are found. To sort a match takes as long as to scan
 # this many products.
@@ -37,7 +37,7 @@ def _masks(catalogue: Catalogue, search: Search) -> Iterator[np.ndarray]:
         yield mask_of_filter(catalogue, one)
     if search.ranks is not None:
         start, stop = search.ranks
-        yield catalogue.rank[search.price_sort] - np.uint32(start) < np.uint32(stop - start)
+        yield catalogue.rank[price_sort(search.sort)] - np.uint32(start) < np.uint32(stop - start)
 
 
 def mask_of_filter(catalogue: Catalogue, one: Filter) -> np.ndarray:
@@ -99,7 +99,7 @@ def first_matches(catalogue: Catalogue, search: Search, count: int) -> ResultPag
 
 def cheap_page(catalogue: Catalogue, search: Search, offset: int, limit: int) -> ResultPage | None:
     """Return a page of a search that finds a part of a ranking, or the first page of another one, else None."""
-    if not search.filters and (search.ranks is None or search.sort == search.price_sort):
+    if not search.filters and (search.ranks is None or search.sort == price_sort(search.sort)):
         ranking = _ranking(catalogue, search)  # no product is looked at
         return ResultPage(_slice(ranking, offset, limit), sum(map(len, ranking)))
     return None if offset else first_matches(catalogue, search, limit)
@@ -175,7 +175,7 @@ def _ranking(catalogue: Catalogue, search: Search) -> list[np.ndarray]:
     sort by a price, only the products in the price range are in the ranking.
     """
     order = catalogue.order[search.sort]
-    if search.ranks is not None and search.sort == search.price_sort:
+    if search.ranks is not None and search.sort == price_sort(search.sort):
         order = order[slice(*search.ranks)]
         return [order[::-1] if search.reverse else order]
     keyed = catalogue.counts.keyed["all"][search.sort]

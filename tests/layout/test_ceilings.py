@@ -10,7 +10,7 @@ LINES = {
     "edge_auth/api": 1_715,
     "edge_auth/builds": 2_747,
     "edge_auth/live": 2_952,
-    "edge_auth/search": 750,
+    "edge_auth/search": 745,
     "edge_auth/serve": 734,
     "edge_auth/store": 1_444,
     "generator": 1_023,  # its flat modules
