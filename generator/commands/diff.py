@@ -17,7 +17,7 @@ from generator.threads import Resources
 _FORMATS: dict[str, Callable[[Diff, int], Iterator[str]]] = {
     "text": lambda diff, top: (clean(line) + "\n" for line in as_text(make_report(diff, top))),
     "json": lambda diff, top: map(clean_json, as_json(diff)),
-    "html": lambda diff, top: as_html(make_report(diff, top)),
+    "html": lambda diff, top: iter([as_html(make_report(diff, top))]),
 }
 
 

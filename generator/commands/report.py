@@ -43,7 +43,7 @@ def report(build: str | None, store: str, out: Path | None, against: str | None,
         with compare(named_build(opened, against), chosen, resources) as comparison:
             page = diff_page(comparison, DIFF_ROWS, out.name, progress=Progress())
         _write(out.with_name(DIFF_PAGE), page)
-    page = "".join(as_html(summary, DIFF_PAGE if against else None)).encode()
+    page = as_html(summary, DIFF_PAGE if against else None).encode()
     if out:
         _write(out, page)
     else:

@@ -1,7 +1,6 @@
 """Renders a page from a template of `templates/`."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import jinja2
@@ -14,8 +13,8 @@ _TEMPLATES = Path(__file__).with_name("templates")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
-def render(name: str, **values: object) -> Iterator[str]:
-    """Yield the page of `templates/<name>.html.j2` in pieces."""
+def render(name: str, **values: object) -> str:
+    """Return the page of `templates/<name>.html.j2`."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -25,5 +24,5 @@ def render(name: str, **values: object) -> Iterator[str]:
         bytecode_cache=compiled_templates(),
     )
     environment.globals["size"] = plot
-    for piece in environment.get_template(f"{name}.html.j2").generate(**values):
-        yield _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), piece)
+    page = environment.get_template(f"{name}.html.j2").render(**values)
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), page)

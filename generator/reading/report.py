@@ -5,7 +5,7 @@ The pages of a night are the report of its build and the diff to the live build,
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -109,8 +109,8 @@ def write_pages(
             page = diff_page(comparison, DIFF_ROWS, REPORT_PAGE, progress=progress, figures=figures)
         store.put(layout.page_name(report.run, DIFF_PAGE), page)
     summary = summarize_build(store, new, clock, resources)
-    page = _encode(as_html(summary, DIFF_PAGE if report.live_before else None))
-    store.put(layout.page_name(report.run, REPORT_PAGE), page)
+    page = as_html(summary, DIFF_PAGE if report.live_before else None)
+    store.put(layout.page_name(report.run, REPORT_PAGE), page.encode())
     return layout.page_name(report.run, "")
 
 
@@ -119,20 +119,16 @@ def diff_page(
 ) -> bytes:
     """Return the page of the differences between two builds, with a link to the report beside it."""
     with named_faults(comparison):
-        return _encode(diff_as_html(make_report(Diff(comparison, progress), top, figures), build_report))
+        return diff_as_html(make_report(Diff(comparison, progress), top, figures), build_report).encode()
 
 
-def as_html(report: BuildReport, diff_url: str | None = None) -> Iterator[str]:
-    """Yield the page in pieces.
+def as_html(report: BuildReport, diff_url: str | None = None) -> str:
+    """Return the page.
 
     Args:
         diff_url: Relative URL of the page that shows what the build changed, to link to.
     """
-    yield from render("report", report=report, diff_page=diff_url)
-
-
-def _encode(pieces: Iterable[str]) -> bytes:
-    return "".join(pieces).encode()
+    return render("report", report=report, diff_page=diff_url)
 
 
 def summarize_build(store: Store, build: Build, clock: Clock, resources: Resources) -> BuildReport:

@@ -140,7 +140,7 @@ def test_ages_count_up_to_the_clock_and_bands_up_to_the_as_of_day(night: tuple[F
     store, _, said = night
     clock = at(datetime(2025, 12, 24, 6, 30, tzinfo=UTC))
     summary = summarize_build(store, open_build(store, said["build"]), clock, ONE_THREAD)
-    once = "".join(as_html(summary))
+    once = as_html(summary)
     [guide] = [row for row in Tables(once).rows if row and row[0] == "Price guide"]
     assert guide[1:] == ["2025-11-23", "30 d"]  # and 6.5 hours since the end of that day
     assert "Freshness at 2025-12-24 06:30 UTC" in once and "days from their newest row to the as-of day" in once

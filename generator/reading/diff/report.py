@@ -102,13 +102,13 @@ def make_report(diff: Diff, top: int, figures: Figures | None = None) -> DiffRep
     )
 
 
-def as_html(report: DiffReport, build_report: str | None = None) -> Iterator[str]:
-    """Yield the page in pieces.
+def as_html(report: DiffReport, build_report: str | None = None) -> str:
+    """Return the page.
 
     Args:
         build_report: Relative URL of the newer build's report, to link to.
     """
-    yield from render("diff", report=report, build_report=build_report)
+    return render("diff", report=report, build_report=build_report)
 
 
 def as_text(report: DiffReport) -> Iterator[str]:
