@@ -93,28 +93,24 @@ class Comparison:
     @cached_property
     def products(self) -> dict[str, pa.Table]:
         """The tables <side>_prices, by side; <side>_sets is made with them."""
-        made = {side: newest_prices(build) for side, build in self.sides}
-        for side, build in self.sides:
-            sets = map_table(checked_file(build.layers[layer_names.CATALOGUE], SETS)) if build else _NO_SETS
-            self.db.connection.register(f"{side}_prices", made[side])
-            self.db.connection.register(f"{side}_sets", sets)
-        return made
+        self._register("sets", {side: _sets(build) for side, build in self.sides})
+        return self._register("prices", {side: newest_prices(build) for side, build in self.sides})
 
     @cached_property
     def identifiers(self) -> dict[str, pa.Table]:
         """The tables <side>_identifiers, by side."""
         made = {side: read_bulk_table(build, "identifiers", _IDENTIFIERS) for side, build in self.sides}
-        for side, table in made.items():
-            self.db.connection.register(f"{side}_identifiers", table)
-        return made
+        return self._register("identifiers", made)
 
     @cached_property
     def cards(self) -> dict[str, pa.Table]:
         """The tables <side>_cards, by side."""
-        made = {side: card_hashes(build) for side, build in self.sides if build}
-        for side, table in made.items():
-            self.db.connection.register(f"{side}_cards", table)
-        return made
+        return self._register("cards", {side: card_hashes(build) for side, build in self.sides if build})
+
+    def _register(self, name: str, tables: dict[str, pa.Table]) -> dict[str, pa.Table]:
+        for side, table in tables.items():
+            self.db.connection.register(f"{side}_{name}", table)
+        return tables
 
 
 @contextmanager
@@ -136,6 +132,10 @@ def named_faults(comparison: Comparison) -> Iterator[None]:
     except duckdb.Error as error:
         builds = f"{comparison.old.id} and {comparison.new.id}" if comparison.old else comparison.new.id
         raise query_fault(error, f"{builds} cannot be compared", BuildError) from error
+
+
+def _sets(build: Build | None) -> pa.Table:
+    return map_table(checked_file(build.layers[layer_names.CATALOGUE], SETS)) if build else _NO_SETS
 
 
 def newest_prices(build: Build | None) -> pa.Table:
@@ -204,8 +204,6 @@ def _as_source_rows(table: str, rows: pa.Table) -> pa.Table:
 
 def card_hashes(build: Build) -> pa.Table:
     """Return `id` and the hashes of the Cards: `card_sha256` of the line, `product_sha256` of it before its prices."""
-    if layer_names.CATALOGUE not in build.layers:
-        raise BuildError(f"{build.id} has no layer {layer_names.CATALOGUE}")
     catalogue = build.catalogue
     hashes = {"card_sha256": catalogue.digests, "product_sha256": catalogue.product_digests}
     return pa.table({"id": catalogue.ids, **hashes})

@@ -201,7 +201,7 @@ class Diff:
     def _layer_digests(self) -> Iterator[tuple[str, str | None, str | None]]:
         """Yield each layer's name with its digest in the old and in the new build."""
         old, new = self.old.record["layers"], self.new.record["layers"]
-        for name in sorted((old.keys() | new.keys()) - {layer_names.LISTS}):
+        for name in sorted(old.keys() | new.keys()):
             before, after = (layers[name]["digest"] if name in layers else None for layers in (old, new))
             yield name, before, after
 
