@@ -171,16 +171,8 @@ def _take_slot(folder: Path) -> tuple[int, TextIO]:
             lock.close()
             continue
         for kind in ("counter", "histogram"):
-            _allocate(folder / f"{kind}_{slot}.db")
+            with (folder / f"{kind}_{slot}.db").open("ab") as file:
+                # Their space is reserved now: writing to a mapped file on a full disk would end the process.
+                os.posix_fallocate(file.fileno(), 0, _FILE_BYTES)
         return slot, lock
     raise AssertionError("unreachable")
-
-
-def _allocate(file: Path) -> None:
-    """Reserve the disk space of a mapped file now. Writing to it on a full disk would end the process."""
-    handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o666)
-    try:
-        if os.fstat(handle).st_size < _FILE_BYTES:  # a full disk may have left a part of it
-            os.posix_fallocate(handle, 0, _FILE_BYTES)
-    finally:
-        os.close(handle)
