@@ -16,9 +16,10 @@ from generator.demo.lake import write_demo
 from generator.demo.vocabulary import CONDITION_CODES
 from generator.fingerprints.recipe import Fingerprint
 from generator.ingest.catalogue import list_pages_file
-from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, WATCHLIST, ScrapedFormat
+from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, WATCHLIST, LineFormat, ScrapedFormat
 from generator.ingest.marketplace_files import read_marketplace_file
 from generator.ingest.tables import TableFile, expansions_file, products_file
+from generator.ingest.values import InvalidValue
 from generator.lake.files import PRICE_FIGURES
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES
 from generator.lake.tables import (
@@ -86,6 +87,20 @@ def test_lines_give_every_column_of_their_table(line_format: ScrapedFormat) -> N
     table = line_format.table
     assert [line_format.schema.field(name) for name in table.schema.names] == list(table.schema)
     assert {table.product, table.time} <= set(table.schema.names)
+
+
+@pytest.mark.parametrize("line_format", [*SCRAPED_FORMATS, EXPANSIONS, ATTRIBUTES, WATCHLIST], ids=lambda one: one.name)
+def test_each_text_of_a_line_has_a_bound(line_format: LineFormat) -> None:
+    """That of its column in the lake: a longer one is a bad line."""
+    long = f"https://{'x' * 2000}"
+    for name, column in line_format.columns.items():
+        if column.type == pa.string():
+            with pytest.raises(InvalidValue, match=r"column \w+ has more than"):
+                column.read({column.keys[0]: long})
+        elif pa.types.is_list(column.type):
+            for member in (field.name for field in column.type.value_type if field.type == pa.string()):
+                with pytest.raises(InvalidValue, match=f"column {name} holds a text of more than"):
+                    column.read({column.keys[0]: [{member: long}]})
 
 
 def test_the_files_of_imports_have_every_column(tmp_path: Path) -> None:
