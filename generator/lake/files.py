@@ -72,7 +72,6 @@ class LakeFile:
         name: Path within the lake, with `/`.
         day: Day of its partition. None for a table without partitions.
         sha256: Hash of the content, '' until `LakeFiles.with_hashes` has set it.
-        size: In bytes.
         path: Local path of the file, or the path that it will have after `LakeFiles.fetch`.
         held: The sorted ids of the products whose rows are in quarantine: readers leave them out.
     """
@@ -210,11 +209,7 @@ class LakeFiles:
         return files
 
     def check_unchanged(self, files: Iterable[LakeFile] | None = None) -> None:
-        """Raise LakeError if one of some files has changed since it was listed. Copies never change.
-
-        Args:
-            files: None: what this thread fetched last of each table.
-        """
+        """Raise LakeError if a file, or one that this thread fetched last, has changed since it was listed."""
         if files is None:
             files = [file for (thread, _), read in self._read.items() if thread == get_ident() for file in read]
         for name in (file.name for file in files if self._root):
@@ -226,11 +221,10 @@ class LakeFiles:
         return _restored, (self._root or self._store.location, self._max_cache_bytes, self._listing)
 
     def _with_local_hashes(self, files: list[LakeFile]) -> Iterator[LakeFile]:
-        resolved = self._store.location
         for file in files:
             path = f"{self._root}/{file.name}"
             try:
-                sha256 = self._hashes.of_file(f"{resolved}/{file.name}")
+                sha256 = self._hashes.of_file(f"{self._store.location}/{file.name}")
             except OSError as error:
                 raise LakeError(f"{path}: {error.strerror or error}") from error
             yield replace(file, sha256=sha256, path=path, size=self._listing[file.name].size)
@@ -242,7 +236,7 @@ class LakeFiles:
         if not sha256:
             with _as_lake_errors():
                 recorded = self._store.digest(listed.name)  # the SHA-256 that the bucket stores with this version
-            is_same = recorded and recorded.state == listed.state
+            is_same = recorded is not None and recorded.state == listed.state
             sha256 = recorded.sha256 if recorded and is_same else self._download(file)
         self._hashes.add(name, state, sha256)
         return self._at_copy(replace(file, sha256=sha256, size=listed.size))
