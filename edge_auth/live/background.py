@@ -33,8 +33,8 @@ class Poller:
         Thread(target=self._run, daemon=True, name="poller").start()
 
     def refresh(self, timeout_seconds: float) -> None:
-        """Poll soon, and wait until a call that began after this one has ended, or for the timeout."""
-        requested_at = time.monotonic()
+        """Poll soon, and wait until the first call, or one that began after this, has ended, or for the timeout."""
+        requested_at = time.monotonic() if self._started_at >= 0 else 0.0
         self._requested.set()
         with self._ended:
             self._ended.wait_for(lambda: self._started_at >= requested_at, timeout_seconds)
