@@ -173,7 +173,7 @@ class LakeTables:
 
         The rules of the price guide are not checked: the reader of its sorted rows does that.
         """
-        self._open_days(days)
+        self._open_days(days, PRICE_TABLES)
         summarise_offers(self._db, "filtered_checks")
         check_rules(self._db, [table for table in PRICE_TABLES if table != "price_guide"])
         self._db.run(*_REPEATED_CHECKS, *PRICE_SOURCES, "views/month_rows")
@@ -183,8 +183,7 @@ class LakeTables:
     def named_ids(self, days: Period, *tables: str) -> NDArray[np.int64]:
         """Return the sorted ids that tables (default: the price tables) name. Daily tables: on some days."""
         tables = tables or PRICE_TABLES
-        for table in tables:
-            open_table(self._db, table, self._lake.fetch(table, days.first, days.last))
+        self._open_days(days, tables)
         named = " union ".join(f"select id_product from raw.{table}" for table in tables)
         query = f"select distinct id_product from ({named}) where id_product is not null order by 1"
         ids: NDArray[np.int64] = self._db.table(query)[0].to_numpy()
@@ -220,9 +219,8 @@ class LakeTables:
         """Make the views newest_<table>, which read the views all_<table>."""
         self._db.run("sources/price_guide", "views/newest")
 
-    def _open_days(self, days: Period) -> None:
-        """Open the price tables over some days."""
-        for table in PRICE_TABLES:
+    def _open_days(self, days: Period, tables: Iterable[str]) -> None:
+        for table in tables:
             open_table(self._db, table, self._lake.fetch(table, days.first, days.last))
 
     def _open(self, *tables: str) -> None:

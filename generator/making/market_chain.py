@@ -189,13 +189,10 @@ class MarketChain:
 
     def _sums(self, amounts: _Integers | _Flags) -> _Integers:
         """Return the sums of a table of amounts, by group and day."""
-        if int(amounts.max(initial=0)) * len(amounts) >= _TOO_HIGH:
-            self._check(self._of_groups(self._of_sets(amounts.astype(np.float64))))
-        return self._of_groups(self._of_sets(amounts))
-
-    def _check(self, sums: NDArray[np.float64]) -> None:
-        if sums.max() >= _TOO_HIGH:
+        may_be_too_high = int(amounts.max(initial=0)) * len(amounts) >= _TOO_HIGH
+        if may_be_too_high and self._of_groups(self._of_sets(amounts.astype(np.float64))).max() >= _TOO_HIGH:
             raise LakeError("price_guide: the prices of a game or set sum to more than 90,000,000,000,000,000 on a day")
+        return self._of_groups(self._of_sets(amounts))
 
     def _of_sets(self, amounts: NDArray[Any]) -> NDArray[Any]:
         """Return the sums of a table by set."""
@@ -204,11 +201,7 @@ class MarketChain:
         return sums
 
     def _of_groups(self, sums: NDArray[Any], of_games: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Return sums by set, followed by those of the games.
-
-        Args:
-            of_games: The sums by set of which those of the games are made, if they are others.
-        """
+        """Return sums by set, followed by those of the games, which may be made of other sums by set."""
         games = np.zeros((len(self._groups.games), sums.shape[1]), sums.dtype)
         in_game = self._game_of_set >= 0
         parts = sums if of_games is None else of_games
@@ -227,8 +220,7 @@ class MarketChain:
     def _pairs(self, prices: _Integers, before: _Integers, last_day: _Integers) -> tuple[_Integers, _Integers]:
         """Return the sums by set of the prices of singles that have one of one finish on both of two days, on each.
 
-        Args:
-            before: The column of the earlier day by set and day. -1 for the set's row of `last_day`.
+        `before` is the column of the earlier day by set and day, -1 for the set's row of `last_day`.
         """
         kept = np.where(self._price_day == last_day[self._set_of_row], self._cents, _NO_PRICE)
         table = np.column_stack([kept, prices])

@@ -149,16 +149,12 @@ def _checked(db: Database, batches: pa.RecordBatchReader) -> Iterator[pa.RecordB
     """
     last_key = None
     for batch in batches:
-        if _has_null_id(batch) or _repeats(batch, last_key) or not all(map(_are_prices, batch.columns[2:])):
+        if batch["id_product"].null_count or _repeats(batch, last_key) or not all(map(_are_prices, batch.columns[2:])):
             batches.close()  # a connection has one result at a time
             check_rules(db, [GUIDE])
             raise BuildError("rows of the price guide break a rule, and its checks do not say which")
         yield batch
         last_key = _key(batch, -1)
-
-
-def _has_null_id(batch: pa.RecordBatch) -> bool:
-    return bool(batch["id_product"].null_count)
 
 
 def _are_prices(numbers: pa.Array) -> bool:

@@ -42,7 +42,7 @@ class Period:
         """Return the months of the period, each cut to it."""
         months, first = [], self.first
         while first <= self.last:
-            last = min(_last_of_month(first), self.last)
+            last = min(first.replace(day=calendar.monthrange(first.year, first.month)[1]), self.last)
             months.append(Period(self.name, first, last))
             first = last + timedelta(days=1)
         return months
@@ -87,7 +87,3 @@ def history_period(as_of: date, day: date) -> Period:
 
 def _closed_year(year: int, month: date) -> Period:
     return Period(f"{year:04d}", date(year, 1, 1), min(date(year, 12, 31), month - timedelta(days=1)))
-
-
-def _last_of_month(day: date) -> date:
-    return day.replace(day=calendar.monthrange(day.year, day.month)[1])

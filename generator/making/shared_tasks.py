@@ -121,7 +121,8 @@ def card_tasks(plan: Plan) -> tuple[list[Task], list[Task]]:
     """Return the tasks that every layer with Cards begins with: of the open month, and of each range of products."""
     month = month_tasks(plan, open_month(plan.lake.as_of))
     needs = (*task_names(month), *map(newest_task_name, plan.made_of(plan.closed_layers)))
-    return month, [_products_task(plan, ids, needs) for ids in plan.ranges]
+    closed = plan.closed_layers
+    return month, [Task(f"products {ids}", "", _products, (ids, closed), needs, rows=ids.count) for ids in plan.ranges]
 
 
 def card_rows(work: Work) -> pa.Table:
@@ -153,10 +154,6 @@ def _read(files: list[BinaryIO], size: int) -> bytes:
 def newest_task_name(layer: str) -> str:
     """Return the name of the task that makes the newest rows of a closed period."""
     return f"{layer} newest rows"
-
-
-def _products_task(plan: Plan, ids: ProductRange, needs: tuple[str, ...]) -> Task:
-    return Task(f"products {ids}", "", _products, (ids, plan.closed_layers), needs, rows=ids.count)
 
 
 def _products(work: Work, ids: ProductRange, closed: tuple[str, ...]) -> None:

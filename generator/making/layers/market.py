@@ -141,7 +141,8 @@ def _open_tasks(plan: Plan, month: Period, before: tuple[str, ...]) -> Iterator[
 def _closed_year(work: Work, year: str, months: tuple[str, ...], before: tuple[str, ...]) -> None:
     """Write the layer of a closed year from the bulk files of its months."""
     chain = open_chain(work, before)
-    days = _write_points(work, year, [chain.add(_market_guide(work, [_guide(work, month)])) for month in months])
+    guides = (work.file(layer_names.bulk_layer(month), f"{GUIDE}-{month}") for month in months)
+    days = _write_points(work, year, [chain.add(_market_guide(work, [guide])) for guide in guides])
     with work.db.registered(market_days=with_kept(work, before, days)):
         work.add_file(f"{KEPT}.parquet", to_parquet(work.db.answer("views/market_kept")))
     for stem, table in zip(LAST, chain.last(), strict=True):
@@ -158,11 +159,6 @@ def _open_month(work: Work, before: tuple[str, ...]) -> None:
     work.add_file(f"{INDEXES}.parquet", to_parquet(indexes))
     # DuckDB leaves any bytes in the place of a null number; Arrow's own builders leave zeros.
     work.add_file(f"{GROUPS}.arrow", to_bytes(pa.Table.from_pylist(groups.to_pylist(), groups.schema)))
-
-
-def _guide(work: Work, month: str) -> Path:
-    """Return the bulk file of the price guide of a closed month."""
-    return work.file(layer_names.bulk_layer(month), f"{GUIDE}-{month}")
 
 
 def _market_guide(work: Work, files: Sequence[Path]) -> pa.Table:
