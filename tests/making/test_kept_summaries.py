@@ -13,7 +13,7 @@ from edge_auth.store.folder import FolderStore
 from generator.errors import LakeError
 from generator.lake.lake import Lake, open_lake
 from generator.making.context import BuildContext
-from generator.making.lake_tables import MAX_KEPT, MIN_FILES
+from generator.making.lake_tables import MIN_FILES
 from generator.threads import ONE_THREAD
 from tests.support.lakes.rows import Row, Rows
 from tests.support.lakes.writer import Plain, write
@@ -139,16 +139,3 @@ def test_damaged_summaries_are_not_used(lake: Path) -> None:
     _damage(kept)
     assert _read(lake) == first
     assert [path.read_bytes() for path in _kept(lake)] == [good]
-
-
-def test_the_longest_unused_summaries_are_deleted(lake: Path) -> None:
-    _read(lake)
-    [kept] = _kept(lake)
-    for number in range(MAX_KEPT + 3):
-        other = kept.with_name(f"other-{number}.parquet")
-        other.write_bytes(b"")
-        os.utime(other, (number, number))
-    kept.unlink()
-    _read(lake)
-    left = {path.name for path in _kept(lake)}
-    assert len(left) == MAX_KEPT and kept.name in left and "other-0.parquet" not in left
