@@ -39,9 +39,9 @@ from generator.reading.plot import Bar, Plot, plot
 from generator.reading.render import render
 from generator.reading.sheet import (
     Cell,
+    Chart,
     Column,
-    Figure,
-    Group,
+    PageGroup,
     Record,
     Table,
     counts,
@@ -80,7 +80,7 @@ class BuildReport:
     night: str
     warnings: list[tuple[str, list[str]]]
     tiles: dict[str, str]
-    groups: list[Group]
+    groups: list[PageGroup]
     versions: dict[str, str]
 
 
@@ -108,9 +108,8 @@ def write_pages(
             figures = judged.differences if judged else None
             page = diff_page(comparison, DIFF_ROWS, REPORT_PAGE, progress=progress, figures=figures)
         store.put(layout.page_name(report.run, DIFF_PAGE), page)
-    summary = summarize_build(store, new, clock, resources)
-    page = as_html(summary, DIFF_PAGE if report.live_before else None)
-    store.put(layout.page_name(report.run, REPORT_PAGE), page.encode())
+    summary = as_html(summarize_build(store, new, clock, resources), DIFF_PAGE if report.live_before else None)
+    store.put(layout.page_name(report.run, REPORT_PAGE), summary.encode())
     return layout.page_name(report.run, "")
 
 
@@ -198,22 +197,22 @@ def _groups(
     judgement: _Stored | None,
     nights: list[_Stored],
     records: dict[str, BuildRecord],
-) -> Iterator[Group]:
+) -> Iterator[PageGroup]:
     record = build.record
     sources = sources_table(map(vars, source_ages(record, lambda: moment)))
     ages = [_ages_figure(source, prices["ages"]) for source in dict.fromkeys(row["source"] for row in prices["ages"])]
-    yield Group(f"Freshness at {moment:%Y-%m-%d %H:%M} UTC", some([sources, left_out_table(record)]), ages)
+    yield PageGroup(f"Freshness at {moment:%Y-%m-%d %H:%M} UTC", some([sources, left_out_table(record)]), ages)
     of_games = [_coverage_table(prices["coverage"]), games_table(coverage(prices["game_columns"]))]
     indexes = [_indexes_table(judgement)] if judgement else []
-    yield Group("Products and coverage of prices", some([*of_games, *indexes]))
-    yield Group("Prices", figures=[_prices_figure(price, prices["distribution"]) for price in PRICES])
+    yield PageGroup("Products and coverage of prices", some([*of_games, *indexes]))
+    yield PageGroup("Prices", figures=[_prices_figure(price, prices["distribution"]) for price in PRICES])
     night = next((report for report in nights if report["build"] == build.id), None)
     gates = [gates_table(judgement)] if judgement else []
     steps = [_steps_table(night)] if night else []
     seconds = _layer_seconds(record, nights, records | {build.id: record})
-    yield Group("Gates and time", some([*gates, *steps, layers_table(record, seconds)]))
+    yield PageGroup("Gates and time", some([*gates, *steps, layers_table(record, seconds)]))
     history = _history(nights, records)
-    yield Group("History", [_history_table(history)], [_products_figure(history), _seconds_figure(history)])
+    yield PageGroup("History", [_history_table(history)], [_products_figure(history), _seconds_figure(history)])
 
 
 def _coverage_table(rows: list[Record]) -> Table:
@@ -306,10 +305,10 @@ def _history_table(history: list[Record]) -> Table:
     return table("Builds", columns, history[::-1], "The newest first.", "wide")
 
 
-def _prices_figure(price: str, distribution: list[Record]) -> Figure:
+def _prices_figure(price: str, distribution: list[Record]) -> Chart:
     rows = [row for row in distribution if row["price"] == price]
     kinds = dict.fromkeys(row["kind"] for row in rows)
-    return Figure(
+    return Chart(
         PRICES[price], [_prices_plot(price, kind, [row for row in rows if row["kind"] == kind]) for kind in kinds]
     )
 
@@ -325,13 +324,13 @@ def _band(row: Record) -> str:
     return f"{row['low']:g} euros and above" if row["high"] is None else f"{row['low']:g} to {row['high']:g} euros"
 
 
-def _ages_figure(source: str, rows: list[Record]) -> Figure:
+def _ages_figure(source: str, rows: list[Record]) -> Chart:
     bars = [_age_bar(row) for row in rows if row["source"] == source]
     label = f"Products by the days between the newest row of {source} and the as-of day"
     shown = plot(
         label, bars, x_axis="days before the as-of day", y_axis="products", placeholder="There are no products."
     )
-    return Figure(f"{SOURCE_TITLES[source]}: products by the days from their newest row to the as-of day", [shown])
+    return Chart(f"{SOURCE_TITLES[source]}: products by the days from their newest row to the as-of day", [shown])
 
 
 def _age_bar(row: Record) -> Bar:
@@ -343,7 +342,7 @@ def _age_bar(row: Record) -> Bar:
     return Bar(row["products"], f"{days} days: {row['products']:,}", label=days, color=color)
 
 
-def _products_figure(history: list[Record]) -> Figure:
+def _products_figure(history: list[Record]) -> Chart:
     bars = [
         Bar(
             row["products"], f"{row['build']}: {row['products']:,} products", label=_day_label(place, len(history), row)
@@ -351,10 +350,10 @@ def _products_figure(history: list[Record]) -> Figure:
         for place, row in enumerate(history)
     ]
     label, none = "Products of each build of the history", "No build has products."
-    return Figure("Products, build by build", [plot(label, bars, y_axis="products", placeholder=none)])
+    return Chart("Products, build by build", [plot(label, bars, y_axis="products", placeholder=none)])
 
 
-def _seconds_figure(history: list[Record]) -> Figure:
+def _seconds_figure(history: list[Record]) -> Chart:
     nights = [row for row in history if row["seconds"] is not None]
     bars = [
         Bar(round(row["seconds"]), f"{row['run']}: {row['seconds']:,.1f} s", label=_day_label(place, len(nights), row))
@@ -362,7 +361,7 @@ def _seconds_figure(history: list[Record]) -> Figure:
     ]
     none = "No night took a second or more."
     shown = plot("Seconds of each night", bars, y_axis="seconds", placeholder=none)
-    return Figure("Seconds, night by night", [shown])
+    return Chart("Seconds, night by night", [shown])
 
 
 def _day_label(place: int, bars: int, row: Record) -> str:

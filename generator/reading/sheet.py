@@ -29,7 +29,7 @@ class Cell(NamedTuple):
     url: str = ""
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """A row of a table. A page hides it if its filters name another kind or set."""
 
     cells: tuple[Cell, ...]
@@ -43,13 +43,13 @@ class Table:
 
     title: str
     heads: Sequence[str]
-    rows: Sequence[Row]
+    rows: Sequence[TableRow]
     note: str = ""
     css: str = "sortable"
 
 
 @dataclass(frozen=True)
-class Figure:
+class Chart:
     """Plots with their caption; `sentences` are by the kind of products that a page is filtered by."""
 
     title: str
@@ -58,12 +58,12 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Group:
+class PageGroup:
     """What stands below one heading of a page."""
 
     title: str
     tables: Sequence[Table] = ()
-    figures: Sequence[Figure] = ()
+    figures: Sequence[Chart] = ()
 
 
 # The head of a column, and what makes its cell of a record.
@@ -73,7 +73,7 @@ Column = tuple[str, Callable[[Record], Cell]]
 def table(title: str, columns: Sequence[Column], records: Iterable[Record], note: str = "", css: str = "") -> Table:
     """Return the table of some records. Records of products keep their kind and set for the filters of a page."""
     rows = [
-        Row(
+        TableRow(
             tuple(cell(record) for _, cell in columns),
             "" if record.get("kind") == "all" else record.get("kind") or "",
             set_name(record) if "set_name" in record else "",

@@ -23,9 +23,9 @@ from generator.reading.plot import Bar, Plot, plot
 from generator.reading.render import render
 from generator.reading.sheet import (
     Cell,
+    Chart,
     Column,
-    Figure,
-    Group,
+    PageGroup,
     Record,
     Table,
     as_lines,
@@ -65,7 +65,7 @@ class DiffReport:
     same: bool
     night: NightComparison
     head: list[Table]
-    groups: list[Group]
+    groups: list[PageGroup]
 
     @property
     def sets(self) -> list[str]:
@@ -86,10 +86,10 @@ def make_report(diff: Diff, top: int, figures: Figures | None = None) -> DiffRep
     large = sorted((row for row in fields if row not in daily), key=_differing_items, reverse=True)
     days = [build.as_of.isoformat() for build in builds]
     groups = [
-        Group("Prices", figures=_figures(views)),
-        *(Group(name, some(_price_tables(views, price))) for price, name in PRICES.items()),
-        Group("Products, sets, watchlist, fingerprints", some(_other_tables(views))),
-        Group("Counts", some(_count_tables(views, layers, resources, daily))),
+        PageGroup("Prices", figures=_figures(views)),
+        *(PageGroup(name, some(_price_tables(views, price))) for price, name in PRICES.items()),
+        PageGroup("Products, sets, watchlist, fingerprints", some(_other_tables(views))),
+        PageGroup("Counts", some(_count_tables(views, layers, resources, daily))),
     ]
     return DiffReport(
         ids=[build.id for build in builds],
@@ -267,7 +267,7 @@ def _count_tables(
     yield _fields_table("Fields of prices and of the watchlist", note, daily)
 
 
-def _figures(views: _Views) -> list[Figure]:
+def _figures(views: _Views) -> list[Chart]:
     """Return the figures of the prices, and for each their kinds, in the order of the view `distribution`."""
     moves, bands = views.all("price_counts"), views.all("distribution")
     said = {
@@ -276,7 +276,7 @@ def _figures(views: _Views) -> list[Figure]:
     }
     kinds = list(dict.fromkeys(band["kind"] for band in bands))
     return [
-        Figure(
+        Chart(
             name,
             [
                 _moves_plot(price, kind, [band for band in bands if (band["price"], band["kind"]) == (price, kind)])
