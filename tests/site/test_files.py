@@ -14,7 +14,7 @@ from generator.site.openapi import strict_document
 from generator.site.prose import with_tables
 from tests.support.commands import run
 from tests.support.recorded import Recorded
-from tests.support.service import ROOT, Client, HttpAnswer, Service
+from tests.support.service import ROOT, Client, Service
 
 FILES = site.documents()
 HOME = {"index.html", "index.json"}  # the two forms of /
@@ -76,13 +76,9 @@ def reference(site_service: Service) -> Markup:
     return Markup("".join(client.get(f"/{key}").text for key in REFERENCE))
 
 
-def fetched(visitor: Client, path: str, **headers: str) -> HttpAnswer:
-    return visitor.get(path, **headers)
-
-
 @pytest.mark.parametrize(("path", "key"), PATHS.items())
 def test_every_file_is_sent_without_a_key(visitor: Client, path: str, key: str) -> None:
-    answer = fetched(visitor, path)
+    answer = visitor.get(path)
     assert answer.status == 200
     assert answer.body == FILES[key] or key in WITH_EXAMPLES
     assert answer["Content-Type"] == MEDIA_TYPES[Path(key).suffix]
@@ -92,10 +88,10 @@ def test_every_file_is_sent_without_a_key(visitor: Client, path: str, key: str) 
     assert set(answer["Content-Security-Policy"].split("; ")) == POLICY
     assert answer["X-Build"] and answer["Access-Control-Allow-Origin"] == "*"
     assert answer["X-RateLimit-Limit"] is None
-    packed = fetched(visitor, path, Accept_Encoding="gzip")
+    packed = visitor.get(path, Accept_Encoding="gzip")
     assert packed["Content-Encoding"] == "gzip" and packed.plain == answer.body
     for tag in (answer["ETag"], packed["ETag"]):
-        again = fetched(visitor, path, If_None_Match=tag)
+        again = visitor.get(path, If_None_Match=tag)
         assert (again.status, again.body) == (304, b"")
         assert again["Content-Security-Policy"] == answer["Content-Security-Policy"]
 
@@ -108,10 +104,10 @@ def test_every_file_is_sent_without_a_key(visitor: Client, path: str, key: str) 
      "/explore/status.json", "/explore/scan/index"],
 )  # fmt: skip
 def test_what_is_no_file_is_no_path(visitor: Client, path: str) -> None:
-    answer = fetched(visitor, path)
+    answer = visitor.get(path)
     assert (answer.status, answer.code) == (404, "not_found")
     assert answer["Content-Type"] == "application/json" and answer["Cache-Control"] == "no-store"
-    browser = fetched(visitor, path, Accept="text/html,*/*;q=0.8")
+    browser = visitor.get(path, Accept="text/html,*/*;q=0.8")
     assert browser.status == 404 and "There is no page at this address" in browser.text
     assert browser["Content-Type"] == "text/html; charset=utf-8" and browser["Cache-Control"] == "no-store"
     assert set(browser["Content-Security-Policy"].split("; ")) == POLICY and browser["ETag"] is None
@@ -119,7 +115,7 @@ def test_what_is_no_file_is_no_path(visitor: Client, path: str) -> None:
 
 def test_errors_of_the_api_are_json_for_browsers_too(visitor: Client) -> None:
     for path in ("/api", "/api/v1/nothing", "/api/v1/cards"):
-        assert fetched(visitor, path, Accept="text/html")["Content-Type"] == "application/json"
+        assert visitor.get(path, Accept="text/html")["Content-Type"] == "application/json"
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "OPTIONS", "DELETE"])
@@ -130,16 +126,16 @@ def test_only_get(visitor: Client, method: str) -> None:
 
 
 def test_the_query_and_the_name_of_a_build_are_ignored(visitor: Client) -> None:
-    live = fetched(visitor, "/docs")["X-Build"]
-    assert fetched(visitor, "/docs?v=abc&v=abc&x").status == 200
+    live = visitor.get("/docs")["X-Build"]
+    assert visitor.get("/docs?v=abc&v=abc&x").status == 200
     for named in ("2020-01-01-000000000000", "nothing", "", live):
-        answer = fetched(visitor, "/docs", X_Build=named)
+        answer = visitor.get("/docs", X_Build=named)
         assert (answer.status, answer["X-Build"]) == (200, live)
 
 
 @pytest.mark.parametrize("path", ["/docs", "/docs/theme.css", "/explore/"])
 def test_head_is_get_without_a_body(visitor: Client, path: str) -> None:
-    get, head = fetched(visitor, path), visitor.send("HEAD", path)
+    get, head = visitor.get(path), visitor.send("HEAD", path)
     assert (head.status, head.body) == (200, b"")
     for header in ("Content-Length", "Content-Type", "ETag", "Cache-Control", "Content-Security-Policy"):
         assert head[header] == get[header]
@@ -147,10 +143,10 @@ def test_head_is_get_without_a_body(visitor: Client, path: str) -> None:
 
 
 def test_requests_for_pages_are_not_counted(visitor: Client) -> None:
-    before = fetched(visitor, "/api/v1/openapi.json")
+    before = visitor.get("/api/v1/openapi.json")
     for _ in range(130):
-        assert fetched(visitor, "/docs/theme.css").status == 200
-    after = fetched(visitor, "/api/v1/openapi.json")
+        assert visitor.get("/docs/theme.css").status == 200
+    after = visitor.get("/api/v1/openapi.json")
     if before["X-RateLimit-Reset"] == after["X-RateLimit-Reset"]:
         assert int(after["X-RateLimit-Remaining"]) == int(before["X-RateLimit-Remaining"]) - 1
 
@@ -190,13 +186,13 @@ def test_pages_name_no_other_host_and_hold_no_script_or_style() -> None:
 
 @pytest.mark.parametrize("path", ["/", "/docs", "/docs/cards.html", "/explore", "/explore/scan", "/explore/value"])
 def test_a_page_is_at_most_150_kb_before_images(visitor: Client, path: str) -> None:
-    page = Markup(fetched(visitor, path).text)
+    page = Markup(visitor.get(path).text)
     parts = [
         link or "" for name in ("href", "src") for link in page.values(name) if re.search(r"\.(css|js)\?", link or "")
     ]
     parts += ["/explore/scan-worker.js"] if path.endswith("scan") else []
     assert len(parts) >= 3
-    sizes = [len(fetched(visitor, part, Accept_Encoding="gzip").body) for part in (path, *parts)]
+    sizes = [len(visitor.get(part, Accept_Encoding="gzip").body) for part in (path, *parts)]
     assert sum(sizes) < 150_000
 
 
@@ -214,7 +210,7 @@ def test_links_inside_the_pages_lead_somewhere(visitor: Client) -> None:
             if anchor and not anchor.startswith("/"):
                 assert anchor in identifiers_of(PATHS[path] if path else key), (key, link)
             if path and not path.startswith("https://"):
-                assert path.startswith("/") and fetched(visitor, path).status == 200, (key, link)
+                assert path.startswith("/") and visitor.get(path).status == 200, (key, link)
 
 
 def test_the_reference_says_all_that_the_description_says(description: dict, reference: Markup) -> None:
@@ -239,7 +235,7 @@ def plain(markdown: str) -> str:
 
 
 def test_the_changelog_of_the_site_is_about_the_api(visitor: Client) -> None:
-    text = " ".join(Markup(fetched(visitor, "/docs/changelog.html").text).text.split())
+    text = " ".join(Markup(visitor.get("/docs/changelog.html").text).text.split())
     changes = (ROOT / "CHANGELOG.md").read_text()
     for version in re.findall(r"^## \[(.+?)\]", changes, re.MULTILINE):
         assert version.replace("Unreleased", "Newest") in text
@@ -249,12 +245,12 @@ def test_the_changelog_of_the_site_is_about_the_api(visitor: Client) -> None:
 
 
 def test_llms_txt_stands_where_programs_look(visitor: Client) -> None:
-    assert fetched(visitor, "/llms.txt").text == fetched(visitor, "/docs/llms.txt").text
-    assert "Disallow: /api/" in fetched(visitor, "/robots.txt").text
+    assert visitor.get("/llms.txt").text == visitor.get("/docs/llms.txt").text
+    assert "Disallow: /api/" in visitor.get("/robots.txt").text
 
 
 def test_llms_txt_names_everything(description: dict, visitor: Client, recorded: Recorded) -> None:
-    text = fetched(visitor, "/docs/llms.txt").text
+    text = visitor.get("/docs/llms.txt").text
     assert text.startswith("# ") and text.splitlines()[2].startswith("> ")
     for path, item in description["paths"].items():
         assert f"GET {path}\n" in text
@@ -278,8 +274,3 @@ def test_docs_api_md_is_the_guide_with_all_endpoints(description: dict, recorded
         placed = [parameter["name"] for parameter in item["get"]["parameters"] if parameter["in"] == "query"]
         assert all(f"`{name}`" in row for name in placed)
     assert len(text.split()) < 2_500, "docs/api.md is to be read at a sitting"
-
-
-def test_the_site_is_the_same_on_every_machine() -> None:
-    assert site.documents() == FILES
-    json.dumps({key: content.decode() for key, content in FILES.items() if not key.endswith(".ico")})

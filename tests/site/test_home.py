@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from generator.site import pages as site
-from generator.site.live_examples import NO_EXAMPLES, game_indexes
+from generator.site.live_examples import NO_EXAMPLES
 from tests.site.conftest import Visit
 from tests.site.test_files import POLICY, Markup
 from tests.support.commands import build, run
@@ -141,20 +141,6 @@ def test_it_promises_only_what_the_build_has() -> None:
     words = re.sub(r"\s+", " ", Markup(page.partition("<main")[2].partition("Three requests")[0]).text)
     assert "5 singles, 2 sealed" in words and "14 Jul 2026" in words
     assert not re.search("offer|photo|sets|Watchlist|Pictures|night|never", words)
-
-
-def test_it_leaves_out_games_whose_prices_have_stopped() -> None:
-    """Games whose 90 days have no price or too few, and one whose name is too long for a request."""
-    points = {"Ended": [], "Ending": [{"day": "2026-01-08", "index": 90.0}], "Long": None}
-    row = {"day": "2026-01-08", "index": 90.0, "change_7d_pct": -10.0}
-
-    def answer(target: str) -> dict | None:
-        if "history" not in target:
-            return {"data": [row | {"game": name} for name in points]}
-        found = next(points[name] for name in points if f"game={name}&" in target)
-        return None if found is None else {"points": found}
-
-    assert [(game.name, game.then) for game in game_indexes(answer)] == [("Ending", None)]
 
 
 def test_its_three_requests_work(anonymous: Client, site_service: Service, site_key: str) -> None:

@@ -1,10 +1,9 @@
 """The pages of the market, of sets and of games, and the ways between them and the cards."""
 
-import json
 import re
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 from tests.site.conftest import Visit, ending
 from tests.site.test_accessibility import assert_accessible, overflow
@@ -82,27 +81,6 @@ def test_a_card_leads_to_its_set_its_game_and_its_neighbours(visit: Visit) -> No
     expect(page).to_have_url(ending("#/sets/6204"))
 
 
-def test_a_set_without_a_name_is_called_by_its_number(visit: Visit) -> None:
-    """An answer may have null for the name of a set, and an import calls one `Expansion 6204`: pages show the same."""
-
-    def unname(route: Route) -> None:
-        answer = route.fetch()
-        route.fulfill(response=answer, json=json.loads(json.dumps(answer.json()).replace('"Ashen Peaks"', "null")))
-
-    visit.page.context.route(re.compile(r"/api/v1/(cards|movers|market|facets)\b"), unname)
-    page = visit.enter(f"#/cards/{EMBERFOX}")
-    way = page.get_by_role("navigation", name="Path").get_by_role("link")
-    expect(way).to_have_text(["Market", "Mythgrove", "Expansion 6204"])
-    expect(page).to_have_title(re.compile("Expansion 6204"))
-    way.last.click()
-    expect(page.get_by_role("heading", name="Expansion 6204")).to_be_focused()
-    way.first.click()
-    rows = page.get_by_role("table", name="Market").locator("tbody tr")
-    expect(rows.last).to_contain_text("Expansion 6204")
-    page.goto(f"{visit.base}/explore#/cards?q=emberfox")
-    expect(page.locator(".where").first).to_have_text("Expansion 6204")
-
-
 def test_moves_begin_with_confirmed_ones(visit: Visit) -> None:
     page = visit.enter("#/movers")
     expect(page.get_by_role("radio", name="Confirmed moves")).to_be_checked()
@@ -115,17 +93,6 @@ def test_moves_begin_with_confirmed_ones(visit: Visit) -> None:
     )
 
 
-def test_moves_of_a_build_that_confirms_none(visit: Visit) -> None:
-    def refuse(route: Route) -> None:
-        route.fulfill(status=400, json={"error": {"code": "invalid_parameter", "message": "an older version made it"}})
-
-    visit.page.context.route("**/api/v1/movers?*confirmed=true*", refuse)
-    visit.excused += ("400 (Bad Request)",)
-    page = visit.enter("#/movers")
-    expect(page.get_by_role("table", name="Rose").locator("tbody tr")).to_have_count(1)
-    expect(page.get_by_role("radio", name="Confirmed moves")).to_have_count(0)
-
-
 def test_the_first_page_shows_the_index_of_each_game(visit: Visit) -> None:
     page = visit.open("/")
     games = page.get_by_role("region", name="How does the market move?").get_by_role("listitem")
@@ -135,12 +102,6 @@ def test_the_first_page_shows_the_index_of_each_game(visit: Visit) -> None:
     line = games.get_by_role("img", name="Its index over 90 days: from 100.00 to 110.50").locator("polyline")
     points = (line.get_attribute("points") or "").split()
     assert len(points) == len(DAYS) and (points[0], points[-1]) == ("3.0,25.0", "117.0,3.0")
-
-
-def test_a_set_that_never_had_a_price_says_so(visit: Visit) -> None:
-    visit.excused += ("404 (Not Found)",)
-    page = visit.enter("#/sets/99")
-    expect(page.get_by_role("status")).to_have_text("No card of it ever had a price.")
 
 
 def test_the_pages_are_accessible_and_fit_a_phone(visit: Visit) -> None:

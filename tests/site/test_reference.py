@@ -3,14 +3,11 @@
 import pytest
 from playwright.sync_api import Browser, Error, Locator, Route, expect
 
-from edge_auth.builds import card_lists
 from generator.site.api_reference import page_address, reference
 from tests.site.conftest import Visit, ending
 from tests.support.service import Service
 
 PAGES = reference().pages
-ADDRESSES = ["/docs", page_address("concepts"), *(page_address(page.name) for page in PAGES)]
-TALLEST = 12_000  # pixels, on a screen of 1,440
 
 
 def endpoint(visit: Visit, path: str) -> Locator:
@@ -81,23 +78,6 @@ def test_nothing_moves_when_the_scripts_come(visit: Visit, path: str, width: int
 
 
 @pytest.mark.thorough
-def test_a_refusal_is_shown_like_any_answer(visit: Visit) -> None:
-    status = endpoint(visit, "/api/v1/status")
-    status.get_by_role("button", name="Send").click()
-    expect(body(status)).to_contain_text("unauthorized")
-    assert status.locator(".result").inner_text().startswith("401")
-    visit.excused += ("401 (Unauthorized)",)
-
-
-@pytest.mark.thorough
-def test_the_public_endpoint_asks_for_no_key(visit: Visit) -> None:
-    description = endpoint(visit, "/api/v1/openapi.json")
-    assert description.get_by_label("API key").count() == 0
-    description.get_by_role("button", name="Send").click()
-    expect(body(description)).to_contain_text('"openapi": "3.1.0"')
-
-
-@pytest.mark.thorough
 def test_a_language_is_chosen_for_all_examples(visit: Visit) -> None:
     page = visit.open("/docs/cards.html")
     shown = lambda kind: page.locator(f".in-{kind}").filter(visible=True).count()  # noqa: E731
@@ -143,18 +123,6 @@ def test_it_is_read_without_javascript(browser: Browser, site_service: Service) 
     context.close()
 
 
-@pytest.mark.thorough
-def test_forms_are_filled_in_with_the_example(visit: Visit) -> None:
-    form = endpoint(visit, "/api/v1/watchlist/{slug}/history")
-    assert form.get_by_label("slug").input_value() == "emberfox-ex-asp012"
-    assert form.get_by_label("range").input_value() == "30d"
-    page = visit.open("/docs")
-    first = page.locator(".intro .request")
-    assert first.bounding_box()["y"] + 60 < 900
-    assert "/api/v1/cards?q=Emberfox&limit=1" in first.inner_text()
-    assert '"id_product": 10002' in first.inner_text()
-
-
 def test_the_reference_is_searched(visit: Visit) -> None:
     page = visit.open("/docs")
     page.keyboard.press("/")
@@ -197,18 +165,6 @@ def test_the_search_knows_other_words(visit: Visit) -> None:
 
 
 @pytest.mark.thorough
-def test_the_contents_mark_the_section_even_after_a_jump(visit: Visit) -> None:
-    page = visit.open("/docs/cards.html")
-    current = page.locator('.contents a[aria-current="location"]')
-    expect(page.locator('.contents a[aria-current="page"]')).to_have_text("Cards")
-    for anchor in ("findNamedCards", "CardPage", "FilteredPrice", "listCards"):
-        page.evaluate("(id) => document.getElementById(id).scrollIntoView()", anchor)  # at once, past all others
-        expect(current).to_have_attribute("href", f"#{anchor}")
-        expect(current).to_have_count(1)
-        assert page.locator(".languages").bounding_box()["y"] < 100, "the choice of a language stays visible"
-
-
-@pytest.mark.thorough
 def test_code_is_coloured_and_copied(visit: Visit) -> None:
     page = visit.open("/docs/cards.html")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -217,24 +173,6 @@ def test_code_is_coloured_and_copied(visit: Visit) -> None:
     example.get_by_role("button", name="Copy: Catalogue search, in curl").click()
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.startswith("curl -sS") and copied.endswith('/api/v1/cards?q=Emberfox&limit=1"')
-
-
-@pytest.mark.thorough
-def test_each_heading_and_field_has_an_address(visit: Visit) -> None:
-    page = visit.open("/docs/concepts.html")
-    page.get_by_role("heading", name="Rate limits").get_by_role("link").click()
-    expect(page).to_have_url(ending("/docs/concepts.html#rate-limits"))
-    visit.open("/docs/cards.html")
-    assert page.locator("main :is(dt, tbody th) > code > a:not([href^='#'])").count() == 0
-    page.locator(r"#Card\.rarity").get_by_role("link", name="rarity", exact=True).click()
-    expect(page).to_have_url(ending("/docs/cards.html#Card.rarity"))
-
-
-@pytest.mark.thorough
-def test_no_page_is_taller_than_a_reader_scrolls(visit: Visit) -> None:
-    visit.page.set_viewport_size({"width": 1440, "height": 900})
-    heights = {address: visit.open(address).evaluate("document.documentElement.scrollHeight") for address in ADDRESSES}
-    assert {address: height for address, height in heights.items() if height > TALLEST} == {}
 
 
 @pytest.mark.parametrize(
@@ -251,35 +189,3 @@ def test_an_address_of_the_one_long_page_leads_to_the_place(visit: Visit, old: s
     page = visit.open(f"/docs#{old}")
     expect(page).to_have_url(ending(new))
     expect(page.locator(f"[id='{old}']")).to_be_in_viewport()
-
-
-def test_errors_show_a_message_and_headers_of_answers_their_statuses(visit: Visit) -> None:
-    page = visit.open("/docs/cards.html")
-    message = page.locator('.endpoint[data-path="/api/v1/cards"] .errors q').first
-    expect(message).to_have_text(
-        f"sort must be one of {', '.join((*card_lists.SORTS, card_lists.MATCH_SORT))}, not 'price'"
-    )
-    visit.open("/docs/concepts.html")
-    assert "On 429, 500." in page.locator(r"#answers\.Retry-After").inner_text()
-
-
-@pytest.mark.thorough
-def test_the_code_of_the_guide_names_this_host_and_is_copied(visit: Visit) -> None:
-    page = visit.open("/docs/concepts.html")
-    query = page.locator(".prose .copies", has_text="CREATE SECRET")
-    assert f"{visit.base}/api/v1/bulk/" in query.inner_text() and query.locator(".code-text").count() == 4
-    expect(query.get_by_role("button", name="Copy: code")).to_be_visible()
-
-
-@pytest.mark.thorough
-def test_on_a_phone_headings_are_seen_and_tables_are_not_cut(visit: Visit) -> None:
-    page = visit.page
-    page.set_viewport_size({"width": 390, "height": 844})
-    for place, anchor in (("cards", "listCards"), ("cards", "Card"), ("concepts", "errors")):
-        visit.open(f"/docs/{place}.html#{anchor}")
-        expect(page.locator(f"#{anchor}")).to_be_in_viewport()
-        bar, tools, heading = (page.locator(place).bounding_box() for place in (".top", ".tools", f"#{anchor}"))
-        assert bar["y"] + bar["height"] <= tools["y"] and tools["y"] + tools["height"] <= heading["y"]
-        assert tools["height"] < 100
-    table = visit.open("/docs/cards.html").get_by_role("region", name="Fields of Card", exact=True)
-    assert table.evaluate("({scrollWidth, clientWidth}) => scrollWidth - clientWidth") == 0

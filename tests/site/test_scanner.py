@@ -5,9 +5,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -15,16 +13,13 @@ from PIL import Image, ImageOps
 from playwright.sync_api import Browser, FilePayload, Locator, Page, Request, expect
 
 from bench.scan_photos import photo_of
-from generator.fingerprints.match import match_photo, views
-from generator.fingerprints.pictures import open_picture
+from generator.fingerprints.match import views
 from generator.fingerprints.recipe import fingerprint
-from generator.fingerprints.references import read_index
 from tests.site.conftest import watched_page
 from tests.site.test_accessibility import assert_accessible, overflow
 from tests.support.commands import issue
 from tests.support.selection import mostly_thorough
 from tests.support.service import ROOT, Client, Service
-from tests.support.serving import eventually
 
 pytestmark = pytest.mark.thorough
 
@@ -160,15 +155,6 @@ def test_a_sample_photo_can_be_tried(page: Page, demo_service: tuple[Service, st
     expect(page.locator("#caption")).to_contain_text("The outline of the card.")
 
 
-def test_no_sample_from_another_host(page: Page, demo_service: tuple[Service, str], client: Client) -> None:
-    """A page may not read the pictures of other hosts, so there is none to try."""
-    index = client.get("/api/v1/fingerprints").json | {"image_url": "https://images.example.com/{key}.png"}
-    page.context.route("**/api/v1/fingerprints", lambda route: route.fulfill(json=index))
-    scanner(page, demo_service)
-    expect(page.locator("#index-size")).to_contain_text("pictures of cards")
-    expect(page.get_by_role("button", name="Try a sample photo")).to_be_hidden()
-
-
 def test_a_picture_without_a_card(page: Page, demo_service: tuple[Service, str]) -> None:
     scanner(page, demo_service)
     noise = Image.fromarray(np.random.default_rng(1).integers(0, 256, (30, 21, 3), np.uint8)).resize((420, 600))
@@ -230,15 +216,6 @@ def test_keys(page: Page, demo_service: tuple[Service, str]) -> None:
     assert page.evaluate("sessionStorage.length") == 0
 
 
-def test_an_index_of_another_recipe_is_explained(browser: Browser, site_service: Service, site_key: str) -> None:
-    page = browser.new_page()
-    page.goto(f"http://127.0.0.1:{site_service.port}/explore/scan#key={site_key}")
-    expect(page.get_by_role("status")).to_have_text(
-        "The index has the recipe phash-2. This page knows cardpress-1 only."
-    )
-    page.close()
-
-
 def test_a_card_whose_artwork_another_shares(
     page: Page, demo_service: tuple[Service, str], client: Client, cards: list[dict], drawings: list[Image.Image]
 ) -> None:
@@ -281,51 +258,3 @@ def test_accessible_in_both_themes_at_all_widths(
     for width in (390, 600, 768, 1024, 1440):
         page.set_viewport_size({"width": width, "height": 900})
         assert overflow(page) == [], width
-
-
-# The drawn cards of the demo: no other host is asked for them, and a photo is recognised.
-
-
-@pytest.fixture(scope="module")
-def every_card(client: Client) -> list[dict]:
-    pages = (client.get(f"/api/v1/cards?limit=100&offset={offset}").json["data"] for offset in (0, 100, 200))
-    return [card for page in pages for card in page]
-
-
-def test_pictures_are_served_to_everybody(demo_service: tuple[Service, str], every_card: list[dict]) -> None:
-    anonymous = demo_service[0].client()
-    paths = [card["image"] for card in every_card if card["image"]]
-    assert len(paths) > 200 and {card["image_large"] for card in every_card} <= {None, *paths}
-    for path in paths[::20]:
-        answer = anonymous.get(path)
-        assert (answer.status, answer["Content-Type"]) == (200, "image/svg+xml")
-        assert ElementTree.fromstring(answer.text).tag.endswith("svg")
-    assert anonymous.get("/explore/drawn/0000000000000000.svg").status == 404
-
-
-def test_the_demo_asks_no_other_host_and_logs_nothing(page: Page, demo_service: tuple[Service, str]) -> None:
-    service, key = demo_service
-    page.goto(f"http://127.0.0.1:{service.port}/explore#key={key}")
-    expect(page.locator(".card .picture")).to_have_count(50)
-    # The page forbids eval, with which `wait_for_function` repeats what is not true at once.
-    drawn = "[...document.images].filter((image) => image.complete && image.naturalWidth).length"
-    assert eventually(lambda: page.evaluate(drawn) > 8)
-    page.locator(".card").first.click()
-    expect(page.locator(".headline")).to_be_visible()
-
-
-def test_a_picture_of_the_screen_is_recognised(
-    page: Page, demo_service: tuple[Service, str], client: Client, every_card: list[dict], tmp_path: Path
-) -> None:
-    """The browser draws the pictures here, with its own fonts and edges."""
-    index = read_index("the demo", client.get("/api/v1/fingerprints").body)
-    singles = [card for card in every_card if card["kind"] == "single" and card["image"]]
-    assert {card["id_product"] for card in singles} == {id_ for ids in index.products for id_ in ids}
-    plain = page.context.new_page()
-    plain.set_viewport_size({"width": 252, "height": 352})
-    for card in singles[::40]:
-        plain.goto(f"http://127.0.0.1:{demo_service[0].port}{card['image']}")
-        plain.screenshot(path=tmp_path / "card.png")
-        best, second = match_photo(open_picture(tmp_path / "card.png"), index, 2)
-        assert card["id_product"] in best.products
-        assert best.distance < 20 < second.distance, (card["name"], best, second)

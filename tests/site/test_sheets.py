@@ -43,12 +43,6 @@ def page(browser: Browser, requests: list[Request]) -> Iterator[Page]:
     assert {request.url.rpartition("/")[2] for request in requests} <= {"report.html", "diff.html"}
 
 
-def test_each_wide_table_of_the_report_scrolls_by_itself(sheets: Path, page: Page) -> None:
-    page.goto(f"file://{sheets}/report.html")
-    for name in ("Coverage of prices", "The price guide of each game", "The index of each game"):
-        expect(page.get_by_role("region", name=name).get_by_role("table")).to_be_visible()
-
-
 @pytest.mark.parametrize("name", mostly_thorough(["report", "diff"], "diff"))
 def test_a_sheet_is_accessible_and_fits(sheets: Path, page: Page, name: str) -> None:
     page.goto(f"file://{sheets}/{name}.html")

@@ -2,16 +2,13 @@
 
 import csv
 import io
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, Route, expect
+from playwright.sync_api import Page, Request, Route, expect
 
 from tests.site.value.conftest import asked, choose, paste
-from tests.support.commands import issue
 from tests.support.list_files import APPS, COLLECTION, Owned, deck, stock, table
 from tests.support.list_worth import Worth, euros
-from tests.support.service import Service
 from tests.support.value_lake import FILLERS, FORMULA, MARKUP, SHINY, TRIO
 
 
@@ -29,17 +26,6 @@ def test_the_list_stays_here_and_is_deleted(page: Page, worth: Worth, requests: 
     page.reload()
     page.get_by_label("API key").fill("cpm_live_wrong")
     assert page.evaluate("Object.keys(localStorage)") == ["cardpress-list"]
-
-
-def test_a_product_that_a_newer_build_lacks_is_not_found(page: Page) -> None:
-    expect(choose(page, b"149\n150")).to_contain_text("2 matched")
-    page.evaluate("""() => {
-        const [name] = Object.keys(localStorage);
-        localStorage.setItem(name, localStorage.getItem(name).replaceAll("149", "888888"));
-    }""")
-    page.reload()
-    expect(page.locator("#status")).to_contain_text("1 matched, 0 to choose, 1 not found.")
-    expect(page.get_by_role("table", name="Not found")).to_contain_text("no product has the id 888888")
 
 
 def test_delete_and_add(page: Page, worth: Worth) -> None:
@@ -239,21 +225,6 @@ def test_20_000_lines_are_valued_and_shown_in_parts(page: Page, worth: Worth) ->
     expect(page.get_by_role("table", name="Your list").locator("tbody tr")).to_have_count(100)
     amounts = {id_product: worth.total([Owned(id_product, 1)]) for id_product in FILLERS}
     expect(page.locator("#trend-total")).to_have_text(euros(sum(amounts[line.id] for line in lines)))
-
-
-@pytest.mark.thorough
-def test_5_000_lines_within_the_limit_of_a_key(
-    browser: Browser, service: Service, value_folder: Path, worth: Worth
-) -> None:
-    key = issue(value_folder / "store", "cards:read", name="slow", rate_limit=60)
-    page = browser.new_page()
-    page.goto(f"http://127.0.0.1:{service.port}/explore/value#key={key}")
-    page.get_by_role("button", name="Value this list").wait_for()
-    text = "\n".join(["idProduct", *map(str, range(FILLERS[0], FILLERS[0] + 5_000))])
-    choose(page, text.encode())
-    expect(page.locator("#wait-text")).to_contain_text("The limit of your key is reached")
-    expect(page.locator("#status")).to_contain_text(f"{len(FILLERS)} matched", timeout=150_000)
-    page.close()
 
 
 def test_the_page_says_what_it_took_each_column_for(page: Page) -> None:
