@@ -24,7 +24,6 @@ from tests.api.test_caching import (  # noqa: F401
     test_cache_headers_of_keyed_answers,
     test_cache_headers_of_the_public_description,
     test_errors_are_never_not_modified,
-    test_no_build_on_me,
     test_not_modified,
     test_only_the_fingerprint_index_goes_without_rate_headers,
     test_which_clients_get_gzip,
@@ -35,14 +34,11 @@ from tests.api.test_paging import test_watchlist_and_sets  # noqa: F401
 from tests.api.test_protocol import (  # noqa: F401
     cards_only,
     test_a_refusal_names_the_parameter_and_what_is_allowed,
-    test_an_unknown_id_is_not_found_however_large,
     test_every_answer_is_open_to_browsers,
-    test_every_endpoint_answers,
     test_odd_but_allowed,
     test_options_that_are_no_preflight,
     test_other_methods_are_refused,
     test_preflight,
-    test_slugs_as_they_come,
     test_the_order_of_checks,
     test_unknown_paths_are_404_before_the_key_is_read,
 )

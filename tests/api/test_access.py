@@ -131,10 +131,6 @@ def test_a_key_without_bearer_is_named_in_the_message(fixed_service: Service, fi
     assert fixed_key not in answer.text
 
 
-def test_upper_case_of_a_key_is_another_key(fixed_service: Service, fixed_key: str) -> None:
-    assert fixed_service.client(fixed_key.upper()).get(f"{API}/me").code == "invalid_api_key"
-
-
 @pytest.mark.thorough
 def test_expired_then_revoked(fixed_service: Service, fixed_store: Path) -> None:
     """A key is valid up to and including its moment. The error "revoked" comes before "expired"."""

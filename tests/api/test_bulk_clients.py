@@ -134,12 +134,6 @@ def test_one_product_from_the_catalogue_takes_three_requests_a_file(reading: Cli
     assert of_files < sum(file["bytes"] for file in files) / 3
 
 
-def test_a_head_tells_what_a_client_needs_before_it_reads(fixed_service: Service, key: str, file: dict) -> None:
-    client: Client = fixed_service.client(key)
-    head = client.send("HEAD", file["url"])
-    assert (head.status, head["Content-Length"], head["Accept-Ranges"]) == (200, str(file["bytes"]), "bytes")
-
-
 @pytest.mark.thorough
 def test_the_log_has_the_size_of_a_stream(reading: Client) -> None:
     file = max(reading.get("/api/v1/bulk").json["files"], key=lambda file: file["bytes"])

@@ -101,9 +101,6 @@ def test_only_the_fingerprint_index_goes_without_rate_headers(client: Client) ->
 def test_x_build_names_the_build(client: Client, live_build: str, path: str) -> None:
     assert client.get(f"{API}/{path}")["X-Build"] == live_build
     assert client.get(f"{API}/{path}", X_Build=live_build)["X-Build"] == live_build
-
-
-def test_no_build_on_me(client: Client) -> None:
     assert client.get(f"{API}/me")["X-Build"] is None
 
 

@@ -2,16 +2,11 @@
 
 import json
 import random
-import re
 from functools import partial
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
-from edge_auth.api.parameters import NameList
-from edge_auth.errors import InvalidParameter
-from generator.site.openapi import schema_of, strict_document
+from generator.site.openapi import strict_document
 from tests.support.endpoints import endpoint_of
 from tests.support.lakes import FIXED
 from tests.support.service import Client, HttpAnswer
@@ -30,7 +25,6 @@ COMMON = {
     "server",
     "connection",
 }
-NAMES = NameList(3, 5)
 
 
 def undeclared(path: str, answer: HttpAnswer) -> set[str]:
@@ -66,16 +60,3 @@ def test_every_header_is_declared(client: Client, live_build: str, seed: int) ->
             assert not undeclared(path, answer), (target, how, answer.status)
             seen.add(answer.status)
     assert seen >= {200, 304, 400, 401, 404, 405}
-
-
-@given(st.text(st.sampled_from("ab\u00e9 \t\r\n\u0085\u00a0\u3000\x1c"), max_size=24))
-@example(" a")
-@example("a\n\n \nb \n")
-@example("aaaaaa")
-@example("a\nb\na\nb")
-def test_the_pattern_of_names_is_what_the_service_takes(text: str) -> None:
-    try:
-        taken = bool(NAMES.read("names", text))
-    except InvalidParameter:
-        taken = False
-    assert (re.search(schema_of(NAMES)["pattern"].replace("$", r"\Z"), text) is not None) == taken

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-import shutil
 from collections.abc import Callable, Iterable
 from datetime import date
 from itertools import groupby
@@ -13,10 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from edge_auth.builds.builds import open_build
-from edge_auth.store.folder import FolderStore
 from generator.demo.lake import write_demo
-from tests.support import many_prices
 from tests.support.commands import build, issue, run
 from tests.support.ducklake_reader import EXTENSION, attached
 from tests.support.nginx import Nginx
@@ -138,18 +134,6 @@ def test_a_plain_host_of_an_exported_tree(
 
 
 @needs_extension
-@needs("nginx")
-@pytest.mark.thorough
-def test_through_the_nginx_of_the_edge(
-    fixed_store: Path, fixed_oracle: Oracle, live_build: str, tmp_path: Path
-) -> None:
-    key = issue(fixed_store, name="sql through nginx", rate_limit=100_000)
-    with Service(fixed_store, tmp_path / "state", through_nginx=True) as service:
-        found = attached("rows", f"http://127.0.0.1:{service.port}{BULK}", key)
-    check_every_row(found, fixed_oracle, date.fromisoformat(live_build[:10]))
-
-
-@needs_extension
 @pytest.mark.xdist_group("s3")
 @pytest.mark.thorough
 def test_a_bucket_with_an_exported_tree(
@@ -168,37 +152,6 @@ def test_a_bucket_with_an_exported_tree(
     assert (head["ContentType"], head["CacheControl"]) == ("application/octet-stream", "no-cache")
     found = attached("rows", f"s3://{bucket}/tree{BULK}")
     check_every_row(found, fixed_oracle, date.fromisoformat(live_build[:10]))
-
-
-@pytest.mark.thorough
-def test_it_is_compared_verified_and_pruned_as_a_bulk_file(tmp_path: Path) -> None:
-    """A night later only the new day and the tables without days have other names."""
-    lake, store = many_prices.write(tmp_path / "lake", products=50, days=3), tmp_path / "store"
-    old = build(lake, store)
-    shutil.copytree(lake / "price_guide" / "day=2026-02-01", lake / "price_guide" / "day=2026-02-02")
-    new = build(lake, store)
-    before, after = (open_build(FolderStore(str(store)), one).bulk_files for one in (old, new))
-    gone = {name.split("-")[0] for name in before.keys() - after.keys()}
-    assert {"catalog"} <= gone <= {"catalog", "cards", "market"}
-    assert [name[:22] for name in after.keys() - before.keys() if "price" in name] == ["price_guide-2026-02-02"]
-
-    compared = json.loads(run("diff", old, new, "--store", store, "--format", "json").stdout)
-    [bulk_files] = [row for row in compared["resources"] if row["name"] == "bulk"]
-    assert bulk_files["added"] == len(after.keys() - before.keys())
-    assert bulk_files["removed"] == len(before.keys() - after.keys())
-
-    theirs, ours = (
-        next(file for file in files.values() if file.name.startswith("catalog")) for files in (before, after)
-    )
-    whole = (store / ours.object).read_bytes()
-    (store / ours.object).write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
-    assert Path(ours.object).name in run("verify", new, "--store", store, status=1).stderr
-    (store / ours.object).write_bytes(whole)
-    shutil.copytree(lake / "price_guide" / "day=2026-02-01", lake / "price_guide" / "day=2026-02-03")
-    build(lake, store)  # prune keeps the build before the live one
-    run("prune", "--store", store, "--keep", 1, "--grace", 0)
-    assert not (store / theirs.object).exists() and (store / ours.object).exists()
-    assert "all match their hashes" in run("verify", new, "--store", store).stdout
 
 
 @pytest.fixture(scope="module")

@@ -94,21 +94,6 @@ def test_lists_are_those_of_the_oracle(lake: Path, client: Client, seed: int) ->
     assert not disagreements(client, Oracle(lake, AS_OF.isoformat()), targets)
 
 
-@pytest.mark.parametrize("confirmed", ["true", "false"])
-def test_a_list_ends_after_500_products(client: Client, confirmed: str) -> None:
-    answer = client.get(f"{MOVERS}?min_price=0&confirmed={confirmed}&limit=100&offset=450")
-    assert answer["X-Total-Count"] == "500"
-    assert answer.json["pagination"]["returned"] == 50
-
-
-def test_the_days_are_those_of_the_game(client: Client) -> None:
-    days = {
-        game: {row["day_now"] for row in client.get(f"{MOVERS}?game={game}&limit=100").json["data"]}
-        for game in ("early", "late")
-    }
-    assert days == {"early": {"2024-03-03"}, "late": {"2024-03-02"}}
-
-
 def test_the_explorer_knows_the_change_of_each_product_over_7_days(lake: Path, client: Client) -> None:
     """The file for the tiles needs no key. It has percentages by id: no name and no price."""
     answer = client.send("GET", "/explore/week.json?build=any", key=False)

@@ -19,11 +19,6 @@ def test_cards(client: Client, fixed_oracle: Oracle, kind: str, sort: str, order
     assert len(set(expected)) == len(expected)
 
 
-def test_cards_one_by_one(client: Client, fixed_oracle: Oracle) -> None:
-    assert crawl(client, "/api/v1/cards?", 1) == crawl(client, "/api/v1/cards?", 100)
-    assert len(crawl(client, "/api/v1/cards?q=e&", 1)) == len(fixed_oracle.ask("/api/v1/cards?q=e")[1]["data"])
-
-
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 100, 500])
 def test_watchlist_and_sets(client: Client, fixed_oracle: Oracle, limit: int) -> None:
     for name, key in (("watchlist", "slug"), ("sets", "id")):

@@ -26,17 +26,6 @@ def cards_only(fixed_service: Service, keys: dict[str, str]) -> Client:
     return fixed_service.client(keys["cards"])
 
 
-@pytest.mark.parametrize("endpoint", ENDPOINTS)
-def test_every_endpoint_answers(client: Client, endpoint: str) -> None:
-    answer = client.get(f"{API}/{endpoint}")
-    assert answer.status == 200
-    assert answer["Content-Type"].lower().replace(" ", "") in (
-        "application/json",
-        "application/json;charset=utf-8",
-    )
-    assert int(answer["Content-Length"]) == len(answer.body)
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_other_methods_are_refused(client: Client, method: str) -> None:
     for path in (
@@ -101,48 +90,26 @@ def test_the_order_of_checks(client: Client, cards_only: Client, keys: dict[str,
 @pytest.mark.parametrize(
     ("query", "named"),
     [
-        ("cards?limit=101", ["limit", "1", "100"]),
         ("cards?limit=%2B5", ["limit"]),
-        ("cards?limit=1_0", ["limit"]),
         ("cards?limit=%D9%A3", ["limit"]),
-        ("cards?limit=%205", ["limit"]),
-        ("cards?limit=5.0", ["limit"]),
-        ("cards?limit=", ["limit"]),
         ("cards?limit", ["limit"]),
-        ("cards?limit=5&limit=5", ["limit"]),
         ("cards?ids=1&ids=2", ["ids", "separate its values by commas"]),
         ("identifiers/tcgdex?values=a&values=b", ["values", "separate its values by commas"]),
-        ("cards?%FF=5", ["unknown"]),
         ("cards?=5", ["unknown"]),
-        ("cards?offset=-1", ["offset", "0"]),
         ("cards?offset=1234567890123456789", ["offset"]),
-        ("cards?offset=0000000000000000001", ["offset"]),
         ("watchlist?limit=501", ["limit", "1", "500"]),
         ("sets?limit=1001", ["limit", "1", "1000"]),
-        ("cards?kind=Single", ["kind", "all", "single", "sealed"]),
         ("cards?sort=", ["sort", "trend", "filtered", "newest"]),
-        ("cards?order=ASC", ["order", "asc", "desc"]),
-        ("cards?q=" + "x" * 101, ["q", "100"]),
         ("cards?set=" + "x" * 201, ["set", "200"]),
-        ("cards?number=" + "1" * 201, ["number", "200"]),
         ("cards?rarity=" + MARKS * 5000, ["rarity", "200"]),
         ("sets?q=" + MARKS * 5000, ["q", "200"]),
-        ("cards?q=%FF", ["q"]),
-        ("cards?ofset=1", ["ofset", "offset"]),
-        ("cards?Limit=1", ["Limit", "limit"]),
         ("cards/100?day=1", ["day", "days"]),
         ("cards/100?days=3651", ["days", "1", "3650"]),
-        ("cards/abc", ["idProduct"]),
-        ("cards/1.0", ["idProduct"]),
         ("cards/+1", ["idProduct"]),
         ("cards/%D9%A3", ["idProduct"]),
         ("watchlist/never/history?view=hourly", ["view", "daily", "weekly", "monthly"]),
         ("watchlist/never/history?range=30", ["range", "all", "30d", "90d", "365d"]),
         ("watchlist/never/history?rnage=30d", ["rnage", "range"]),
-        ("watchlist/never?x=1", ["x"]),
-        ("watchlist/never/offers?limit=1", ["limit"]),
-        ("status?limit=1", ["limit"]),
-        ("fingerprints?x=1", ["x"]),
         ("me?x=1", ["x"]),
     ],
 )
@@ -163,34 +130,6 @@ def test_a_refusal_names_the_parameter_and_what_is_allowed(client: Client, query
 def test_odd_but_allowed(client: Client, query: str) -> None:
     answer = client.get(f"{API}/{query}")
     assert answer.status == 200, answer.text
-
-
-@pytest.mark.parametrize("id_product", ["-1", "77777", "9" * 18, "9" * 40, "-" + "9" * 40, "9223372036854775808"])
-def test_an_unknown_id_is_not_found_however_large(client: Client, id_product: str) -> None:
-    answer = client.get(f"{API}/cards/{id_product}")
-    assert (answer.status, answer.code) == (404, "not_found")
-
-
-@pytest.mark.parametrize(
-    ("path", "slug"),
-    [
-        ("sealed%2Fbooster-box", "sealed/Booster-Box"),
-        ("SEALED/BOOSTER-BOX", "sealed/Booster-Box"),
-        ("sealed%2fBooster%2DBox/offers", "sealed/Booster-Box"),
-        ("sealed/Booster-Box%2Fhistory", "sealed/Booster-Box"),
-        ("e%CC%81pe%CC%81e", "Épée"),
-        ("%C3%89P%C3%89E/history", "Épée"),
-        ("Singles/Base-2/", "charizard-base-2"),
-        ("https:%2F%2Fmarket.example/en/Sealed/Zero", "zero"),
-        ("https://market.example/en/Sealed/Zero", "zero"),
-        ("ex-v2", "charizard-base-2"),
-        ("charizard-base", "Charizard-Base"),
-    ],
-)
-def test_slugs_as_they_come(client: Client, path: str, slug: str) -> None:
-    answer = client.get(f"{API}/watchlist/{path}")
-    assert answer.status == 200, answer.text
-    assert answer.json["slug"] == slug
 
 
 @pytest.mark.parametrize("path", NO_SLUGS)
@@ -247,10 +186,6 @@ def test_options_that_are_no_preflight(client: Client, missing: str) -> None:
 def test_every_answer_is_open_to_browsers(client: Client, endpoint: str) -> None:
     for with_key in (True, False):
         _assert_open_to_browsers(client.send("GET", f"{API}/{endpoint}", {"Origin": "https://a.example"}, key=with_key))
-
-
-def test_health_lies_outside(client: Client) -> None:
-    assert client.send("GET", "/healthz", key=False).status == 200
 
 
 def _assert_open_to_browsers(answer) -> None:

@@ -5,18 +5,14 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
-from http.client import HTTPMessage
 from itertools import count, cycle
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.support import wsgi
 from tests.support.oracle import Oracle, differences
 from tests.support.selection import mostly_thorough
-from tests.support.service import PLENTY, Client, HttpAnswer, Service, issue, until
+from tests.support.service import Client, HttpAnswer, Service, issue, until
 
 API = "/api/v1"
 PATHS = (
@@ -31,21 +27,6 @@ PATHS = (
     *("cards?q=charizard", "cards?set=151", "cards?number=4", "cards?rarity=common", "cards?q=e&sort=number&offset=3"),
     *("cards/100", "cards/122?days=3", "cards/113", "cards/77777", "sets", "sets?q=base", "fingerprints"),
 )
-state_folder = partial(TemporaryDirectory, ignore_cleanup_errors=True)  # the application may still write there
-
-
-class Application:
-    """A shim's application in this process, which a test can begin anew in no time."""
-
-    def __init__(self, store: Path, state: Path):
-        self.client = wsgi.WsgiClient(str(store), str(state), PLENTY)
-
-    def get(self, target: str) -> HttpAnswer:
-        response = self.client.get(target)
-        headers = HTTPMessage()
-        for name, value in response.headers.items():
-            headers[name] = value
-        return HttpAnswer(response.status, headers, response.body)
 
 
 @dataclass
@@ -53,7 +34,7 @@ class Patient:
     """A shim over a copy of the store, which tests damage and mend."""
 
     store: Path
-    client: Client | Application
+    client: Client
     oracle: Oracle
 
     def ask(self) -> list[int]:
@@ -171,25 +152,6 @@ def test_each_file_by_itself(patient: Patient) -> None:
                 # What was asked before may come from memory; a new number of days cannot.
                 failures += [*patient.ask(), patient.judge(f"cards/100?days={next(days)}")].count(500)
     until(patient.recovered, 60, "right answers again")
-    assert failures
-
-
-@pytest.mark.shim_only("starts an application in this process for each kind")
-@pytest.mark.parametrize("damage", ["halve", "flip"])
-@pytest.mark.thorough
-def test_each_kind_of_file(
-    store: Path, fixed_oracle: Oracle, tmp_path: Path, damage: str, subtests: pytest.Subtests
-) -> None:
-    """All files of one kind are damaged before a shim loads them, so no copy in memory can hide the damage."""
-    files, failures = store_files(store), 0
-    for kind in sorted({kind_of(file) for file in files}):
-        of_kind = [file for file in files if kind_of(file) == kind]
-        with (
-            subtests.test(kind=kind),
-            damaged(of_kind, DAMAGES[damage]),
-            TemporaryDirectory(ignore_cleanup_errors=True) as state,
-        ):
-            failures += Patient(store, Application(store, Path(state) / "state"), fixed_oracle).ask().count(500)
     assert failures
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.api_checks import both
 from tests.support.nginx import Nginx
 from tests.support.ports import free_port
 from tests.support.programs import needs
@@ -86,14 +85,6 @@ def lasting(answer: HttpAnswer) -> dict[str, str]:
     return {name.lower(): value for name, value in answer.headers.items() if name.lower() not in OF_THE_MOMENT}
 
 
-@pytest.mark.parametrize("path", ["cards", "openapi.json"])
-def test_not_modified_by_either_tag(client: Client, path: str) -> None:
-    for tag in (answer["ETag"] for answer in both(client, path)):
-        for encoding in ("gzip", "identity"):
-            answer = client.get(f"{API}/{path}", If_None_Match=tag, Accept_Encoding=encoding)
-            assert (answer.status, answer.body) == (304, b"")
-
-
 def test_tls(front: Nginx, fixed_key: str) -> None:
     connection = http.client.HTTPSConnection("localhost", front.tls_port, context=front.trusted(), timeout=60)
     connection.request("GET", f"{API}/cards/100", headers={"Authorization": f"Bearer {fixed_key}"})
@@ -139,13 +130,6 @@ def test_the_limit_is_that_of_the_address_which_came_to_nginx(front: Nginx) -> N
         return {reset for reset, _ in windows}, [windows[0][1] - windows[2][1], windows[1][1] - windows[3][1]]
 
     assert in_one_window(attempt) == [1, 1]
-
-
-@pytest.mark.parametrize("method", ["TRACE", "HEAD", "POST", "PROPFIND", "CONNECT"])
-def test_other_methods(client: Client, method: str) -> None:
-    answer = client.send(method, f"{API}/cards", key=False)
-    assert (answer.status, answer["Allow"]) == (405, "GET")
-    assert method == "HEAD" or answer.code == "method_not_allowed"
 
 
 @pytest.mark.parametrize("name", MALFORMED)

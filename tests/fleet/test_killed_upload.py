@@ -11,13 +11,11 @@ import pytest
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.pointer import live_build_id, read_pointer
 from edge_auth.store.open import open_store
-from generator.lake.lake import open_lake
-from generator.making.make import make_build
 from generator.pack.verify import verify
-from generator.threads import Resources
+from tests.support import nights
 from tests.support.commands import build
-from tests.support.fleet import QUIET, make
-from tests.support.nights import demo_lake
+from tests.support.fleet import make
+from tests.support.nights import QUIET, demo_lake
 from tests.support.s3_proxy import ALWAYS, Proxy
 from tests.support.s3_servers import S3Server
 from tests.support.service import ROOT, environment, until
@@ -48,7 +46,7 @@ def _more_than(writes: int, requests: list[str]) -> bool:
 def test_a_build_killed_in_its_upload_is_completed_by_the_next(s3: S3Server, proxy: Proxy, tmp_path: Path) -> None:
     store, lake = f"s3://{s3.bucket()}/cards", demo_lake(tmp_path / "lake", 7)
     before = make(lake, store)
-    new = _undisturbed(demo_lake(lake, 8), tmp_path / "calm")
+    new = nights.make(demo_lake(lake, 8), open_store(str(tmp_path / "calm")))
     opened, rng = open_store(store), random.Random(7)
     # After the trial of the server (4 writes) and the intent come packs; each next run has fewer left to send.
     for kill in range(KILLS):
@@ -74,8 +72,3 @@ def _assert_indexes_went_last(requests: list[str]) -> None:
 
 def _publish(lake: Path, store: str) -> list[object]:
     return ["build", "--lake", lake, "--store", store, "--publish"]
-
-
-def _undisturbed(lake: Path, store: Path) -> str:
-    """Return the id of the lake's build, from a run into a folder."""
-    return make_build(open_lake(str(lake)), open_store(str(store)), resources=Resources(2, "1GB"), progress=QUIET).id

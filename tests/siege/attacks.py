@@ -17,24 +17,18 @@ from tests.support.service import Client, Service
 MARKS = "\u0300" * 5_000 + "\u0316" * 5_000  # 60 kB in a URL
 
 
-class Breach(Exception):
-    """An attack got what it must not get. The message says what."""
-
-
 @dataclass(frozen=True)
 class Siege:
     """What an attack works with.
 
     Attributes:
         connections: How many connections the attacks on connections hold.
-        other_build: A build of the store that is not live.
     """
 
     service: Service
     key: str
     seconds: float
     connections: int
-    other_build: str
 
     def client(self, key: str | None = "", **headers: str) -> Client:
         return self.service.client(self.key if key == "" else key, **headers)
@@ -161,8 +155,7 @@ def words(got: Counter) -> str:
     return ", ".join(f"{count:,} × {status}" for status, count in got.most_common())
 
 
-Attacks = dict[str, Callable[[Siege], str]]
-ATTACKS: Attacks = {
+ATTACKS: dict[str, Callable[[Siege], str]] = {
     "none": nothing,
     "combining marks in parameters": combining_marks,
     "many addresses without a key": many_addresses,

@@ -3,28 +3,7 @@
 from edge_auth.api.blueprints import ENDPOINTS
 
 BYTES = 60_000
-_UNITS = (
-    "a",
-    " ",
-    ",",
-    ";",
-    '"',
-    "=",
-    "/",
-    "*",
-    "0",
-    "-",
-    ".",
-    ":",
-    " ,",
-    "0-",
-    "gzip,",
-    "gzip;q=1,",
-    "a/b;c=d,",
-    'a/b;"',
-    "W/",
-    '"x",',
-)
+_UNITS = (*'a ,;"=/*0-.:', " ,", "0-", "gzip,", "gzip;q=1,", "a/b;c=d,", 'a/b;"', "W/", '"x",')
 
 
 def shapes(size: int) -> tuple[str, ...]:
@@ -39,8 +18,5 @@ HEADERS = (
 )
 PATHS = (
     *dict.fromkeys(endpoint.path.partition("{")[0] for endpoint in ENDPOINTS),
-    "/",
-    "/docs",
-    "/explore",
-    "/nowhere",
+    *("/", "/docs", "/explore", "/nowhere"),
 )

@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
 from html.parser import HTMLParser
@@ -17,9 +16,6 @@ import pytest
 from edge_auth.api.blueprints import ENDPOINTS
 from generator.site import pages as site
 from tests.site.conftest import EXAMPLE_STEP
-from tests.support.commands import build, issue
-from tests.support.lakes import write
-from tests.support.lakes.rows import Row, Rows
 from tests.support.oracle import collection
 from tests.support.oracle.lake import OracleLake
 from tests.support.programs import require
@@ -45,44 +41,6 @@ Trainer: 4
 3 No picture ASP 7
 """
 COLLECTION = {EMBERFOX: 3, 2: 1, 777: 9} | {100 + n: n % 4 for n in range(130)}
-LISTED = """About
-Name Fire & Water
-
-Deck
-Pokémon (8)
-Charizard ex
-* 2 Charmander OBF 26
-4X Arven OBF 186 PH
-1 Lightning Bolt (M11) *F* #!Mana #card draw
-SB: 2 Lightning Bolt
-1 Pikachu (Base Set) 58/102
-3 x Pinsir SWSH12.5 3
-8 Basic {R} Energy SVE 2
-6 Basic {W} Energy SVE 3
-1 Mewtwo EX 54
-Mewtwo x2
-SIDEBOARD:
-Total Cards: 60
-"""
-LISTED_OUTPUT = """1 Name Fire & Water is no card
-1 Charizard ex 6.00 each
-2 Charmander 2.00 each
-4 Arven 5.00 each
-1 Lightning Bolt 1.00 each
-2 Lightning Bolt 1.00 each
-1 Pikachu 100.00 each
-3 Pinsir 7.00 each
-8 Fire Energy 3.00 each
-6 Basic Water Energy 4.00 each
-1 Mewtwo EX 54 is no card
-1 Mewtwo x2 is no card
-together 202.00
-"""
-LISTED_NAMES = (
-    *("Lightning Bolt", "Charmander", "Fire Energy", "Basic Water Energy", "Arven", "Charizard ex", "Pinsir", "Mewtwo"),
-    *("Energy", "Charizard"),
-)
-MANY = 101  # products of a name: one more than /cards/named lists
 NEEDS = {"sh": ("curl",), "py": (), "mjs": ("Node.js",)}
 
 
@@ -122,55 +80,6 @@ def served(site_service: Service) -> dict[tuple[str, str], str]:
     found = [example for key in PAGES for example in Examples(client.get(f"/{key}").text).found]
     assert [example[:2] for example in found] == [example[:2] for example in EXAMPLES]
     return {(title, extension): _of_a_step(text) for title, extension, text in found}
-
-
-@pytest.fixture(scope="module")
-def named_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, str]]:
-    """A shim over names as lists have them, each dearer by one than the one before, and a key."""
-    folder = tmp_path_factory.mktemp("named")
-    names = dict(enumerate(LISTED_NAMES, 1)) | {100 + n: f"Pikachu [{n}]" for n in range(MANY)}
-    products: list[Row] = [{"id_product": id_, "name": name, "kind": "single"} for id_, name in names.items()]
-    prices: list[Row] = [{"id_product": id_, "trend": id_} for id_ in names]
-    build(write(Rows(products, price_guide={"2026-08-22": prices}), folder / "lake"), folder / "store")
-    key = issue(folder / "store", name="lists")
-    with Service(folder / "store", folder / "state") as service:
-        yield service, key
-
-
-def _said(title: str, extension: str, named_service: tuple[Service, str], folder: Path, *arguments: str) -> str:
-    """What an example says in a folder, with the service of those names."""
-    text = next(text for *found, text in EXAMPLES if (found[0].partition(", in ")[0], found[1]) == (title, extension))
-    service, key = named_service
-    environment = os.environ | {"CARDS": f"http://127.0.0.1:{service.port}", "KEY": key}
-    (folder / f"example.{extension}").write_text(text, "utf-8")
-    command = [*COMMANDS[extension], f"example.{extension}", *arguments]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr[-1500:]
-    return done.stdout
-
-
-def test_a_deck_list_is_read_as_apps_and_people_write_it(named_service: tuple[Service, str], tmp_path: Path) -> None:
-    (tmp_path / "deck.txt").write_text(LISTED, "utf-8")
-    said = _said("The price of a deck list", "py", named_service, tmp_path, "deck.txt")
-    assert said == LISTED_OUTPUT
-
-
-@pytest.mark.parametrize("extension", ["py", pytest.param("mjs", marks=pytest.mark.thorough)])
-def test_the_prices_of_a_name_say_how_many_are_left_out(
-    named_service: tuple[Service, str], tmp_path: Path, extension: str
-) -> None:
-    require(*NEEDS[extension])
-    said = _said("The price of a list of names", extension, named_service, tmp_path, "Arven", "Pikachu").splitlines()
-    assert said[0] == f"the cheapest {MANY - 1} of {MANY} with the name Pikachu"
-    assert len(said) == 1 + 1 + MANY - 1
-
-
-def test_the_prices_of_names_in_the_shell_are_of_all_their_products(
-    named_service: tuple[Service, str], tmp_path: Path
-) -> None:
-    require(*NEEDS["sh"])
-    said = _said("The price of a list of names", "sh", named_service, tmp_path, "Arven", "Pikachu")
-    assert said.count('"id_product":') == 1 + MANY - 1
 
 
 def _of_a_step(text: str) -> str:

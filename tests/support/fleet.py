@@ -4,24 +4,19 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 
 import pytest
 
 from edge_auth.store.open import open_store
-from generator.lake.lake import open_lake
-from generator.making.make import make_build
 from generator.releases.publish import publish
-from generator.terminal import Progress
-from generator.threads import Resources
+from tests.support import nights
 from tests.support.nginx import Nginx
 from tests.support.redis_server import RedisServer
 from tests.support.s3_servers import S3Server
 from tests.support.service import Client, Service
 
 WORKERS = 2
-QUIET = Progress(quiet=True)
 
 
 @contextmanager
@@ -33,13 +28,11 @@ def surroundings(server: S3Server, cache: Path, endpoint: str | None = None) -> 
         yield
 
 
-def make(lake: Path | str, store: str, as_of: str | None = None, *, live: bool = True) -> str:
-    """Build a lake into a store in this process. Return the build's id."""
+def make(lake: Path, store: str) -> str:
+    """Build a lake into a store in this process, and publish the build. Return its id."""
     opened = open_store(store)
-    day = as_of and date.fromisoformat(as_of)
-    build = make_build(open_lake(str(lake), day), opened, resources=Resources(2, "1GB"), progress=QUIET).id
-    if live:
-        publish(opened, build, by_hand=True)
+    build = nights.make(lake, opened)
+    publish(opened, build, by_hand=True)
     return build
 
 

@@ -13,7 +13,6 @@ KEYS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "to revoke": ((), {}),
     "spent": (("cards:read",), {"rate_limit": 1}),
     "for a flood": ((), {"rate_limit": 60}),
-    "for fingerprints": ((), {"rate_limit": 2}),
     "to raise": ((), {"rate_limit": 3}),
     "shared": ((), {"rate_limit": 500}),
     "counted": (("cards:read", "fingerprints:read"), {"rate_limit": 5000}),

@@ -48,25 +48,9 @@ def stock(lines: list[Owned]) -> bytes:
         "idArticle;idProduct;English Name;Local Name;Exp.;Exp. Name;Price;Language;Condition;Foil?;Signed?;Playset?;"
         "Altered?;Comments;Amount;onSale"
     )
+    price, note = "1.234,50", 'Très "beau"; oui'
     rows = [
-        [
-            n,
-            one.id,
-            one.name,
-            one.name,
-            "",
-            one.set,
-            "1.234,50",
-            1,
-            "NM",
-            "X" * one.foil,
-            "",
-            "",
-            "",
-            'Très "beau"; oui',
-            one.quantity,
-            1,
-        ]
+        [n, one.id, *[one.name] * 2, "", one.set, price, 1, "NM", "X" * one.foil, *[""] * 3, note, one.quantity, 1]
         for n, one in enumerate(lines)
     ]
     return table(";", columns.split(";"), rows, csv.QUOTE_ALL).encode("cp1252")

@@ -35,22 +35,15 @@ http {{
 
 
 class Nginx:
-    """A running server, as a context manager.
+    """A running server, as a context manager."""
 
-    Args:
-        conf: a file of `generator/deploy/examples/nginx`, by its name.
-        changes: texts of that file, each of which must be there once, and what stands here instead: what an
-            operator changes, ports and places.
-    """
-
-    def __init__(self, folder: Path, conf: str, changes: dict[str, str]):
-        self.port, self.tls_port = free_port(), free_port()
-        ports = {"listen 127.0.0.1:8080;": f"listen 127.0.0.1:{self.port};"}
-        text = (ROOT / "generator" / "deploy" / "examples" / "nginx" / conf).read_text()
-        for old, new in (ports | changes).items():
-            assert text.count(old) == 1, f"{old!r} is not once in {conf}"
-            text = text.replace(old, new)
-        self._prepare(folder, text)
+    def __init__(self, folder: Path, port: int, text: str):
+        self.port, self.folder = port, folder
+        folder.mkdir(parents=True)
+        (folder / "site.conf").write_text(text)
+        user = "user root;" if os.geteuid() == 0 else ""  # else its workers may not read folders of the tests
+        (folder / "nginx.conf").write_text(_AROUND.format(folder=folder, mime=_MIME, user=user))
+        self._command = _command(folder / "nginx.conf", "error.log")
 
     @classmethod
     def of_files(cls, folder: Path, root: Path) -> "Nginx":
@@ -60,37 +53,26 @@ class Nginx:
     @classmethod
     def of_text(cls, folder: Path, text: str) -> "Nginx":
         """Return an nginx with a text as its file in conf.d, in which it listens on port 8080."""
-        nginx = cls.__new__(cls)
-        nginx.port = free_port()
-        assert text.count("listen 8080;") == 1
-        nginx._prepare(folder, text.replace("listen 8080;", f"listen 127.0.0.1:{nginx.port};"))
-        return nginx
-
-    def _prepare(self, folder: Path, text: str) -> None:
-        self.folder = folder
-        folder.mkdir(parents=True)
-        (folder / "site.conf").write_text(text)
-        user = "user root;" if os.geteuid() == 0 else ""  # else its workers may not read folders of the tests
-        (folder / "nginx.conf").write_text(_AROUND.format(folder=folder, mime=_MIME, user=user))
-        self._command = _command(folder / "nginx.conf", "error.log")
+        port = free_port()
+        return cls(folder, port, replaced(text, {"listen 8080;": f"listen 127.0.0.1:{port};"}))
 
     @classmethod
     def before(cls, folder: Path, shims: list[int]) -> "Nginx":
         """Return an nginx in front of shims, with its own certificate."""
         certificate, key = certified(folder.parent)
-        nginx = cls(
-            folder,
-            "nginx.conf",
-            {
-                "server 127.0.0.1:8001;": f"server 127.0.0.1:{shims[0]};",
-                "server 127.0.0.1:8002;": f"server 127.0.0.1:{shims[-1]};",
-                "/var/cache/nginx/cardpress": str(folder / "cache"),
-                "/etc/cardpress/tls/fullchain.pem": str(certificate),
-                "/etc/cardpress/tls/privkey.pem": str(key),
-            },
-        )
-        site = folder / "site.conf"
-        site.write_text(patient(site.read_text()).replace("listen 443 ssl", f"listen 127.0.0.1:{nginx.tls_port} ssl"))
+        port, tls_port = free_port(), free_port()
+        changes = {  # what an operator changes: ports and places
+            "listen 127.0.0.1:8080;": f"listen 127.0.0.1:{port};",
+            "server 127.0.0.1:8001;": f"server 127.0.0.1:{shims[0]};",
+            "server 127.0.0.1:8002;": f"server 127.0.0.1:{shims[-1]};",
+            "/var/cache/nginx/cardpress": str(folder / "cache"),
+            "/etc/cardpress/tls/fullchain.pem": str(certificate),
+            "/etc/cardpress/tls/privkey.pem": str(key),
+        }
+        text = (ROOT / "generator" / "deploy" / "examples" / "nginx" / "nginx.conf").read_text()
+        text = patient(replaced(text, changes)).replace("listen 443 ssl", f"listen 127.0.0.1:{tls_port} ssl")
+        nginx = cls(folder, port, text)
+        nginx.tls_port = tls_port
         return nginx
 
     def __enter__(self) -> "Nginx":
@@ -115,6 +97,14 @@ class Nginx:
 
     def _listens(self) -> bool:
         return (self.folder / "pid").exists() and bool((self.folder / "pid").read_text().strip())
+
+
+def replaced(text: str, changes: dict[str, str]) -> str:
+    """Return a text with other parts, each of which must be there once."""
+    for old, new in changes.items():
+        assert text.count(old) == 1, f"{old!r} is not there once"
+        text = text.replace(old, new)
+    return text
 
 
 def _command(conf: Path, log: str) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from edge_auth.builds.builds import Build, open_build
 from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.folder import FolderStore
+from edge_auth.store.interface import Store
 from generator.clock import Clock, utc_now
 from generator.compare import gates
 from generator.compare.comparison import compare
@@ -54,7 +55,7 @@ def demo_lake(folder: Path, days: int, products: int = PRODUCTS) -> Path:
     return folder
 
 
-def make(lake: Path, store: FolderStore, **more) -> str:
+def make(lake: Path, store: Store, **more) -> str:
     """Build a lake. Return the build's id."""
     return make_build(open_lake(str(lake)), store, resources=Resources(2, "1GB"), progress=QUIET, **more).id
 

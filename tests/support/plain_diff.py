@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 PRICES = {"trend": ("price_guide", "trend"), "low": ("price_guide", "low"), "filtered": ("filtered_price", "lowest")}
+_TOP = ("index.html", "index.json", "404.html", "favicon.ico", "llms.txt", "robots.txt")
 _NOT_COMPARED = ("bulk.json", "lists.json")  # what a diff leaves out besides movers
 
 
@@ -65,20 +66,7 @@ def resource(key: str) -> str:
         return "lists" if len(rest) > 1 else "cards"
     if key.startswith("explore/drawn/"):
         return "drawings"
-    return dict.fromkeys(
-        (
-            "openapi.json",
-            "index.html",
-            "index.json",
-            "404.html",
-            "favicon.ico",
-            "llms.txt",
-            "robots.txt",
-            "docs",
-            "explore",
-        ),
-        "site",
-    ).get(first, first.removesuffix(".json"))
+    return "site" if first in (*_TOP, "openapi.json", "docs", "explore") else first.removesuffix(".json")
 
 
 def changes(old: dict, new: dict) -> dict:

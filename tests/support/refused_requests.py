@@ -40,14 +40,12 @@ class RefusedRequest:
         target: Its path and query.
         key: What is wrong with its key; '' for a request without a key, `valid` for a good one.
         headers: Its headers besides that of the key.
-        broken: Whether the store cannot be read.
     """
 
     target: str
     method: str = "GET"
     key: str = "valid"
     headers: Mapping[str, str] = field(default_factory=dict)
-    broken: bool = False
 
 
 def refused_requests(
@@ -60,7 +58,7 @@ def refused_requests(
     found: dict[type[ApiError], RefusedRequest] = {
         InvalidParameter: RefusedRequest(f"{path}?{_bad_query(endpoint)}", key=key),
         MethodNotAllowed: RefusedRequest(target, "POST", key),
-        InternalError: RefusedRequest(target, key=key, broken=True),
+        InternalError: RefusedRequest(target, key=key),
         **{error: RefusedRequest(target, key=kind) for error, kind in _KEY_OF.items()},
     }
     if endpoint.scope is None:

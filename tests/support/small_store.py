@@ -21,14 +21,7 @@ LISTING_TIME = "2026-08-20T06:00:00"
 CHECK_TIME = f"{AS_OF}T12:00:00"
 CLOSED_DAYS = ("2025-01-01", "2025-12-31")  # days with prices in a closed year, for every second product
 ALL = 230
-SETS = {
-    1: "Base Set",
-    2: "151",
-    151: "Pokémon EX",
-    7: "Twins",
-    8: "Twins",
-    30: None,
-}  # 30 is known by its products only
+SETS = {1: "Base Set", 2: "151", 151: "Pokémon EX", 7: "Twins", 8: "Twins", 30: None}  # products alone know 30
 GAMES = {1: "Pokémon", 2: "POKÉMON", 7: "Magic"}
 SLUGS = {
     "pikachu": "https://www.cardmarket.com/en/Pokemon/Products/Singles/Base/Pikachu",
