@@ -50,20 +50,12 @@ class SetCodes(NamedTuple):
 
 
 class CardFormat(NamedTuple):
-    """A format of files of cards.
-
-    Attributes:
-        name: Of the catalogue.
-        schemes: Those of its ids. The first is its own.
-        cards: Yields what stands where a file has cards. It may be no card, or even no object.
-        identify: Returns what a card says. It raises InvalidValue for what is no card, and for a wrong value.
-        codes: Returns the codes of a set, which may stand where a card does. None for what is no set.
-    """
+    """A format of files of cards."""
 
     name: str
-    schemes: tuple[str, ...]
-    cards: Callable[[JsonStream], Iterator[Any]]
-    identify: Callable[[Card], Identified]
+    schemes: tuple[str, ...]  # those of its ids, its own first
+    cards: Callable[[JsonStream], Iterator[Any]]  # yields also what is no card, or no object
+    identify: Callable[[Card], Identified]  # raises InvalidValue for what is no card, and for a wrong value
     codes: Callable[[Card], SetCodes | None] = lambda card: None
 
 
@@ -111,10 +103,7 @@ def _mtgjson_file(stream: JsonStream) -> Iterator[Any]:
 
 
 def _mtgjson_cards(stream: JsonStream, *, is_data: bool = False) -> Iterator[Any]:
-    """Yield the cards of a set one by one, or the card that an object is. A set has no uuid.
-
-    A card may have a list of the uuids of its tokens.
-    """
+    """Yield the cards of a set, or the card that an object is, whose tokens are a list of uuids. A set has no uuid."""
     members = {}
     for name in stream.members():
         first = stream.peek()
@@ -204,7 +193,6 @@ CARD_FORMATS: Mapping[str, CardFormat] = {
 
 
 def _identified(card: Card, products: Iterable[Any], ids: Iterable[tuple[str, str | None]]) -> Identified:
-    """Return the different products, the ids that are there, and the name of the card."""
     name = None if any(map(card.get, _REPRINTED)) else card.get("name")
     values = (one for value in products for one in (value if isinstance(value, list) else [value]))
     found = [_product(value, "the id of the marketplace") for value in values]
@@ -223,20 +211,17 @@ def _member(value: Any, *names: str) -> Any:
 
 
 def _objects(value: Any) -> list[Card]:
-    """Return the objects of an array, or of an object."""
     members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [member for member in members if isinstance(member, dict)]
 
 
 def _product(value: Any, name: str) -> int | None:
-    """Parse an id of the marketplace, which may be given as text."""
     if isinstance(value, str) and value.isascii() and value.isdigit():
         value = int(value[:20])
     return parse_id(value if value != "" else None, name)
 
 
 def _text(value: Any, name: str) -> str | None:
-    """Return an id as text, None for no id."""
     if is_missing(value):
         return None
     if type(value) is int:

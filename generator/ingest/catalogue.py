@@ -125,10 +125,7 @@ def known_games() -> pa.Table:
 
 
 def _fill_games(update: TableUpdate, products: pa.Table, of_files: Iterable[GameOfFile]) -> None:
-    """Give each expansion without a game the one that the categories of its products say, or else its file.
-
-    A game of the marketplace that is spelled in another way gets its usual name.
-    """
+    """Give expansions without a game that of their products' categories or else their file, under its usual name."""
     files = {id_: file for file in of_files for id_ in pc.unique(file.ids).to_pylist() if id_ is not None}
     by_file = pa.table(
         {

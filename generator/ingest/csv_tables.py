@@ -36,26 +36,16 @@ class GivenLine(NamedTuple):
 
 
 class TableKeys(NamedTuple):
-    """What a table may have.
+    """What a table may have."""
 
-    Attributes:
-        columns: The keys of each column, the usual one first.
-        required: The keys of the columns that it must have.
-        remarks: Keys that only people read.
-        integers: Keys whose values are integers. Numbers of cards stay as written: 004.
-    """
-
-    columns: Sequence[tuple[str, ...]]
-    required: Sequence[tuple[str, ...]]
-    remarks: frozenset[str] = frozenset()
-    integers: frozenset[str] = frozenset()
+    columns: Sequence[tuple[str, ...]]  # the keys of each column, the usual one first
+    required: Sequence[tuple[str, ...]]  # the keys of columns that it must have
+    remarks: frozenset[str] = frozenset()  # keys that only people read
+    integers: frozenset[str] = frozenset()  # numbers of cards stay as written: 004
 
 
 def csv_rows(lines: Iterable[str], keys: TableKeys) -> Iterator[GivenLine]:
-    """Yield the rows below the header. A column is known by its key, in upper or lower case. Other columns stay.
-
-    Raise ValueError, with the line first, if the text is no CSV, or its header is none of this table.
-    """
+    """Yield the rows below the header. Raise ValueError, with the line first, if the text is no CSV of this table."""
     checked = _checked(lines)
     number, delimiter, header = _header(checked, keys)
     names = _names(number, header, keys)
@@ -108,7 +98,7 @@ def _header(lines: Iterator[str], keys: TableKeys) -> tuple[int, str, list[str]]
 
 
 def _fit(line: str, known: set[str], delimiter: str) -> tuple[int, int]:
-    """Return how well a delimiter fits a header: known columns, then all columns."""
+    """Count known columns, then all columns."""
     cells = [cell.strip(' \r\n"').casefold() for cell in line.split(delimiter)]
     return len(known & set(cells)), len(cells)
 

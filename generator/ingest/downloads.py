@@ -51,14 +51,7 @@ class FetchedFile(NamedTuple):
 
 
 def fetch_files(game: int, folder: Path, base: str, clock: Clock, *, seconds: float) -> list[FetchedFile]:
-    """Download the files of a game that changed since the last call, and return the newest file of each kind.
-
-    Args:
-        game: The marketplace's number of the game.
-        folder: Made if absent. It keeps the files as `price_guide_G_DAY.json.gz`, DAY in UTC.
-        base: What stands before `/priceGuide/price_guide_G.json`.
-        seconds: How long to wait for each part of an answer.
-    """
+    """Download the files of a game that changed since the last call into a folder; return the newest of each kind."""
     folder.mkdir(parents=True, exist_ok=True)
     known, day, fetched = _read_record(folder), clock().date(), []
     with TemporaryDirectory(prefix=".fetch-", dir=folder) as unfinished:

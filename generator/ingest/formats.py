@@ -159,21 +159,14 @@ def _euros(offer: Line) -> Any:
 
 @dataclass(frozen=True)
 class LineFormat:
-    """The format of lines of a table that operators keep. Such a file may be CSV as well, whose values are all text.
+    """The format of lines of a table that operators keep. Such a file may be CSV as well, whose values are all text."""
 
-    Attributes:
-        name: The command `cardpress ingest ‹name›`. `help` and `example` (its arguments) are for its help.
-        columns: The columns of the rows in their order.
-        remarks: Keys that only people read.
-        one_of: Keys of which a table must have one.
-    """
-
-    name: str
+    name: str  # the command `cardpress ingest ‹name›`
     help: str
-    example: str
+    example: str  # the arguments of the command, for its help
     columns: Mapping[str, Column]
-    remarks: frozenset[str] = frozenset()
-    one_of: tuple[str, ...] = ()
+    remarks: frozenset[str] = frozenset()  # keys that only people read
+    one_of: tuple[str, ...] = ()  # keys of which a table must have one
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -208,20 +201,13 @@ class LineFormat:
 
 @dataclass(frozen=True, kw_only=True)
 class ScrapedFormat(LineFormat):
-    """The format of lines of a scraper, which become rows of a daily table.
-
-    Attributes:
-        table: The table. `columns` has all of its columns.
-        further_help: What the command also does.
-        counts, lowest: The columns of a check that say how many offers there are, and the lowest price.
-        needed: What an offer is incomplete without.
-    """
+    """The format of lines of a scraper, which become rows of a daily table with the same columns."""
 
     table: DailyTable
-    further_help: str = ""
-    counts: str = ""
-    lowest: str = ""
-    needed: tuple[str, ...] = ()
+    further_help: str = ""  # what the command also does
+    counts: str = ""  # the column of a check that says how many offers there are
+    lowest: str = ""  # the column with the lowest price
+    needed: tuple[str, ...] = ()  # what an offer is incomplete without
 
     @property
     def header(self) -> None:

@@ -92,7 +92,6 @@ def _prices(lake: LakeWriter, products: pa.Table) -> Iterator[Gap]:
 
 
 def _others(lake: LakeWriter) -> Iterator[Gap]:
-    """Yield the tables that only scrapers and operators fill."""
     tables = {
         "listings": ("listing is null", "`cardpress ingest list-pages`"),
         "filtered_checks": ("filtered_price is null", "`cardpress ingest offers`"),

@@ -53,10 +53,7 @@ def _far_days(guides: list[ImportedFile], stored: list[date]) -> Iterator[Import
 
 
 def _days_near_newest(stored: list[date], imported: list[date]) -> set[date]:
-    """Return the days of guides that no long gap separates from the newest of the lake, or else of the import.
-
-    Later days are near: imports go on after a pause, however long it was.
-    """
+    """Return the days that no long gap separates from the newest of the lake, or else of the import, and later days."""
     days, newest = {*stored, *imported}, max(stored or imported, default=date.min)
     near, last = {day for day in days if day >= newest}, newest
     for day in sorted(days - near, reverse=True):
@@ -90,14 +87,7 @@ def _replaced_guides(lake: LakeWriter, guides: list[ImportedFile]) -> Iterator[I
 
 
 def _missing(guide: ImportedFile, columns: GuideColumns, rows: pa.Table, previous: pa.Table) -> Iterator[ImportFinding]:
-    """Yield what is wrong with the columns of a guide that has rows.
-
-    A missing column is refused if the guide before it had prices there, if the guide has most of the other columns, or
-    if an unknown key looks like its new name. Otherwise it is reported: a guide that was made by hand may have few.
-
-    Args:
-        previous: The guide before it, with the columns of the lake. Only its rows of the same products count.
-    """
+    """Yield the columns that a guide lacks: refused if they had prices, if it has most others, or has a similar key."""
     if not rows.num_rows:
         return
     source, target = str(guide.path), guide.target.path

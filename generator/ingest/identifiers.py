@@ -65,28 +65,18 @@ class Cases:
 
 @dataclass
 class IdentifierFiles(ImportSource):
-    """Ids of other catalogues.
+    """Ids of other catalogues."""
 
-    Attributes:
-        format: The format of files of cards. None for CSV and JSON Lines.
-        replace: Make the files the whole truth of each scheme of the format, or of each scheme in the lines.
-        matched: How many cards or lines have a product of the catalogue.
-        without: Cards without an id of the marketplace.
-        unknown: Those of which the catalogue has no product. Builds leave them out until it has.
-        read_of, refused_of: The cards or lines of each file, by its place, and those with a wrong value.
-        codes: The codes that are printed on the cards of sets, by the catalogue's own. A set does not count as read.
-    """
-
-    format: CardFormat | None
+    format: CardFormat | None  # of files of cards; None for CSV and JSON Lines
     paths: Sequence[Path]
     limits: FileLimits
-    replace: bool = False
-    matched: int = field(default=0, init=False)
-    without: Cases = field(default_factory=Cases, init=False)
-    unknown: Cases = field(default_factory=Cases, init=False)
-    read_of: Counter[int] = field(default_factory=Counter, init=False)
+    replace: bool = False  # make the files the whole truth of each scheme
+    matched: int = field(default=0, init=False)  # cards or lines that have a product of the catalogue
+    without: Cases = field(default_factory=Cases, init=False)  # without an id of the marketplace
+    unknown: Cases = field(default_factory=Cases, init=False)  # builds leave them out until the catalogue has them
+    read_of: Counter[int] = field(default_factory=Counter, init=False)  # cards or lines, by the place of their file
     refused_of: dict[int, Cases] = field(default_factory=dict, init=False)
-    codes: dict[str, list[str]] = field(default_factory=dict, init=False)
+    codes: dict[str, list[str]] = field(default_factory=dict, init=False)  # printed ones, by the catalogue's own
     _batches: list[pa.Table] = field(default_factory=list, init=False)
     _rows: list[tuple[Any, ...]] = field(default_factory=list, init=False)
 

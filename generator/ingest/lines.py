@@ -25,10 +25,7 @@ _Row = tuple[Any, ...]
 
 
 def given_lines(path: Path, limits: FileLimits, keys: TableKeys | None) -> Iterator[GivenLine]:
-    """Yield the lines of a file of JSON Lines; with `keys`, those of a CSV file as well. Blank lines are left out.
-
-    Raise ValueError for a file that is neither.
-    """
+    """Yield the lines of JSON Lines, or with `keys` of CSV, without blank ones. Raise ValueError for another file."""
     source = lines_of(path, limits)
     blank = []
     first = next(source, "")
@@ -77,13 +74,7 @@ class RefusedLine(NamedTuple):
 
 
 class FileLines:
-    """The lines of a file of a format, plain or compressed; `-` is standard input. Blank lines are not counted.
-
-    Attributes:
-        rows: One row for each line that is one, and `numbers` the numbers of their lines.
-        lines: How many lines there are, refused ones included.
-        keys: The keys that lines have.
-    """
+    """The lines of a file of a format: a row for each that is one, the numbers of these lines, and the refused ones."""
 
     def __init__(self, path: Path, line_format: LineFormat, limits: FileLimits):
         self.path = path

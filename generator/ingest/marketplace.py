@@ -25,29 +25,17 @@ from generator.lake.writer import LakeWriter
 
 @dataclass
 class MarketplaceFiles(ImportSource):
-    """Files of the marketplace.
+    """Files of the marketplace."""
 
-    Attributes:
-        named: Files that options name, by what they are said to be.
-        places: Folders in which files are found by their content, and single files.
-        on_left: Called with each file in a folder that is none of the marketplace's, and the reason.
-        game: The game of the expansions in the files. None: that of the number in the name of the file.
-        numbers_from_names: Whether collector numbers are taken from names. None: as the lake remembers.
-        number_pattern: How they stand in names: a regular expression with one group.
-        files: What was read, products first: they are written first, so that a build in between knows the products of
-            the guide.
-        memory: What the lake remembers of games, by their number.
-    """
-
-    named: tuple[tuple[str, Path], ...] = ()
-    places: tuple[Path, ...] = ()
+    named: tuple[tuple[str, Path], ...] = ()  # those that options name, by what they are said to be
+    places: tuple[Path, ...] = ()  # folders to search, and single files
     limits: FileLimits = DOWNLOAD_LIMITS
-    on_left: Callable[[Path, str], None] = lambda path, reason: None
-    game: str | None = None
-    numbers_from_names: bool | None = None
-    number_pattern: str = DEFAULT_PATTERN
-    files: list[ImportedFile] = field(default_factory=list, init=False)
-    memory: dict[int, GameImport] = field(default_factory=dict, init=False)
+    on_left: Callable[[Path, str], None] = lambda path, reason: None  # called with a folder's other files, and why
+    game: str | None = None  # of the expansions; None: by the number in the file's name
+    numbers_from_names: bool | None = None  # None: as the lake remembers
+    number_pattern: str = DEFAULT_PATTERN  # a regular expression with one group
+    files: list[ImportedFile] = field(default_factory=list, init=False)  # products first, for builds in between
+    memory: dict[int, GameImport] = field(default_factory=dict, init=False)  # by the number of the game
 
     @property
     def counts(self) -> dict[str, object]:

@@ -42,11 +42,7 @@ class Document(NamedTuple):
 
 
 def read_document(path: Path, limits: FileLimits = DOWNLOAD_LIMITS, *, is_certain: bool = True) -> Document:
-    """Read a file, and check the members that all of the marketplace's files share.
-
-    Raises:
-        NotTheMarketplaces: It is none of its files, and this is not certain.
-    """
+    """Read a file, and check what all files share. NotTheMarketplaces: it is none of them, and this is not certain."""
     with open_bounded(path, limits) as file:
         start = file.read(_START_BYTES)
         text = start.decode(encoding_of(start), "replace")

@@ -70,26 +70,17 @@ _TEXT = _ValueType(frozenset({str}), pa.string(), "text")
 
 
 class ImportedFile(NamedTuple):
-    """A file as it was read.
-
-    Attributes:
-        target: The file of the lake that takes the rows.
-        data: The rows, as Parquet: a year of price guides has to fit in memory.
-        what: What was read, in a few words.
-        columns: The columns of a price guide. None for other files.
-        is_sealed: Whether it is a list of sealed products.
-        number: The marketplace's number of the game: that of the name, or else that of the categories of its products.
-    """
+    """A file as it was read."""
 
     path: Path
-    target: TableFile
-    data: pa.Buffer
+    target: TableFile  # the file of the lake that takes the rows
+    data: pa.Buffer  # Parquet: a year of price guides has to fit in memory
     created_at: datetime
-    what: str
+    what: str  # was read, in a few words
     findings: list[ImportFinding]
-    columns: GuideColumns | None = None
+    columns: GuideColumns | None = None  # None for other files
     is_sealed: bool = False
-    number: int | None = None
+    number: int | None = None  # the marketplace's, of the game: that of the name, or else of the categories
 
     @property
     def rows(self) -> pa.Table:
@@ -171,11 +162,7 @@ class _GivenList:
         return pa.Table.from_pydict({**columns, "created_at": created_at}, self.target.imported_schema)
 
     def check(self, rows: pa.Table, day: date | None = None, places: pa.Array | None = None) -> None:
-        """Find rows that repeat a key with other values. Of the names of expansions, the marketplace repeats some.
-
-        Args:
-            places: The places of the rows in the list, if it has others.
-        """
+        """Find rows that repeat a key with other values. `places` are those of the rows in the list, if they differ."""
         for broken in _broken_rules(self.table, rows, day):
             if "unique" not in broken.rule:
                 place = _first_broken(self.table, rows, broken, day)
@@ -204,12 +191,7 @@ class _GivenList:
 def read_marketplace_file(
     path: Path, limits: FileLimits = DOWNLOAD_LIMITS, kind: str | None = None
 ) -> list[ImportedFile]:
-    """Read all lists of a file. Where no option says so, its name tells singles from sealed products.
-
-    Raises:
-        IngestError: The file cannot be read, lacks the list of its kind, or has rows that no build accepts.
-        NotTheMarketplaces: Without a kind: it is none of its files, or does not say what its products are.
-    """
+    """Read all lists of a file. Without a kind, a file that does not show its own raises NotTheMarketplaces."""
     document = read_document(path, limits, is_certain=kind is not None)
     if kind and KINDS[kind] not in document.lists:
         has = f"; it has {' and '.join(document.lists)}" if document.lists else ""
@@ -320,7 +302,6 @@ def _columns_of(rows: list[dict[str, Any]]) -> GuideColumns:
 
 
 def _first_refused(values: list[Any], take: Callable[[Any], object]) -> int:
-    """Return the place of the first value that Arrow does not take."""
     for place, value in enumerate(values):
         try:
             take(value)

@@ -20,17 +20,11 @@ DEFAULT_PATTERN = r"\(([A-Z]{1,4}[0-9]{0,2}-T?[0-9]{2,3}[a-z]?)\)"
 
 
 class GameImport(NamedTuple):
-    """How the files of a game are imported.
+    """How the files of a game are imported."""
 
-    Attributes:
-        game: The name of the game, where the marketplace's number does not say it.
-        number_pattern: How collector numbers stand in names. None: they are not taken from names.
-        accepted: The cases of `findings` that do not stop an import.
-    """
-
-    game: str | None = None
-    number_pattern: str | None = None
-    accepted: frozenset[str] = frozenset()
+    game: str | None = None  # where the marketplace's number does not say it
+    number_pattern: str | None = None  # None: numbers are not taken from names
+    accepted: frozenset[str] = frozenset()  # the cases of `findings` that do not stop an import
 
     def __str__(self) -> str:
         said = [f"game {self.game}"] if self.game else []

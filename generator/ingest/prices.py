@@ -21,21 +21,14 @@ _DECIMAL = re.compile(r"([0-9]+)([.,])([0-9]+)")
 
 
 class PriceText(NamedTuple):
-    """A price that is written as text.
-
-    Attributes:
-        decimal, thousands: The marks whose meaning the text shows, '' for none.
-        value: In euros; with two readings, that with the mark as decimal mark.
-        other: The other reading, None if there is one reading alone.
-        mark: The mark of two readings.
-    """
+    """A price that is written as text."""
 
     text: str
-    value: float
-    decimal: str = ""
+    value: float  # in euros; with two readings, that with the mark as decimal mark
+    decimal: str = ""  # the mark that the text shows to be it, '' for none
     thousands: str = ""
-    other: float | None = None
-    mark: str = ""
+    other: float | None = None  # the other reading, if there are two
+    mark: str = ""  # of two readings
 
 
 @lru_cache(maxsize=10_000)

@@ -23,21 +23,13 @@ from generator.lake.writer import LakeWriter, decode_parquet, encode_parquet
 
 @dataclass(frozen=True)
 class TableFile:
-    """A file of a lake table that imports keep up to date. It has one row per key.
+    """A file of a lake table that imports keep up to date. It has one row per key."""
 
-    Attributes:
-        path: Path within the lake.
-        prefix: How the names of all files of the table begin, in the same folder.
-        key: The column that identifies a row.
-        schema: The columns of the file. The file may have others.
-        imported: The columns that an import replaces. It leaves all others as they are.
-    """
-
-    path: str
-    prefix: str
-    key: str
-    schema: pa.Schema
-    imported: tuple[str, ...]
+    path: str  # within the lake
+    prefix: str  # of the names of all files of the table, in the same folder
+    key: str  # the column that identifies a row
+    schema: pa.Schema  # the file may have other columns
+    imported: tuple[str, ...]  # the columns that an import replaces
 
     @property
     def imported_schema(self) -> pa.Schema:
@@ -202,11 +194,7 @@ def _comparable(field: pa.Field) -> str:
 
 
 def select(name: str, values: Mapping[str, Any] | None = None, /, **tables: pa.Table) -> pa.Table:
-    """Return what a file of `build/imports/` selects from tables.
-
-    Args:
-        values: What goes into its template, such as names of columns. `params` are values of parameters instead.
-    """
+    """Return what a template of `build/imports/` selects. Of its `values`, `params` are the parameters of the SQL."""
     names = dict(values or {})
     params = names.pop("params", None)
     with _memory().cursor() as database:

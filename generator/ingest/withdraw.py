@@ -26,15 +26,7 @@ _EXPANSION = pa.schema([("id", pa.int64()), ("game", pa.string())])
 
 
 def withdraw(lake: LakeWriter, tables: Collection[str], days: Collection[date], game: str | None) -> dict[str, int]:
-    """Delete the rows of imports of these days, or a whole game. Files of other writers stay.
-
-    Args:
-        days: None of them: all days of the game, its products and its expansions.
-        game: Only the rows of products of this game. None: all rows.
-
-    Returns:
-        How many rows left each file of the lake, by its path. There are some.
-    """
+    """Delete what imports wrote of these days, or of a whole game if there are none. Return the rows lost, by path."""
     with lake.locked():
         expansions = None if game is None else _expansions_of(lake, game)
         products = None if expansions is None else _products_of(lake, expansions)
@@ -53,7 +45,6 @@ def withdraw(lake: LakeWriter, tables: Collection[str], days: Collection[date], 
 
 
 def _remove(lake: LakeWriter, files: list[tuple[TableFile, pa.Array | None]]) -> dict[str, int]:
-    """Write files without the rows of these products or expansions; None: without any."""
     removed, changed = {}, {}
     for file, keys in files:
         before = file.read(lake)
