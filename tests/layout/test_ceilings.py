@@ -20,7 +20,7 @@ LINES = {
     "generator/deploy": 165,
     "generator/drawings": 288,
     "generator/fingerprints": 782,
-    "generator/ingest": 4_282,
+    "generator/ingest": 4_133,
     "generator/lake": 1_368,
     "generator/making": 4_126,
     "generator/nightly": 959,
