@@ -145,4 +145,5 @@ class ApiFlask(Flask):
             raise NotFound from None
         if len(path) > _MAX_PATH_CHARACTERS or path.startswith("//"):
             raise NotFound
-        return MapAdapter(self.url_map, "", "", "", "http", path, request.method)
+        method = request.method if request.method.isupper() else ""  # Werkzeug would take `get` for GET
+        return MapAdapter(self.url_map, "", "", "", "http", path, method)

@@ -7,7 +7,7 @@ from tests.support.service import Client, Service
 from tests.support.targets import has_nul
 
 API = "/api/v1"
-METHODS = ("HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND")
+METHODS = ("HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "get")
 ENDPOINTS = (
     *("me", "status", "watchlist", "watchlist/never", "watchlist/never/history", "watchlist/never/offers"),
     *("cards", "cards/100", "sets", "fingerprints", "openapi.json"),
