@@ -63,18 +63,15 @@ def list_cards(build: OpenBuild, query: Query) -> Body:
         ordinals, _, not_found = _find(build, query.ids)
         more = {"not_found": not_found}
         return list_body(lines.lines(ordinals), 0, len(query.ids), len(ordinals), lines.digest(ordinals), more)
-    found = find_page(build, read_search(build.catalogue, query), offset, limit)
+    search = read_search(build.catalogue, query)
+    # Stored is the first page for a letter that very many names contain.
+    cheap = cheap_page(build.catalogue, search, offset, limit, build.best_of_letters.get(search))
+    found = cheap or _later_page(build, search, offset, limit)
     return list_body(lines.lines(found.ordinals), offset, limit, found.total, lines.digest(found.ordinals))
 
 
-def find_page(build: OpenBuild, search: Search, offset: int, limit: int) -> ResultPage:
-    """Return one page of the result of a search."""
-    stored = build.best_of_letters.get(search)  # the first page for a letter that very many names contain
-    if stored is not None and offset + limit <= len(stored.ordinals):
-        return ResultPage(stored.ordinals[offset : offset + limit], stored.total)
+def _later_page(build: OpenBuild, search: Search, offset: int, limit: int) -> ResultPage:
     catalogue = build.catalogue
-    if (cheap := cheap_page(catalogue, search, offset, limit)) is not None:
-        return cheap
     # A client that is at a later page will probably want the next one too, so find up to twice as many.
     count = min(max(_LEAST_KEPT_MATCHES, 1 << (offset + limit).bit_length()), len(catalogue.ids))
     ordinals, total = build.cached(

@@ -17,8 +17,8 @@ import numpy as np
 from edge_auth.builds.bodies import dumps
 from edge_auth.builds.card_lists import DEFAULT_SORT, MARKET_SORT
 from edge_auth.builds.catalogue import Catalogue
-from edge_auth.search.query import Filter, read_find
-from edge_auth.search.ranking import mask_of_filter
+from edge_auth.search.query import Filter, Search, read_find
+from edge_auth.search.ranking import mask_of
 
 _MOST = 100  # entries of a list
 _LEAST_STORED = 1 / 64  # of all products
@@ -191,7 +191,7 @@ def _frequent_searches(catalogue: Catalogue) -> Iterator[tuple[tuple[Filter, ...
         column = catalogue.texts[name]
         frequent = np.bincount(column.codes, minlength=len(column.code_of)) >= least
         filters += [(name, key) for key, code in column.code_of.items() if key and frequent[code]]
-    yield from (((one,), mask_of_filter(catalogue, one)) for one in filters)
+    yield from (((one,), mask_of(catalogue, Search((one,)))) for one in filters)
 
 
 def _value_entries(values: Iterable[str]) -> _Entries:

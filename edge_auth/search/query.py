@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from difflib import get_close_matches
-from itertools import islice
+from itertools import islice, repeat
 from types import SimpleNamespace
 from typing import NamedTuple, TypeAlias
 
@@ -76,8 +76,7 @@ def read_search(catalogue: Catalogue, query: SimpleNamespace) -> Search:
     sort = DEFAULT_SORT if best else query.sort
     default_order = "asc" if SORTS[sort].ascending else "desc"
     ranks = _ranks(catalogue, price_sort(sort), query.min_price, query.max_price)
-    filters = tuple(_filters(catalogue, query))
-    return Search(filters, sort, query.order not in (None, default_order), ranks, best)
+    return Search(_filters(catalogue, query), sort, query.order not in (None, default_order), ranks, best)
 
 
 def _best(query: SimpleNamespace) -> str:
@@ -102,14 +101,13 @@ def _ranks(catalogue: Catalogue, sort: str, lowest: int | None, highest: int | N
     return len(ascending) - up_to, len(ascending) - below
 
 
-def _filters(catalogue: Catalogue, query: SimpleNamespace) -> Iterator[Filter]:
-    if query.set:
-        yield "set", _set_rows(catalogue, composed(query.set))
+def _filters(catalogue: Catalogue, query: SimpleNamespace) -> tuple[Filter, ...]:
+    sets = [_set_rows(catalogue, composed(query.set))] if query.set else []
     signs, parts = read_find(catalogue, query.find) if query.find else ([], ())
+    of_values = list(value_filters(catalogue, query))
     texts = words(query.q or "") or fold(query.q or "").split()
-    yield from (("q", text) for text in sorted({*texts, *signs}))
-    yield from value_filters(catalogue, query)
-    yield from (("find", part) for part in parts)
+    of_name = sorted({*texts, *signs})
+    return (*zip(repeat("set"), sets), *zip(repeat("q"), of_name), *of_values, *zip(repeat("find"), parts))
 
 
 def value_filters(catalogue: Catalogue, query: SimpleNamespace) -> Iterator[Filter]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from edge_auth.builds.catalogue import Catalogue
-from edge_auth.search.query import Filter, Part, Search, price_sort
+from edge_auth.search.query import Part, Search, price_sort
 
 # Matches are sorted by rank, or the ranking is scanned until enough are found. To sort a match takes as long as to scan
 # this many products.
@@ -19,47 +19,39 @@ _FIRST_BLOCK_PRODUCTS = 512
 
 
 def mask_of(catalogue: Catalogue, search: Search) -> np.ndarray:
-    """Return which products match all filters and the price range: bool, by ordinal."""
-    masks = _masks(catalogue, search)
-    found = next(masks, None)
-    if found is None:
-        return np.ones(len(catalogue.ids), bool)
-    for mask in masks:  # one at a time, since the allocation of many large arrays takes longer than comparing
-        found &= mask
+    """Return which products match all filters and the price range, as a new array: bool, by ordinal."""
+    found = None
+    if search.ranks is not None:
+        start, stop = search.ranks
+        found = catalogue.rank[price_sort(search.sort)] - np.uint32(start) < np.uint32(stop - start)
+    for name, wanted in search.filters:
+        if isinstance(wanted, Part):
+            mask = _mask_of_part(catalogue, wanted)
+        elif isinstance(wanted, frozenset):
+            mask = _mask_of_sets(catalogue, wanted)
+        elif name == "q":
+            mask = catalogue.vocabulary.mask(wanted)
+        elif name == "kind":
+            mask = catalogue.single == (wanted == "single")
+        else:
+            mask = catalogue.texts[name].mask(wanted)
+        if found is None:
+            found = mask
+            continue
+        found &= mask  # one at a time, since the allocation of many large arrays takes longer than comparing
         if not found.any():
             break
+    return np.ones(len(catalogue.ids), bool) if found is None else found
+
+
+def _mask_of_sets(catalogue: Catalogue, rows: frozenset[int]) -> np.ndarray:
+    found, starts = np.zeros(len(catalogue.ids), bool), catalogue.set_starts
+    for row in rows:
+        found[starts[row] : starts[row + 1]] = True
     return found
 
 
-def _masks(catalogue: Catalogue, search: Search) -> Iterator[np.ndarray]:
-    """Yield a new mask for each filter, and for the price range."""
-    for one in search.filters:
-        yield mask_of_filter(catalogue, one)
-    if search.ranks is not None:
-        start, stop = search.ranks
-        yield catalogue.rank[price_sort(search.sort)] - np.uint32(start) < np.uint32(stop - start)
-
-
-def mask_of_filter(catalogue: Catalogue, one: Filter) -> np.ndarray:
-    """Return which products match a filter: bool, by ordinal."""
-    name, wanted = one
-    if isinstance(wanted, Part):
-        return _mask_of_part(catalogue, wanted)
-    if isinstance(wanted, frozenset):
-        found, starts = np.zeros(len(catalogue.ids), bool), catalogue.set_starts
-        for row in wanted:
-            found[starts[row] : starts[row + 1]] = True
-        return found
-    if name == "q":
-        return catalogue.vocabulary.mask(wanted)
-    if name == "kind":
-        of_kind: np.ndarray = catalogue.single == (wanted == "single")
-        return of_kind
-    return catalogue.texts[name].mask(wanted)
-
-
 def _mask_of_part(catalogue: Catalogue, part: Part) -> np.ndarray:
-    """Return which products a part of `find` means: bool, by ordinal."""
     first, *others = part.words
     found = catalogue.vocabulary.mask_with_sets(first)
     for word in others:
@@ -97,8 +89,14 @@ def first_matches(catalogue: Catalogue, search: Search, count: int) -> ResultPag
     return ResultPage(order(catalogue, search, mask, total, count), total)
 
 
-def cheap_page(catalogue: Catalogue, search: Search, offset: int, limit: int) -> ResultPage | None:
-    """Return a page of a search that finds a part of a ranking, or the first page of another one, else None."""
+def cheap_page(
+    catalogue: Catalogue, search: Search, offset: int, limit: int, stored: ResultPage | None
+) -> ResultPage | None:
+    """Return a page that the first products of the result, if they are stored, hold, one of a part of a ranking, or the
+    first page of another search; else None.
+    """
+    if stored is not None and offset + limit <= len(stored.ordinals):
+        return ResultPage(stored.ordinals[offset : offset + limit], stored.total)
     if not search.filters and (search.ranks is None or search.sort == price_sort(search.sort)):
         ranking = _ranking(catalogue, search)  # no product is looked at
         return ResultPage(_slice(ranking, offset, limit), sum(map(len, ranking)))
