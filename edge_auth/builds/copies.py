@@ -38,6 +38,8 @@ _LOCK_NAME = ".copying"
 class OpenCopies(FolderStore):
     """The copies of a build. They stay for as long as this object does."""
 
+    holds_copies = True
+
     def __init__(self, folder: Path, record: BinaryIO):
         super().__init__(str(folder), private=True)
         self._record = record  # the lock ends with this file

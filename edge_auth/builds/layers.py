@@ -98,14 +98,14 @@ class Layer:
     def local(self, name: str, sha256: str | None = None) -> Path:
         """Return a local file with the content of a file of the layer, for mapping into memory.
 
-        A file of a folder is mapped where it lies: it never changes, and a rename put it in place. With a file cache it
-        is hashed once. A file of a bucket is copied.
+        A shim maps copies: a file of a store that is cut or overwritten would end its processes, or give wrong answers.
+        Commands map a file of a folder where it lies.
 
         Args:
             sha256: The expected hash, or None for a file that contains its own hash, such as the index.
         """
         path = self.store.local_path(self.folder + name)
-        if path is None:
+        if path is None or (self._file_cache and not self.store.holds_copies):
             return self._cache.path(self.store, self.folder + name, sha256)
         if sha256 and self._file_cache:
             self._file_cache.require_whole(path, sha256)

@@ -1,4 +1,4 @@
-"""Local copies of what is mapped into memory, streamed or read by DuckDB: objects of a bucket, and inflated objects.
+"""Local copies of what is mapped into memory, streamed or read by DuckDB: objects of a store, and inflated objects.
 
 A copy is named by the SHA-256 of its content, verified when it is opened, and shared by all processes of a machine; one
 process fetches at a time. Copies survive restarts. When they exceed a number of bytes, the least recently used ones are

@@ -50,6 +50,7 @@ class Store(Protocol):
     """
 
     location: str
+    holds_copies: bool = False  # files that nobody else writes, which may be mapped where they lie
 
     def get(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
         """Return an object, or `length` bytes of it from `offset`. An absent one raises MissingObject."""
