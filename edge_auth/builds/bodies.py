@@ -105,8 +105,7 @@ class Body:
 class MadeBody(Body):
     """A body that was put together for an answer. It makes its gzip member when a client wants it.
 
-    Args:
-        keep_plain: Whether the plain content is kept beside the gzip member. The cache holds more bodies without it.
+    Without `keep_plain` it then gives up the plain content, so the cache holds more bodies.
     """
 
     def __init__(self, plain: bytes, digest: bytes | None = None, total: int | None = None, *, keep_plain: bool = True):
@@ -123,7 +122,6 @@ class MadeBody(Body):
 
     @property
     def plain(self) -> bytes:
-        """The content without compression."""
         plain = self._plain  # another thread may give it up meanwhile
         return super().plain if plain is None else plain
 
@@ -132,11 +130,7 @@ class StoredBody(Body):
     """A body whose gzip member is sent as it is stored. It holds only this member, a tenth of the size.
 
     Few clients do not accept gzip, so the plain content is inflated each time, unless a local file holds it.
-
-    Args:
-        read_gzipped: Returns the gzip member. It must not refer to this body: without a reference cycle, a body that
-            the cache drops is freed at once, and not when the garbage collector runs.
-        file: A local file with the plain content, if there is one.
+    `read_gzipped` must not refer to this body: without a reference cycle, a body that the cache drops is freed at once.
     """
 
     def __init__(
@@ -156,7 +150,6 @@ class StoredBody(Body):
         return self._read_gzipped()
 
     def inflated(self) -> bytes:
-        """Return the content without compression."""
         if self.size < LARGE_BYTES:
             return self.plain
         if self.file is not None:
@@ -198,13 +191,9 @@ def list_body(
     digest: bytes | None = None,
     more: Mapping[str, object] | None = None,
 ) -> Body:
-    """Return one page of a list: its items, the Pagination, and other members.
+    """Return one page of a list of `total` items: its lines, the Pagination, and `more` members.
 
-    Args:
-        lines: The items as JSON, one per line.
-        total: Number of items of the whole list.
-        digest: A hash of the lines. With None it is computed from their text.
-        more: Members that follow the Pagination.
+    `digest` is a hash of the lines. With None it is computed from their text.
     """
     end = offset + len(lines)
     more_fields = f'true,"next_offset":{end}' if end < total else 'false,"next_offset":null'

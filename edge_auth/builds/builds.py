@@ -72,12 +72,7 @@ class BuildRecord(TypedDict):
 
 
 def open_build(store: Store, build_id: str, file_cache: FileCache | None = None) -> "Build":
-    """Open a build for reading, or raise UnknownBuild.
-
-    Args:
-        file_cache: Of a shim; its files are hashed before they are mapped. With None, what has to be copied goes to the
-            user's cache.
-    """
+    """Open a build, or raise UnknownBuild. Without a shim's file cache, what must be copied goes to the user's."""
     try:
         record = read_json(store, layout.record_name(build_id))
     except MissingObject as error:
@@ -130,21 +125,18 @@ class Build:
 
     @cached_property
     def catalogue(self) -> "Catalogue":
-        """The search index and the lines of the Cards."""
         from edge_auth.builds.catalogue import CARD_LINES, Catalogue
 
         return Catalogue(self._layer(layer_names.CATALOGUE), self._layer(layer_names.bulk_layer(CARD_LINES)))
 
     @cached_property
     def movers(self) -> "Movers":
-        """The lists of price moves."""
         from edge_auth.builds.market import Movers
 
         return Movers(self._layer(layer_names.MOVERS))
 
     @cached_property
     def series(self) -> "Series":
-        """The weekly prices of the products."""
         from edge_auth.builds.series import Series
 
         extremes = self._layer(layer_names.extremes_layer(layer_names.OPEN_MONTH))
@@ -152,14 +144,12 @@ class Build:
 
     @cached_property
     def identifiers(self) -> "Identifiers":
-        """The ids of other catalogues."""
         from edge_auth.builds.identifiers import Identifiers
 
         return Identifiers(self._layer(layer_names.IDENTIFIERS))
 
     @cached_property
     def market(self) -> "Market":
-        """The groups of the market."""
         from edge_auth.builds.market import Market
 
         return Market(self._layer(layer_names.MARKET))
@@ -185,10 +175,8 @@ class Build:
     def find(self, key: str) -> "tuple[Layer, Entry] | None":
         """Return the layer and the entry of a logical key, or None if the build has no such object."""
         layer = self.layers.get(layout.layer_of(key) or "")
-        if layer is None:
-            return None
-        entry = layer.index.find(key)
-        return (layer, entry) if entry else None
+        entry = layer.index.find(key) if layer else None
+        return (layer, entry) if layer and entry else None
 
     def get(self, key: str) -> bytes | None:
         """Return the stored JSON under a logical key, or None."""
@@ -206,7 +194,6 @@ class Build:
         return detail_since(line, self._history(id_, day), day) if line else None
 
     def _line(self, id_: int) -> bytes | None:
-        """Return a Card as JSON, or None for an unknown product."""
         ordinal = self.catalogue.ordinal(id_)
         return None if ordinal is None else self.catalogue.card_lines.checked_line(ordinal)
 
@@ -223,7 +210,6 @@ class Build:
 
     @cached_property
     def bulk_files(self) -> dict[str, BulkFile]:
-        """The bulk files by name."""
         digests = {name: layer["digest"] for name, layer in self.record["layers"].items()}
         return read_manifest(self._object(layout.BULK_KEY), digests)
 

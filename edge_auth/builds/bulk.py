@@ -55,7 +55,6 @@ def file_name(stem: str, format_: str, sha256: str) -> str:
 
 
 def catalogue_of(files: Mapping[str, BulkFile]) -> BulkFile:
-    """Return the DuckLake catalogue among the files of a build."""
     return next(file for name, file in files.items() if name.startswith(f"{CATALOGUE}-"))
 
 

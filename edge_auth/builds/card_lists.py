@@ -1,6 +1,7 @@
 """The lists of Cards: their kinds, sorts and orders, and the filters that compare a text.
 
-A product matches such a filter if its text and the client's have the same key.
+A product matches such a filter if its text and the client's have the same key. The SQL of the rankings, the search
+index, the parameters, their documents, the form of the explorer and the benchmarks follow from the declarations.
 """
 
 from collections.abc import Callable, Container
@@ -24,11 +25,7 @@ _MARKET_PRICE = "the market price: the trend, else that of foils"
 
 
 class Sort(NamedTuple):
-    """A sort of /cards, by the column `key_<name>` of `build/views/cards.sql`. Products without a key come last.
-
-    The SQL of the rankings, the columns of the search index, the parameter `sort`, its description, the form of the
-    explorer and the benchmarks follow from the declaration.
-    """
+    """A sort of /cards, by the column `key_<name>` of `build/views/cards.sql`. Products without a key come last."""
 
     label: str  # its name in a form
     by: str  # what it sorts by, for the documents; neighbours with the same text share an entry
@@ -52,11 +49,7 @@ DEFAULT_SORT = next(iter(SORTS))
 
 
 class TextFilter(NamedTuple):
-    """A filter of /cards, over the column `filter_<name>` of `build/views/cards.sql`, which holds the products' keys.
-
-    The SQL of the rankings, the columns of the search index, the parameter, its description, the form of the explorer
-    and the tables of the documents follow from the declaration.
-    """
+    """A filter of /cards, over the column `filter_<name>` of `build/views/cards.sql` with the products' keys."""
 
     label: str  # its name in a form
     key: Callable[[str], str]  # returns the key of a client's text; the SQL knows the function by the same name

@@ -60,7 +60,6 @@ class KindCounts:
     keyed: dict[str, dict[str, int]]
 
     def to_json(self) -> str:
-        """Return the counts as the metadata of `columns` holds them."""
         return json.dumps({"products": self.products, "keyed": self.keyed}, sort_keys=True)
 
 
@@ -81,9 +80,6 @@ class TextColumn(NamedTuple):
 class Catalogue:
     """The search index of a build, mapped into memory.
 
-    Args:
-        lines: The layer with the Cards' lines.
-
     Attributes:
         ids, single, set: One value per product, by ordinal.
         texts: By text filter.
@@ -91,8 +87,7 @@ class Catalogue:
         cents: One int64 array per sort by a price: the prices in the sort's default order, highest first, for the
             products that have one.
         full_name, base_name: The rows of each product's names in `names`, by ordinal.
-        set_ids, set_names: One value per known expansion.
-        set_games: The folded game of each known expansion, or None.
+        set_ids, set_names, set_games: One value per known expansion.
         spellings: By text filter, the spelling of each key.
     """
 
@@ -115,7 +110,6 @@ class Catalogue:
 
     @cached_property
     def by_id(self) -> np.ndarray:
-        """The ordinals in the order of the products' ids."""
         return _values(self._columns, "by_id")
 
     @cached_property
@@ -164,17 +158,14 @@ class Catalogue:
 
     @property
     def digests(self) -> pa.Array:
-        """The first bytes of the SHA-256 of each product's line, by ordinal."""
         return only_chunk(self._columns, "digest")
 
     @property
     def product_digests(self) -> pa.Array:
-        """The first bytes of the SHA-256 of each line before its prices, by ordinal."""
         return only_chunk(self._columns, "product_digest")
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """The words of the names of products and sets."""
         words, suffixes, substrings = (self._layer.table(file) for file in (WORDS, SUFFIXES, SUBSTRINGS))
         return Vocabulary(words, suffixes, substrings, self.set_starts, len(self.ids))
 
@@ -185,7 +176,6 @@ class Catalogue:
 
     @cached_property
     def card_lines(self) -> "CardLines":
-        """The products' Cards."""
         file = self._lines.inflated_file(CARD_LINES, self._columns.schema.metadata[b"lines"].decode())
         try:
             return CardLines(file, self.by_id, _values(self._columns, "size"), self.digests)

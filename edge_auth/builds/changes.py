@@ -39,8 +39,6 @@ Index = dict[str, DocumentEntry | None]  # by the name of a pair
 
 
 class Step(NamedTuple):
-    """A move of the pointer between two builds."""
-
     from_: str
     to: str
 
@@ -106,7 +104,6 @@ def listed_steps(pointer: Pointer, index: Index) -> Steps:
 
 
 def read_index(store: Store) -> Index:
-    """Return the index; an empty one if there is none."""
     found = store.get_versioned(layout.CHANGES_INDEX)
     return parse_index(found.data, store.location) if found else {}
 

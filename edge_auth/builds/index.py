@@ -148,7 +148,6 @@ class Index:
         return np.flatnonzero(np.asarray(self._pack) == number)
 
     def entry(self, position: int) -> Entry:
-        """Return the entry at a position of the sorted index."""
         digest = slice(position * _DIGEST_BYTES, (position + 1) * _DIGEST_BYTES)
         return Entry(
             self.packs[self._pack[position]].name,
@@ -166,7 +165,6 @@ def _integers(table: pa.Table, name: str) -> memoryview:
 
 
 def _digests(table: pa.Table, name: str) -> memoryview:
-    """Return a column of digests, one after the other."""
     return memoryview(only_chunk(table, name).buffers()[1] or b"")
 
 

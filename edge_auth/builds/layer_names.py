@@ -1,4 +1,4 @@
-"""The layers of a build: their names, and what is the same for a layer in every build."""
+"""The layers of a build: their names. A period is a closed year or the open month."""
 
 CATALOGUE, HISTORY, SERIES = "catalogue", "history", "series"
 EXTREMES = "extremes"
@@ -23,12 +23,10 @@ ROWS_PER_PAGE = {SETS: 1000, GAMES: 100, WATCHLIST: 500}  # of the lists that la
 
 
 def history_layer(period: str) -> str:
-    """Return the name of the layer of a period: a closed year, or the open month."""
     return f"{HISTORY}-{period}"
 
 
 def series_layer(period: str) -> str:
-    """Return the name of a layer with weekly prices; `period` is a closed year or the open month."""
     return f"{SERIES}-{period}"
 
 
@@ -38,7 +36,6 @@ def extremes_layer(period: str) -> str:
 
 
 def market_layer(year: str) -> str:
-    """Return the name of the market's layer of a closed year."""
     return f"{MARKET}-{year}"
 
 
@@ -58,5 +55,4 @@ def bulk_layer(part: str) -> str:
 
 
 def holds_bulk_files(layer: str) -> bool:
-    """Return whether a layer holds bulk files."""
     return layer.startswith(bulk_layer(""))

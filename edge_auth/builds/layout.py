@@ -110,12 +110,10 @@ def record_name(id_: str) -> str:
 
 
 def damaged_name(id_: str) -> str:
-    """Return the name of a damaged record that was set aside."""
     return f"{PRIVATE}damaged/{id_}{_JSON}"
 
 
 def gates_name(id_: str) -> str:
-    """Return the name of the object that holds the results of a build's gates."""
     return f"{GATES}{id_}{_JSON}"
 
 
@@ -125,27 +123,22 @@ def pair(from_: str, to: str) -> str:
 
 
 def changes_name(from_: str, to: str) -> str:
-    """Return the name of the document that says what differs between two builds."""
     return f"{CHANGES}{pair(from_, to)}{_JSON}"
 
 
 def page_name(run: str, page: str) -> str:
-    """Return the name of a page of a nightly run."""
     return f"{NIGHT_PAGES}{run}/{page}"
 
 
 def intent_name(id_: str, nonce: str) -> str:
-    """Return the name of an intent to use a build."""
     return f"{INTENTS}{id_}/{nonce}{_JSON}"
 
 
 def work_folder(id_: str) -> str:
-    """Return the folder of the intermediate files of a build."""
     return f"{WORK}{id_}/"
 
 
 def layer_folder(layer: str, digest: str) -> str:
-    """Return the folder of a layer."""
     return f"{LAYERS}{layer}/{digest}/"
 
 
@@ -186,36 +179,27 @@ def market_group(id_expansion: int | None, game: str | None) -> str:
 
 
 def market_points(period: str, group: str) -> str:
-    """Return the key of the points of a group in a closed year or in the open month."""
     return f"{layer_names.MARKET}/{period}/{group}"
 
 
 def watchlist_page(number: int) -> str:
-    """Return the key of a page of the watchlist."""
     return f"watchlist/pages/{number}.json"
 
 
 def watchlist_item(slug: str) -> str:
-    """Return the key of a WatchlistItem."""
     return f"watchlist/{encode_slug(slug)}.json"
 
 
 def watchlist_offers(slug: str) -> str:
-    """Return the key of the offers of a watched product."""
     return f"watchlist/{encode_slug(slug)}/offers.json"
 
 
 def watchlist_history(slug: str, view: str, range_: str) -> str:
-    """Return the key of a history view of a watched product."""
     return f"watchlist/{encode_slug(slug)}/history/{view}-{range_}.json"
 
 
 def encode_slug(slug: str) -> str:
-    """Percent-encode a slug so that it is one safe path segment.
-
-    It encodes more than a URL needs: `.` and `..` would leave the folder of an export, and the slug `x.json` would
-    have the file name of the slug `x`.
-    """
+    """Percent-encode a slug as one segment of a path: `..` must not leave an export, nor `x.json` mean the slug `x`."""
     encoded = quote(slug, safe="")
     if encoded in (".", ".."):
         return encoded.replace(".", "%2E")
@@ -223,10 +207,7 @@ def encode_slug(slug: str) -> str:
 
 
 def layer_of(key: str) -> str | None:
-    """Return the layer that holds `key` if it exists, or None if no layer has such keys.
-
-    List pages and card details are put together; they exist if the layer `catalogue` has their products.
-    """
+    """Return the layer that holds `key` if it exists, of a card detail `catalogue`; None if no layer has such keys."""
     first, _, rest = key.partition("/")
     if not rest:
         return _LAYER_OF_FILE.get(key)
@@ -240,10 +221,8 @@ def layer_of(key: str) -> str | None:
 
 
 def is_site_file(key: str) -> bool:
-    """Return whether a key names a file of the site."""
     return key in TOP_FILES or key.partition("/")[0] in SITE_FOLDERS
 
 
 def media_type(key: str) -> str:
-    """Return the Content-Type of an object."""
     return MEDIA_TYPES.get(PurePosixPath(key).suffix, "application/octet-stream")

@@ -115,7 +115,6 @@ class Movers:
         return [] if place is None else [self._lines[row].as_py().encode() for row in self._rows[place].as_py()]
 
     def count(self, key: str, confirmed: bool = False) -> int:
-        """Return how many Movers a list has."""
         place = self._places.get((confirmed, key))
         return 0 if place is None else len(self._rows[place])
 

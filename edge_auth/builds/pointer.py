@@ -30,7 +30,6 @@ class Pointer:
     failed: list[str] = field(default_factory=list)
 
     def to_bytes(self) -> bytes:
-        """Return the pointer as it is stored."""
         return json.dumps(asdict(self), indent=1).encode() + b"\n"
 
     @staticmethod

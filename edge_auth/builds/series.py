@@ -57,13 +57,7 @@ def weeks_by_period(as_of: date) -> dict[str, list[date]]:
 class Series:
     """The weekly prices of a build, mapped into memory.
 
-    Args:
-        layers: The layers by period. A closed year without prices has none.
-        extremes: The layer of the lowest and highest prices of all days.
-        ids: The ids of the products by ordinal.
-
-    Attributes:
-        weeks: The Mondays of the weeks, oldest first, as JSON.
+    A closed year without prices has no layer. `weeks` are the Mondays, oldest first, as JSON.
     """
 
     def __init__(self, layers: Mapping[str, Layer], extremes: Layer, as_of: date, ids: np.ndarray):

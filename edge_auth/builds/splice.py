@@ -78,7 +78,6 @@ class _Deflated:
         self.size += len(text)
 
     def member(self) -> bytes:
-        """Return everything as a gzip member."""
         return b"".join((*self.data, _FINAL_BLOCK, _TRAILER.pack(self.crc, self.size & 0xFFFFFFFF)))
 
 
@@ -87,9 +86,6 @@ def encode_fragments(arrays: Sequence[bytes]) -> tuple[bytes, bytes]:
 
     The member has four fragments: the text up to `"price_guide":[\\n`, and each of the three arrays. The texts between
     them are deflated apart, because `splice` chooses them anew: a line break before `]` is there only after rows.
-
-    Args:
-        arrays: The rows of the three history arrays, each joined by `,\\n`, or empty.
     """
     first = _deflate_constant(_HEAD)
     plain, deflated = [_HEAD], [first]

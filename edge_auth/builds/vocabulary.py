@@ -134,8 +134,6 @@ class Vocabulary:
 
 
 class Names:
-    """The names of the products of a build."""
-
     def __init__(self, table: pa.Table):
         text, self._ends = text_column(table, "text")
         self._texts = SortedTexts(text, self._ends[:-1], self._ends[1:])
@@ -173,7 +171,6 @@ class Names:
         return [b"" if row is None else next(found) for row in rows]
 
     def text(self, row: int) -> str:
-        """Return the text of a row."""
         return str(self._text[self._ends[row] : self._ends[row + 1]], "utf-8")
 
     def like(self, text: str) -> tuple[range, range, range]:
@@ -192,7 +189,6 @@ class Lists:
 
     @classmethod
     def of_column(cls, table: pa.Table, name: str) -> "Lists":
-        """Return a column of a table."""
         lists = only_chunk(table, name)
         return cls(lists.offsets.to_numpy(), lists.values.to_numpy())
 
@@ -216,7 +212,6 @@ class Lists:
         return counts
 
     def between(self, rows: range) -> np.ndarray:
-        """Return the concatenated lists of a range of rows, as a view."""
         return self._values[self._offsets[rows.start] : self._offsets[rows.stop]]
 
 
@@ -310,10 +305,7 @@ def _substring_rows(substrings: list[str], *masks: Iterable[np.ndarray]) -> pa.T
 
 
 def _prefix_keys(text: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the first 8 bytes of each text as a big-endian uint64, padded with zeros.
-
-    The keys of sorted texts are sorted.
-    """
+    """Return the first 8 bytes of each text as a big-endian uint64, padded with zeros: sorted if the texts are."""
     keys = np.zeros(len(starts), np.uint64)
     for byte in range(_KEY_BYTES):
         positions = starts + byte

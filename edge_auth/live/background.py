@@ -18,10 +18,9 @@ T = TypeVar("T")
 
 
 class Poller:
-    """A thread that calls `poll` at an interval, and soon after `refresh`.
+    """A thread that calls a method, which does not raise, at an interval and soon after `refresh`.
 
-    Args:
-        poll: A method that does not raise. The thread ends when the method's object is gone.
+    It ends when the method's object is gone.
     """
 
     def __init__(self, poll: Callable[[], object], interval_seconds: float = POLL_SECONDS):

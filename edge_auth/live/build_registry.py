@@ -97,12 +97,7 @@ class BuildRegistry:
         self._poller = Poller(self._poll)
 
     def select(self, pin: str | None = None) -> OpenBuild:
-        """Return the live build, or the one that a request names in X-Build.
-
-        Raises:
-            UnknownBuild: The store does not hold it.
-            NoLiveBuild: No build was ever published.
-        """
+        """Return the live build, or the one that X-Build names. Raise NoLiveBuild or UnknownBuild if there is none."""
         live = self._live
         if live is None:
             self.refresh()
@@ -112,7 +107,6 @@ class BuildRegistry:
         return live if pin is None or pin == live.id else self._select_pinned(pin)
 
     def refresh(self) -> None:
-        """Read the pointer again."""
         self._poller.refresh(self._jobs.seconds)
 
     def note_failure(self, build: OpenBuild, error: StoreError) -> None:

@@ -53,13 +53,10 @@ class Holder(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Whose downloads are counted together."""
         return self.key_id or guest_name(self.address)
 
 
 class StoredBulkFiles:
-    """The bulk files of the builds that a store keeps."""
-
     def __init__(self, builds: BuildRegistry, store: Store, jobs: Jobs):
         self._builds = builds
         self._store = store
@@ -83,7 +80,6 @@ class StoredBulkFiles:
         return file
 
     def read(self, file: BulkFile, span: Span) -> bytes:
-        """Return some bytes of a file."""
         self._require_whole(file)
         return self._store.get(file.object, span.start, span.end - span.start)
 

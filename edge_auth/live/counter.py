@@ -49,7 +49,6 @@ class Usage(NamedTuple):
 
     @property
     def remaining(self) -> int:
-        """How many more requests the limit allows."""
         return max(0, self.limit - self.used)
 
     @property
@@ -58,7 +57,6 @@ class Usage(NamedTuple):
         return (self.window + 1) * WINDOW_SECONDS
 
     def headers(self) -> dict[str, str]:
-        """Return the headers that report the usage to the client."""
         return {
             "X-RateLimit-Limit": str(self.limit),
             "X-RateLimit-Remaining": str(self.remaining),
@@ -119,9 +117,7 @@ class _Slot(NamedTuple):
 class FileCounter:
     """The counter of one process. Create it in the process that uses it, since a process does not inherit locks.
 
-    Args:
-        log: Writes a line, as `Log.once`.
-        guest_limit: What guests may ask in a minute. The nginx in front of the shim reads it in the file.
+    The nginx in front of the shim reads the guests' limit in the file.
     """
 
     def __init__(self, file: Path, log: Callable[[str], None], guest_limit: int = 0):
@@ -201,15 +197,11 @@ def store_name(store_location: str) -> str:
 
 
 def counter_file(state: str, store_location: str) -> Path:
-    """Return the counter's file in a state folder. Shims of the same store share it."""
     return Path(state) / f"counts-{store_name(store_location)}"
 
 
 class Locked:
-    """Holds the lock of the byte of a file that stands for a bucket, or for the secret.
-
-    A generator with `contextmanager` would take a microsecond longer, and every request takes this lock.
-    """
+    """Holds the lock of a byte, which stands for a bucket or the secret, in less time than with `contextmanager`."""
 
     def __init__(self, handle: int, offset: int):
         self._handle, self._offset = handle, offset

@@ -54,12 +54,10 @@ class KeyChanges:
         return set(self.latest[len(both) :])
 
     def to_bytes(self) -> bytes:
-        """Return the content of the file."""
         return json.dumps({"version": self.version, "changes": self.latest}, indent=0).encode() + b"\n"
 
     @staticmethod
     def parse(data: bytes) -> "KeyChanges":
-        """Return what a file says."""
         try:
             document = parse_json(data)
             version, latest = document["version"], tuple(document["changes"])
@@ -74,7 +72,6 @@ class KeyChanges:
 
 
 def raised(error: Exception) -> None:
-    """Raise an error."""
     raise error
 
 
@@ -134,7 +131,6 @@ class KeyFile:
         return sorted(found, key=lambda record: (record.created_at, record.sha256))
 
     def add(self, record: KeyRecord) -> None:
-        """Add a record."""
         self.changes()  # raises before anything is changed, if the list cannot be read
         with suppress(Conflict):  # it is there
             self.store.swap(self.object_of(record.sha256), record.to_bytes(), None)
@@ -158,7 +154,6 @@ class KeyFile:
         return changed
 
     def object_of(self, sha256: str) -> str:
-        """Return the name of a record in the store."""
         return f"{self.name.removesuffix(_JSON)}/{sha256[:2]}/{sha256}{_JSON}"
 
     def _hash_of(self, id_: str) -> str:

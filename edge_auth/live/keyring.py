@@ -74,13 +74,9 @@ class KeyCopies(KeyFile):
 
 
 class Keyring:
-    """The key records by the hash of the key.
+    """The key records by the hash of the key, with copies of those across a network.
 
-    Args:
-        copies: Copies of records that are across a network; None for records in a folder.
-
-    Attributes:
-        last_error: Why the changes could not be read or followed at the last poll, or ''.
+    `last_error` says why the changes could not be read or followed at the last poll.
     """
 
     def __init__(self, file: KeyFile, log: Log, copies: KeyCopies | None = None, poll_seconds: float = _POLL_SECONDS):

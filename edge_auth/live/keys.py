@@ -64,7 +64,6 @@ class KeyRecord:
 
     @staticmethod
     def from_bytes(sha256: str, data: bytes) -> "KeyRecord":
-        """Return the record in an object, or raise KeyFormatError."""
         try:
             fields = parse_json(data)
             record = KeyRecord(sha256, **{name: fields[name] for name in (*_PUBLIC, "revoked")})
@@ -101,12 +100,10 @@ def parse_expiry(text: str) -> str:
 
 
 def well_formed(key: str) -> bool:
-    """Return whether a text has the form of a key."""
     return _KEY.fullmatch(key) is not None
 
 
 def digest(key: str) -> str:
-    """Return the SHA-256 of a key in hex."""
     return hashlib.sha256(key.encode()).hexdigest()
 
 

@@ -67,7 +67,6 @@ class Log:
         Finalize(self, self._write_rest, exitpriority=10)
 
     def line(self, text: str) -> None:
-        """Log a message."""
         self._say(clean(text, _MAX_TEXT_CHARACTERS))
 
     def once(self, text: str) -> None:
@@ -134,11 +133,7 @@ def timestamp(now: float) -> str:
 
 
 def clean(text: str, most: int | None = None) -> str:
-    """Return a text without possible keys and with escaped control characters.
-
-    Args:
-        most: It is cut to so many characters, before it is escaped too, since a control costs more than its byte.
-    """
+    """Return a text without possible keys and with escaped controls, cut to `most` characters before and after that."""
     without_secrets = _SECRET.sub("…", text)[:most]
     return _CONTROLS.sub(lambda match: match.group().encode("unicode_escape").decode(), without_secrets)[:most]
 

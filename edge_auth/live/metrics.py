@@ -36,9 +36,6 @@ class Metrics:
     """What a worker counts, in a folder. Create it once, in the worker's process. Without a folder it counts nothing.
 
     While the folder cannot be written, it counts nothing either. Requests then try it again.
-
-    Args:
-        say: Writes a line to the log.
     """
 
     def __init__(self, folder: Path | None = None, say: Callable[[str], object] = print):
@@ -52,7 +49,6 @@ class Metrics:
         self._try()
 
     def request(self, one: Answered) -> None:
-        """Count an answered request of the API."""
         if monotonic() > self._next_try:
             self._try()
         if self._counters:
@@ -65,7 +61,6 @@ class Metrics:
                 self._count("failed", one.key_id or NO_LABEL)
 
     def cache(self, hit: bool) -> None:
-        """Count a look-up in the cache."""
         self._count("cache_hits" if hit else "cache_misses")
 
     def fallback(self) -> None:

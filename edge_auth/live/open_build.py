@@ -85,9 +85,6 @@ class ListedSet(NamedTuple):
 class OpenBuild(Build):
     """A build with the indexes and lists that answers need. Each is read at its first use, and may raise StoreError.
 
-    Args:
-        on_lookup: Called with whether a look-up in the cache found a value.
-
     Attributes:
         last_used: When a request used it last, on the monotonic clock.
         prepared: Whether everything that every answer needs was read.
@@ -146,11 +143,7 @@ class OpenBuild(Build):
         return {search: first_matches(catalogue, search, _BEST_OF_LETTER) for search in searches}
 
     def named(self, names: Sequence[str], filters: tuple[Filter, ...], printings: bool = False) -> list[bytes]:
-        """Return what /cards/named says of each name, as JSON; b"" if no product has it. The last ones are kept.
-
-        Args:
-            printings: Whether it says set, number and prices of each product.
-        """
+        """Return what /cards/named says of each name, as JSON; b"" if no product has it. The last ones are kept."""
         kept = self._named.get((filters, printings), {})
         known = list(map(kept.get, names))
         missing = [name for name, line in zip(names, known, strict=True) if line is None]
@@ -179,17 +172,14 @@ class OpenBuild(Build):
 
     @cached_property
     def facets(self) -> Facets:
-        """What facets are counted from."""
         return Facets(self.catalogue, {one.id: one.name for one in self.sets})
 
     @cached_property
     def watchlist(self) -> list[bytes]:
-        """Every WatchlistItem as JSON, in the order of the list."""
         return self._lines(layout.watchlist_page)
 
     @cached_property
     def slugs(self) -> Slugs:
-        """The slugs of the watchlist."""
         return Slugs(self.watchlist)
 
     def rows(self, layer: str) -> list[bytes]:
@@ -214,7 +204,6 @@ class OpenBuild(Build):
         return body
 
     def keep_body(self, path: bytes, query: str, body: Body) -> None:
-        """Put the body for a path and a query into the cache."""
         self._cache.put((self.id, (path, query)), body, body.cost + len(path) + len(query))
 
     def warm(self, before: "OpenBuild", seconds: float) -> None:

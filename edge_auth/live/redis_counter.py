@@ -40,12 +40,7 @@ return {used + 1, 1}
 
 
 class RedisCounter:
-    """The counter of one process. Create it in the process that uses it.
-
-    Args:
-        prefix: The first part of the names of this store's counts.
-        fell_back: Called for each request that the server did not count.
-    """
+    """The counter of one process. Create it in the process that uses it."""
 
     def __init__(
         self,
@@ -148,10 +143,7 @@ def _connect(url: str, timeout_seconds: float) -> redis.Redis:
 
 
 def plain_url(url: str) -> str:
-    """Return a URL as redis-py accepts it: Valkey's schemes become Redis's.
-
-    For other texts it raises ValueError, whose message does not repeat the text, which may contain a password.
-    """
+    """Return a URL as redis-py accepts it, or raise ValueError, which does not repeat it: it may hold a password."""
     for scheme in ("valkey", "valkeys"):
         if url.startswith(f"{scheme}://"):
             url = url.replace("valkey", "redis", 1)

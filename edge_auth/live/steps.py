@@ -14,12 +14,7 @@ from edge_auth.store.interface import Store
 
 
 class FollowedSteps:
-    """The steps of a store, as the poller has seen them last.
-
-    Args:
-        copies: Where documents of a bucket are copied; None for a folder.
-        cache: Where documents are kept in memory.
-    """
+    """The steps of a store, as the poller has seen them last. Documents of a bucket are copied, and kept in memory."""
 
     def __init__(self, store: Store, copies: FileCache | None, cache: LruCache):
         self._store, self._copies = store, copies
@@ -49,7 +44,6 @@ class FollowedSteps:
             raise failed[0]
 
     def known(self) -> Steps:
-        """Return the steps."""
         if self._steps is None:
             raise StoreError("the steps between builds could not be read yet")
         return self._steps
