@@ -1,6 +1,5 @@
 """`cardpress build`: from a lake to a build in the store."""
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime
 
@@ -26,7 +25,7 @@ from generator.reading.explain import Explanation, explain_build
 from generator.releases.publish import publish
 from generator.releases.reserve import keep_reserve
 from generator.releases.termination import end_by_error, hold_back
-from generator.terminal import Progress, say, say_json
+from generator.terminal import Progress, say, say_json, say_lines
 from generator.threads import Resources
 
 
@@ -104,8 +103,7 @@ def _plan(plan: Plan, as_json: bool) -> None:
     if as_json:
         say_json(plan.to_dict())
         return
-    for line in plan.lines():
-        say(line)
+    say_lines(plan.lines())
     say(plan.build)
 
 
@@ -115,18 +113,12 @@ def _report(result: BuildResult, progress: Progress, as_json: bool) -> None:
     for left_out in result.record["left_out"]:
         progress.say("{table}: {rows:,} {reason}, such as {example}".format(**left_out))
     objects, size = sum(result.record["objects"].values()), sum(result.record["bytes"].values())
-    made = ", ".join(_layer_names(result.made))
-    summary = f"made {made}" if made else "nothing to make: the store has every layer"
+    made = [name for name in result.made if not layer_names.holds_bulk_files(name)]
+    if bulk := len(result.made) - len(made):  # they are many
+        made.append(f"{bulk} layer{'s' * (bulk > 1)} of bulk files")
+    summary = f"made {', '.join(made)}" if made else "nothing to make: the store has every layer"
     progress.say(f"{summary}; {objects:,} objects, {size / 1e6:,.1f} MB")
     if as_json:
         say_json({"made": result.made, "damaged": result.damaged, "seconds": result.seconds} | result.record)
     else:
         say(result.id)
-
-
-def _layer_names(layers: list[str]) -> Iterator[str]:
-    """Yield the names of layers, with one line for all layers of bulk files."""
-    yield from (name for name in layers if not layer_names.holds_bulk_files(name))
-    count = sum(map(layer_names.holds_bulk_files, layers))
-    if count:
-        yield f"{count} layer{'s' * (count > 1)} of bulk files"

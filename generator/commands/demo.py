@@ -10,7 +10,7 @@ import click
 from edge_auth.store.open import is_folder
 from generator.commands.options import DAY
 from generator.demo.draw import MAX_SEED
-from generator.demo.lake import Demo, TableSize, older_demo, write_demo
+from generator.demo.lake import Demo, older_demo, write_demo
 from generator.terminal import Progress, say
 
 
@@ -40,9 +40,11 @@ def demo(lake: Path, products: int, days: int, seed: int, end: datetime | None) 
     wanted = Demo(products, days, seed, end.date() if end else _last_day(older, products, days, seed))
     sizes = write_demo(lake, products, days, seed, _with_progress, wanted.end)
     for name, size in sizes.items():
-        say(_line(name, size))
-    if older:
-        say(_replaced(lake, older, wanted), err=True)
+        say(f"{name:<16}{size.rows:>12,} rows" + ("" if size.days is None else f"  on {size.days:,} days"))
+    if older == wanted:
+        say(f"{lake} held this demo already", err=True)
+    elif older:
+        say(f"replaced the older demo in {lake} ({_in_words(older)}) by {_in_words(wanted)}", err=True)
     say(f"cardpress build --lake {shlex.quote(str(lake))} --publish")
 
 
@@ -53,21 +55,10 @@ def _last_day(older: Demo | None, products: int, days: int, seed: int) -> date:
     return datetime.now(UTC).date()
 
 
-def _replaced(lake: Path, older: Demo, demo: Demo) -> str:
-    if older == demo:
-        return f"{lake} held this demo already"
-    return f"replaced the older demo in {lake} ({_in_words(older)}) by {_in_words(demo)}"
-
-
 def _in_words(demo: Demo) -> str:
     products, days = demo.products, demo.days
     counts = f"{products:,} product{'s' * (products != 1)}, {days:,} day{'s' * (days != 1)}"
     return f"{counts} to {demo.end}, seed {demo.seed}"
-
-
-def _line(name: str, size: TableSize) -> str:
-    days = "" if size.days is None else f"  on {size.days:,} days"
-    return f"{name:<16}{size.rows:>12,} rows{days}"
 
 
 def _with_progress(days: Iterable[int]) -> Iterator[int]:

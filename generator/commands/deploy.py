@@ -11,7 +11,6 @@ import click
 from edge_auth.serve.nginx_config import LISTEN
 from generator.commands.options import FOLDER, Parsed, plain_text
 from generator.deploy import kinds
-from generator.deploy.kinds import write_files
 from generator.terminal import say, say_lines
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -43,7 +42,7 @@ def _setting(option: str, type_: Parsed, default: Any, help: str, **more: Any) -
 
 
 def _write(folder: Path, files: kinds.Files, force: bool) -> None:
-    say_lines(write_files(folder, files, force=force))
+    say_lines(kinds.write_files(folder, files, force=force))
 
 
 def _running_program() -> str:

@@ -71,7 +71,6 @@ def config(
 
 
 def _log_file(chosen: str | None, folder: Path) -> Path | None:
-    """Return the file of the log, or None for no log."""
     if chosen == "off":
         return None
     file = Path(chosen) if chosen else folder / "access.log"

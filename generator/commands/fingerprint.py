@@ -1,8 +1,9 @@
 """`cardpress fingerprint …`: writes the lake's fingerprint table from reference images, and matches photos with it."""
 
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -19,7 +20,6 @@ from generator.lake.writer import LakeWriter
 from generator.terminal import Progress, say, say_json, say_lines
 from generator.threads import usable_cores
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 _MAX_NAMED = 5  # broken images in the output; the rest is counted
 
 
@@ -29,20 +29,20 @@ def _template(context: click.Context, option: click.Parameter, value: str | None
     return value
 
 
-def _limit_options(command: _Function) -> _Function:
-    pixels = click.option(
+def _limit_options(command: Callable[..., None]) -> Callable[..., None]:
+    @click.option(
         "--max-megapixels", type=click.FloatRange(0, min_open=True), default=DEFAULT_LIMITS.pixels / 1e6,
         help="Refuse larger images; 25 take about 1 GB of memory.",
     )  # fmt: skip
-    size = click.option(
+    @click.option(
         "--max-image-mb", type=click.IntRange(1), default=DEFAULT_LIMITS.file_bytes >> 20,
         help="Refuse larger files.",
     )  # fmt: skip
-    return pixels(size(command))
+    @wraps(command)
+    def with_limits(max_megapixels: float, max_image_mb: int, **options: Any) -> None:
+        command(limits=ImageLimits(max_image_mb << 20, int(max_megapixels * 1e6)), **options)
 
-
-def _limits(megapixels: float, image_mb: int) -> ImageLimits:
-    return ImageLimits(image_mb << 20, int(megapixels * 1e6))
+    return with_limits
 
 
 @click.group()
@@ -81,8 +81,7 @@ def index(
     verify: bool,
     samples: int,
     workers: int | None,
-    max_megapixels: float,
-    max_image_mb: int,
+    limits: ImageLimits,
     as_json: bool,
 ) -> None:
     """Make the lake's fingerprint table from reference images.
@@ -96,7 +95,6 @@ def index(
     """
     require_pillow()
     paths, workers, writer = find_images(images), workers or usable_cores(), LakeWriter(lake)
-    limits = _limits(max_megapixels, max_image_mb)
     if verify:
         _verify(writer, paths, samples, workers, limits, as_json)
         return
@@ -115,7 +113,6 @@ def index(
 
 
 def _report_broken(collected: Collected, skip: bool) -> None:
-    """Print the images that could not be read. Without `skip`, raise an error instead."""
     reasons = list(collected.broken.values())
     if not reasons:
         return
@@ -157,9 +154,7 @@ def _verify(
 @click.option("--top", type=click.IntRange(min=1), default=5, help="How many entries.")
 @_limit_options
 @json_option
-def match(
-    photo: Path, index: str, key: str | None, top: int, max_megapixels: float, max_image_mb: int, as_json: bool
-) -> None:
+def match(photo: Path, index: str, key: str | None, top: int, limits: ImageLimits, as_json: bool) -> None:
     """Find the entries nearest to a photo of a card.
 
     PHOTO is upright and cut roughly to the card.
@@ -170,7 +165,7 @@ def match(
     \b
     Example: cardpress fingerprint match photo.jpg --index https://cards.example/api/v1/fingerprints
     """
-    pixels = open_picture(photo, _limits(max_megapixels, max_image_mb))
+    pixels = open_picture(photo, limits)
     references = load_index(index, key)
     matches = match_photo(pixels, references, top)
     if as_json:

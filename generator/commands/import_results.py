@@ -27,11 +27,7 @@ def max_file_option(default_bytes: int) -> Callable[[_Function], _Function]:
 
 @contextmanager
 def reading_progress(files: int, lines: bool = False) -> Iterator[Callable[[object], None]]:
-    """Show a bar on a terminal and a line per file elsewhere. Call the yielded function after each file.
-
-    Args:
-        lines: Whether a terminal gets lines as well.
-    """
+    """Show a bar on a terminal, or with `lines` and elsewhere a line per file. Call the yielded function for each."""
     if lines or not sys.stderr.isatty():
         yield lambda file: say(f"read {file}", err=True)
         return

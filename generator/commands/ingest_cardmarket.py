@@ -21,11 +21,9 @@ from generator.lake.writer import LakeWriter
 from generator.terminal import say, say_json, say_lines
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-_Paths = tuple[Path, ...]
 
 
 def _file_option(name: str, help: str) -> Callable[[_Function], _Function]:
-    """Return an option that may be repeated. Its environment variable separates paths as PATH does."""
     return click.option(name, multiple=True, type=click.Path(path_type=Path), metavar="FILE", help=help)
 
 
@@ -59,7 +57,7 @@ def cardmarket(
     number_pattern: str,
     accept: tuple[str, ...],
     as_json: bool,
-    **paths: _Paths,
+    **paths: tuple[Path, ...],
 ) -> None:
     """Import the marketplace's own download files, plain or gzip.
 
@@ -103,7 +101,6 @@ def _leave(left: list[tuple[Path, str]], path: Path, reason: str) -> None:
 
 
 def _say_result(result: ImportResult, left: list[tuple[Path, str]], gaps: list[Gap] | None, as_json: bool) -> None:
-    """Print the result. With `gaps`, also what the lake lacks."""
     say_findings(result.findings)
     tables = result.tables_as_json()
     if not as_json:

@@ -42,11 +42,9 @@ _OPTIONS: tuple[_Option, ...] = (
 def lines_command(
     line_format: LineFormat, source: type[Lines], *options: _Option, template: _Template | None = None
 ) -> click.Command:
-    """Return the command that imports lines of a format.
+    """Return the command that imports lines of a format. Values of `options` are attributes of the source.
 
-    Args:
-        options: Further options. Their values are attributes of the source.
-        template: Yields the lines of a table to fill, for the option --template.
+    With `template`, which yields the lines of a table to fill, it has the option --template.
     """
     make = partial(source, line_format)
     run = partial(_print_or_import, template, make) if template else partial(_run_import, make)
@@ -84,7 +82,6 @@ def _print_or_import(
     template: bool,
     **options: Any,
 ) -> None:
-    """Print the table to fill, or import lines."""
     if template:
         say_lines(lines(LakeWriter(lake)))
     elif files:
@@ -104,7 +101,6 @@ def _run_import(
     as_json: bool,
     **further: Any,
 ) -> None:
-    """Import lines and print the result."""
     limits = FileLimits(max_file_mb << 20, max_line_kb << 10)
     source = make(files, bad_lines, limits, accepted=frozenset(accept), **further)
     run_import(lake, source, len(files), as_json)

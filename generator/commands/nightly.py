@@ -3,6 +3,7 @@
 from contextlib import suppress
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -30,7 +31,6 @@ from generator.nightly.notices import Notices
 from generator.nightly.steps import Night
 from generator.releases.prune import RetentionRules
 from generator.terminal import Progress, say, say_json
-from generator.threads import Resources
 
 
 def _gate_threshold(text: str) -> tuple[str, float]:
@@ -122,15 +122,8 @@ def nightly(
     ping: str | None,
     notify: str | None,
     pages_url: str | None,
-    forced: tuple[str, ...],
-    pages: bool,
-    export: str | None,
-    expect_day: str | None,
-    reread_days: int,
-    lease: float,
-    resources: Resources,
-    scheduler: str | None,
     as_json: bool,
+    **options: Any,  # further ones of Night
 ) -> None:
     """Build, check, publish and prune: the command for a scheduler.
 
@@ -146,21 +139,14 @@ def nightly(
     progress = Progress(prefix=f"[{run}] ")
     night = Night(
         run,
-        absolute(lake) if scheduler else lake,
+        absolute(lake) if options["scheduler"] else lake,
         open_store(store),
         utc_now,
         progress,
         thresholds=dict(gates),
         max_age=dict(max_ages),
-        forced=forced,
         rules=RetentionRules(keep, timedelta(hours=grace)),
-        resources=resources,
-        scheduler=scheduler,
-        lease=lease,
-        pages=pages,
-        export=export,
-        expect_day=expect_day,
-        reread_days=reread_days,
+        **options,
     )
     busy = False
     try:

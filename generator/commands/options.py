@@ -32,11 +32,7 @@ _COMPLETION_TIMEOUT_SECONDS = 1.0
 
 
 class BuildName(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
-    """The name of a build. A shell completes it from the store of the command line or of the environment.
-
-    Args:
-        words: Whether `live` and `previous` are offered.
-    """
+    """The name of a build, or with `words` also `live` or `previous`. A shell completes it from the store."""
 
     name = "build"
 
@@ -69,11 +65,7 @@ def no_builds_message(store: str) -> str:
 
 
 def named_build(store: Store, name: str | None) -> Build:
-    """Open the build with an id, the live build (`live` or None), or the one that was live before (`previous`).
-
-    Raises:
-        BuildError, NoLiveBuild, UnknownBuild: There is no such build.
-    """
+    """Open the build with an id, the live build (`live` or None), or the one that was live before (`previous`)."""
     if name in (None, LIVE):
         return open_build(store, live_build_id(store))
     if name != PREVIOUS:
@@ -177,12 +169,7 @@ class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic only in new 
 
 
 def plain_text(allowed: str, what: str) -> Parsed:
-    """Return the type of a text that goes into the configuration of another program as it is.
-
-    Args:
-        allowed: The regular expression that it must match.
-        what: What it is, for the message of a refusal.
-    """
+    """Return the type of a text that goes as it is into the files of another program: only what matches `allowed`."""
 
     def read(text: str) -> str:
         if not re.fullmatch(allowed, text):

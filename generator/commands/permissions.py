@@ -10,8 +10,10 @@ _QUOTED_PATH = re.compile("'(/[^']+)'")  # Arrow names the file only in the text
 
 def permission_advice(error: BaseException) -> str:
     """Return the end of an error message: the owner of the file and what to do. '' for other errors."""
-    refused = _permission_error(error)
-    path = _nearest(_path_of(refused)) if refused else None
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, PermissionError):
+        cause = cause.__cause__
+    path = _nearest(cause) if cause else None
     if path is None:
         return ""
     me, owner, mode = os.geteuid(), path.stat().st_uid, path.stat().st_mode & 0o777
@@ -23,22 +25,10 @@ def permission_advice(error: BaseException) -> str:
     )
 
 
-def _permission_error(error: BaseException | None) -> OSError | None:
-    """Return the error of the operating system among the causes, if it is about permissions."""
-    while error is not None:
-        if isinstance(error, PermissionError):
-            return error
-        error = error.__cause__
-    return None
-
-
-def _path_of(error: OSError) -> str | None:
-    found = _QUOTED_PATH.search(str(error))
-    return error.filename or (found[1] if found else None)
-
-
-def _nearest(path: str | None) -> Path | None:
+def _nearest(error: OSError) -> Path | None:
     """Return the path itself or the nearest folder above it that can be looked at: that one refuses."""
+    found = _QUOTED_PATH.search(str(error))
+    path = error.filename or (found[1] if found else None)
     if not isinstance(path, str):
         return None
     absolute = Path(path).absolute()

@@ -6,7 +6,7 @@ from edge_auth.builds import layout
 from edge_auth.store.open import open_store
 from generator.clock import utc_now
 from generator.commands.options import store_option
-from generator.releases.locks import Holder, release_lock
+from generator.releases.locks import release_lock
 from generator.terminal import say
 
 
@@ -25,11 +25,8 @@ def unlock(store: str, force: bool) -> None:
     """
     opened = open_store(store)
     for name in (layout.NIGHTLY_LOCK, layout.PRUNE_LOCK):
-        holder = release_lock(opened, name, force=force, clock=utc_now)
-        say(f"{name}: {_released(holder) if holder else 'no run holds it'}")
-
-
-def _released(holder: Holder) -> str:
-    return (
-        f"released; run {holder['run']} on {holder['host']} (process {holder['pid']}) held it since {holder['since']}"
-    )
+        if holder := release_lock(opened, name, force=force, clock=utc_now):
+            who = f"run {holder['run']} on {holder['host']} (process {holder['pid']})"
+            say(f"{name}: released; {who} held it since {holder['since']}")
+        else:
+            say(f"{name}: no run holds it")
