@@ -14,7 +14,7 @@ LINES = {
     "edge_auth/serve": 734,
     "edge_auth/store": 1_444,
     "generator": 1_023,  # its flat modules
-    "generator/commands": 2_882,
+    "generator/commands": 2_779,
     "generator/compare": 1_780,
     "generator/demo": 1_165,
     "generator/deploy": 165,
