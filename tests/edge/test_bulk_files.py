@@ -4,7 +4,6 @@ import shutil
 import socket
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -13,7 +12,6 @@ import pytest
 
 from edge_auth.api import bulk, responses
 from edge_auth.builds.builds import open_build
-from edge_auth.errors import RateLimited
 from edge_auth.live import bulk_files
 from edge_auth.serve import granian_server
 from edge_auth.store import file_cache
@@ -102,35 +100,6 @@ def test_guests_leave_places_for_keys(client: WsgiClient, monkeypatch: pytest.Mo
     held[0].close()
     begin("192.0.2.9")
     assert statuses[-1] == "200"
-
-
-def test_keys_and_addresses_count_each_for_itself() -> None:
-    downloads, held = bulk_files.Downloads(), ExitStack()
-
-    def begin(key: str, address: str) -> None:
-        held.enter_context(downloads.counted(bulk_files.Holder(key, address)))
-
-    def is_refused(key: str, address: str) -> bool:
-        try:
-            with downloads.counted(bulk_files.Holder(key, address)):
-                return False
-        except RateLimited as error:
-            assert error.headers["Retry-After"] == "5"
-            return True
-
-    with held:
-        for number in range(16):
-            begin("a", f"203.0.113.{number}")
-        assert is_refused("a", "198.51.100.1") and not is_refused("b", "192.0.2.1")
-        for number in range(31):
-            begin(f"c{number}", "192.0.2.1")
-        assert not is_refused("d", "192.0.2.1")
-        begin("d", "192.0.2.1")
-        assert is_refused("e", "192.0.2.2"), "the worker sends enough"
-    with held:
-        for number in range(40):
-            begin(f"key {number}", "192.0.2.1")
-        assert is_refused("one more", "192.0.2.1") and not is_refused("one more", "192.0.2.2")
 
 
 def test_a_damaged_file_is_a_failure(client: WsgiClient) -> None:

@@ -1,7 +1,6 @@
 """What the server does with connections: silent ones, several Hosts, failing workers, and its own end."""
 
 import http.client
-import os
 import signal
 import socket
 import threading
@@ -59,16 +58,6 @@ def test_many_idle_connections_delay_no_request(server: RunningShim) -> None:
         assert exchange(server.port, ASK).startswith(b"HTTP/1.1 200")
     for connection in silent:
         connection.close()
-
-
-@pytest.mark.thorough
-def test_a_worker_that_fails_again_and_again_is_replaced(server: RunningShim) -> None:
-    for _ in range(3):
-        before = server.workers()
-        os.kill(before[0], signal.SIGKILL)
-        assert eventually(lambda before=before: len(server.workers()) == 2 and before[0] not in server.workers())
-    assert server.process.poll() is None
-    assert eventually(lambda: exchange(server.port, ASK).startswith(b"HTTP/1.1 200"))
 
 
 @pytest.mark.thorough

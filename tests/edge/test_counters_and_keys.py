@@ -1,4 +1,4 @@
-"""The counter of the rate limit, by itself and over processes; the files of key records."""
+"""The counter of the rate limit, by itself and over processes; records that several processes add."""
 
 import os
 import subprocess
@@ -8,10 +8,9 @@ from multiprocessing import get_context
 
 import pytest
 
-from edge_auth.errors import UnknownKey
 from edge_auth.live.counter import FileCounter
 from edge_auth.live.key_file import KeyFile
-from edge_auth.live.keys import issue, parse_expiry, well_formed
+from edge_auth.live.keys import issue, parse_expiry
 from edge_auth.store.folder import FolderStore
 from tests.releases.test_full_disk import fill, small_disk
 from tests.support.serving import told
@@ -172,20 +171,6 @@ def test_no_operator_loses_anothers_key(tmp_path):
         list(pool.map(_adds, [(str(tmp_path), 10)] * 4))
     records = KeyFile(FolderStore(str(tmp_path)), "private/keys.json").records()
     assert len({record.id for record in records}) == 40
-
-
-def test_key_records(tmp_path):
-    key, record = issue("n", ("cards:read",), 5, "2026-01-01T00:00:00Z", 0)
-    assert well_formed(key)
-    assert record.prefix == key[:13]
-    assert key[9:] not in str(record)
-    file = KeyFile(FolderStore(str(tmp_path)), "keys.json")
-    file.add(record)
-    assert file.records() == [record]
-    with pytest.raises(UnknownKey):
-        file.update("unknown", revoked=True)
-    at = 1767225600
-    assert [record.expired(now) for now in (at - 1, at, at + 0.9, at + 1)] == [False, False, False, True]
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,7 @@
 """A shim whose copies of a bucket's builds are damaged, slow, or cannot be made. A folder stands for the bucket."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Event
 
 import pytest
 
@@ -172,42 +170,3 @@ def test_a_lost_document_takes_no_other_step_away(bucket: FailingBucket, tmp_pat
     until(lambda: lost.stem in client.log and "are not all copied" in client.log, SECONDS, "it says so")
     aside.rename(lost)
     assert client.get(f"{API}changes/{lost.stem}").body == lost.read_bytes()
-
-
-def test_builds_that_requests_name_are_copied_one_after_the_other(client: WsgiClient, bucket: FailingBucket) -> None:
-    one, other = (small_store.add_build(bucket, products, live=False) for products in (20, 21))
-    begun, going_on = Event(), Event()
-
-    def wait(name: str) -> None:
-        if name == f"builds/{one}.json":
-            begun.set()
-            assert going_on.wait(SECONDS)
-
-    bucket.before_get = wait
-    with ThreadPoolExecutor(2) as pool:
-        asked = [pool.submit(client.get, f"{API}status", x_build=one)]
-        assert begun.wait(SECONDS)
-        bucket.read.clear()
-        asked.append(pool.submit(client.get, f"{API}status", x_build=other))
-        assert client.get(f"{API}status").status == 200
-        assert not any("layers/" in name for name in bucket.read)
-        going_on.set()
-        assert [answer.result().headers["X-Build"] for answer in asked] == [one, other]
-
-
-def test_a_slow_worker_does_not_say_that_an_older_build_is_live(
-    client: WsgiClient, bucket: FailingBucket, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """While it opens a build the pointer moves on, and another worker may have said so."""
-    slow, newest = (small_store.add_build(bucket, products, live=False) for products in (20, 21))
-    said: list[bytes] = []
-    monkeypatch.setattr(build_registry, "replace_file", lambda path, data, mode: said.extend(data))
-
-    def move(name: str) -> None:
-        if name == f"builds/{slow}.json":
-            bucket.put(POINTER, Pointer(newest).to_bytes())
-
-    bucket.before_get = move
-    bucket.put(POINTER, Pointer(slow).to_bytes())
-    until(lambda: said and said[-1].decode() == newest, SECONDS, "the newest build is live")
-    assert said == [newest.encode()]

@@ -4,8 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from edge_auth.api.blueprints import client_of
 from edge_auth.api.endpoint import API
@@ -85,12 +83,3 @@ def test_long_lists_end_and_no_value_is_last(opened: OpenBuild, oracle: Oracle, 
         assert [len(got[name]) for name in ("kinds", "rarities", "games", "sets")] == [2, 100, 100, 100]
         assert [got[name][-1].get("value") for name in ("rarities", "games", "sets")] == [None] * 3
         assert got["rarities"][0]["value"] == "COMMON"
-
-
-@settings(max_examples=20)
-@given(lowest=st.integers(0, 700), width=st.none() | st.integers(0, 700))
-@pytest.mark.thorough
-def test_facets_of_a_price_range(opened: OpenBuild, oracle: Oracle, lowest: int, width: int | None) -> None:
-    query = f"min_price={lowest / 100}" + (f"&max_price={(lowest + width) / 100}" if width is not None else "")
-    status, expected = oracle.ask(f"{API}facets?{query}")
-    assert status == 200 and not differences(expected, facets(opened, query))

@@ -10,9 +10,8 @@ from threading import Event
 
 import pytest
 
-from edge_auth.errors import KeyFormatError, StoreError, UnknownKey
-from edge_auth.live import keyring as module
-from edge_auth.live.key_file import MAX_CHANGES, KeyChanges, KeyFile, open_key_file
+from edge_auth.errors import KeyFormatError, StoreError
+from edge_auth.live.key_file import MAX_CHANGES, KeyFile, open_key_file
 from edge_auth.live.keyring import KeyCopies, Keyring
 from edge_auth.live.keys import KeyRecord, digest, issue
 from edge_auth.live.log import Log
@@ -68,16 +67,6 @@ def test_commands_change_records(tmp_path: Path, file: KeyFile) -> None:
     assert list(check_modes(FolderStore(str(place)), file)) == []
 
 
-def test_two_keys_with_the_same_id_are_told_apart_by_more_digits(file: KeyFile) -> None:
-    [one] = added(file)
-    twin = one.sha256[:-1] + ("0" if one.sha256[-1] != "0" else "1")
-    file.store.put(file.object_of(twin), one.to_bytes())
-    with pytest.raises(UnknownKey, match="2 keys have the id"):
-        file.update(one.id, revoked=True)
-    assert file.update(f"key_{twin}", revoked=True).sha256 == twin
-    assert not file.find(one.sha256).revoked
-
-
 def test_a_command_that_is_repeated_after_it_ended_early_is_seen(file: KeyFile, keyring: Keyring) -> None:
     [one] = added(file)
     assert keyring.find(one.sha256) == one
@@ -116,23 +105,6 @@ def test_changes_beyond_the_list_are_in_force(file: KeyFile, keyring: Keyring) -
     until(lambda: keyring.find(one.sha256).rate_limit == 9, LIMIT, "the new limit")
 
 
-def test_what_changed_since() -> None:
-    names = [f"{n:064x}" for n in range(300)]
-    versions = [KeyChanges()]
-    for name in names:
-        versions.append(versions[-1].and_(name))
-    assert len(versions[-1].latest) == MAX_CHANGES
-    assert versions[7].since(versions[3]) == set(names[3:7])
-    assert versions[9].since(versions[9]) == set()
-    assert versions[200].since(versions[101]) == set(names[101:200])
-    assert versions[200].since(versions[99]) is None, "the list does not reach so far"
-    assert versions[3].since(versions[7]) is None, "a backup was restored"
-    other = KeyChanges(versions[3].version + 4, (*versions[2].latest, *names[50:55]))
-    assert other.since(versions[3]) is None, "and then there were other changes"
-    assert versions[5].since(KeyChanges()) == set(names[:5])
-    assert KeyChanges.parse(versions[150].to_bytes()) == versions[150]
-
-
 @pytest.mark.parametrize(
     "data",
     [
@@ -153,32 +125,6 @@ def test_a_broken_list_leaves_what_was_used_in_force(file: KeyFile, keyring: Key
     until(lambda: keyring.find(one.sha256).revoked, LIMIT, "the key is off")
 
 
-BROKEN = [b"", b"[]", b"{}", b"\xff", b'{"revoked": false}', b"[" * 5_000_000]
-
-
-@pytest.mark.parametrize("data", BROKEN)
-def test_a_broken_record_is_an_error(file: KeyFile, data: bytes) -> None:
-    one, other = added(file, 2)
-    file.store.put(file.object_of(one.sha256), data)
-    with pytest.raises(KeyFormatError, match=one.id):
-        file.find(one.sha256)
-    with pytest.raises(KeyFormatError):
-        file.records()
-    assert file.find(other.sha256) == other
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"rate_limit": 0}, {"rate_limit": "9"}, {"rate_limit": True}, {"revoked": 1}, {"scopes": 5}, {"scopes": [1]},
-     {"expires_at": "soon"}, {"name": None}],
-)  # fmt: skip
-def test_a_record_with_a_wrong_field_is_an_error(change: dict[str, object]) -> None:
-    _, record = issue("n", ("cards:read",), 1, None, 0)
-    fields = json.loads(record.to_bytes())
-    with pytest.raises(KeyFormatError):
-        KeyRecord.from_bytes(record.sha256, json.dumps(fields | change).encode())
-
-
 @pytest.mark.shim_only("breaks a file under a shim of its own")
 def test_a_broken_record_refuses_its_key_alone(store: str, tmp_path: Path) -> None:
     client, file = WsgiClient(store, str(tmp_path / "state"), 100), open_key_file(store)
@@ -191,15 +137,6 @@ def test_a_broken_record_refuses_its_key_alone(store: str, tmp_path: Path) -> No
     assert client.get("/api/v1/me").status == 200
     assert client.get("/api/v1/me", key=issue("unknown", (), 1, None, 0)[0]).status == 401
     assert client.get("/healthz").status == 200
-
-
-def test_the_oldest_kept_record_goes(file: KeyFile, keyring: Keyring, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("edge_auth.live.keyring._MAX_KEPT", 20)
-    records = added(file, 50)
-    until(lambda: len(keyring.check().latest) == 50, LIMIT, "all are known")
-    for _ in range(2):
-        assert all(keyring.find(record.sha256) == record for record in records)
-    assert len(keyring._kept) <= 20
 
 
 class Away(FolderStore):
@@ -324,31 +261,6 @@ def test_a_flood_of_wrong_keys_costs_little_and_refuses_no_right_one(file: KeyFi
     assert all(shim.find(record.sha256) == record for record in old)
     [new] = added(operator(file))
     until(lambda: shim.find(new.sha256) == new, 2, "a new key, which the flood cannot hide")
-
-
-def test_wrong_keys_at_once_are_few_reads(file: KeyFile, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_MISSES_PER_SECOND", 3)
-    [one] = added(file)
-    shim = machine.shim(LIMIT)
-    machine.away.going_on.clear()
-    with ThreadPoolExecutor(8) as pool:
-        wrong = [pool.submit(shim.find, f"{number}" * 64) for number in range(8)]
-        try:
-            until(lambda: len(machine.away.asked) == 8, LIMIT, "all are asked for")
-        finally:
-            machine.away.going_on.set()
-        assert [each.result(60) for each in wrong] == [None] * 8
-    assert len([name for name in machine.away.asked if not name.endswith("/")]) == 3, "the names of others are listed"
-    assert shim.find(one.sha256) == one
-
-
-def test_copies_of_another_location_are_not_used(file: KeyFile, machine: Machine, tmp_path: Path) -> None:
-    records = added(file, 3)
-    assert machine.shim().find(records[0].sha256) == records[0]
-    elsewhere = open_key_file(str(tmp_path / "elsewhere"))
-    added(elsewhere, 5)
-    machine.away = Away(elsewhere.store.location)
-    assert machine.shim().find(records[0].sha256) is None
 
 
 def test_a_full_disk_hides_no_change(file: KeyFile, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

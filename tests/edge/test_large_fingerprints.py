@@ -27,7 +27,6 @@ from tests.support.wsgi import WsgiClient
 pytestmark = [pytest.mark.xdist_group("large fingerprints"), pytest.mark.thorough]  # one process: they are built once
 API = "/api/v1/fingerprints"
 ENTRIES = 60_000  # 15 MB as JSON: more than the buffers of a connection hold
-HELD = 40  # more than one key may download at the same time
 
 
 @pytest.fixture(scope="module")
@@ -102,31 +101,6 @@ def test_a_full_disk_is_no_reason_to_fail(store: Path, client: WsgiClient, monke
 
     monkeypatch.setattr(FileCache, "add", full)
     client.reopen()
-    assert client.get(API).body == right(store)
-
-
-@pytest.mark.shim_only("an application in this process")
-def test_clients_that_do_not_read_leave_answers_for_others(store: Path, client: WsgiClient, tmp_path: Path) -> None:
-    statuses: list[str] = []
-
-    def start(status: str, *_: object) -> None:
-        statuses.append(status)
-
-    environ = {
-        "REQUEST_METHOD": "GET",
-        "PATH_INFO": API,
-        "QUERY_STRING": "",
-        "HTTP_HOST": "a",
-    }
-    more = [WsgiClient(str(store), str(tmp_path / f"state-{n}"), 1000).key for n in range(2)]
-    client.reopen()
-    keys = (client.key, *more)
-    held = [client.app.wsgi_app(environ | {"HTTP_X_API_KEY": key}, start) for key in keys[:2] for _ in range(HELD)]
-    assert statuses == ["200 OK"] * 16 + ["429 TOO MANY REQUESTS".title()] * (HELD - 16) + statuses[HELD:]
-    assert client.get(API).code == "rate_limited"
-    assert client.get(API, key=keys[2]).body == right(store), "others have places"
-    for body in held:
-        getattr(body, "close", lambda: None)()
     assert client.get(API).body == right(store)
 
 

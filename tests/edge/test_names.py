@@ -2,15 +2,10 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
-from edge_auth.builds import builds
-from edge_auth.builds.pointer import live_build_id
-from edge_auth.live import open_build
-from edge_auth.store.folder import FolderStore
 from tests.support.commands import build as run_build
 from tests.support.lakes import Rows, write
 from tests.support.nginx_client import AnyClient, open_client
@@ -100,15 +95,6 @@ def test_a_search_finds_names_by_their_words(named: AnyClient, oracle: Oracle, t
         agree(named, oracle, "cards", **{"q": typed, "limit": 100, **more})
 
 
-def test_the_lake_has_matches_of_every_class(oracle: Oracle) -> None:
-    found = [(card["id_product"], q) for q in ("a", "ex", "pika", "surfing") for card in best_matches(oracle, q)]
-    assert {oracle.cards.match_class(*each) for each in found} == {0, 1, 2, 3, 4, 5}
-
-
-def best_matches(oracle: Oracle, q: str) -> list[dict[str, Any]]:
-    return oracle.ask(f"/api/v1/cards?q={q}&sort=match&limit=100")[1]["data"]
-
-
 FOUND = [
     *("pikachu champions path", "path pikachu", "champion\u2019s 63/100", "063", "tg4", "TG04 pika", "99 63"),
     *("ex 64/100", "64/200", "a/b mew", "pikachu-path", "path-pikachu \u2606", "\u2606", "\u2606 path", "& mew gx"),
@@ -151,16 +137,6 @@ def test_a_list_finds_names_in_each_way(named: AnyClient) -> None:
     first, *others = ways
     assert first == ("Professor\u2019s Research", "short") and found["not_found"] == ["none such"]
     assert others == [("Charizard EX", "name"), ("charizard-ex", "name"), ("\u2606!", "name")]
-
-
-def test_what_is_kept_of_names_is_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(open_build, "_KEPT_OF_NAMES_BYTES", 2_000)
-    store = FolderStore(folder / "store")
-    opened = open_build.OpenBuild(builds.open_build(store, live_build_id(store)))
-    singles = (("kind", "single"),)
-    one_by_one = {filters: [opened.named([name], filters)[0] for name in NAMES] for filters in ((), singles)}
-    assert sum(map(len, opened._named.values())) < 6
-    assert {filters: opened.named(NAMES, filters) for filters in one_by_one} == one_by_one
 
 
 @pytest.mark.parametrize("count", [100, 101])

@@ -2,23 +2,19 @@
 
 import shutil
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event
 
 import pytest
 
 from edge_auth.builds import layout
 from edge_auth.builds.pointer import Pointer, read_pointer
-from edge_auth.errors import StoreError
 from edge_auth.live import build_registry as library
 from edge_auth.live import keyring
 from edge_auth.live.background import Poller
 from edge_auth.live.key_file import KeyFile, open_key_file
 from edge_auth.live.keys import SCOPES, issue
 from edge_auth.serve.nginx_config import ReadFiles, ShimPlaces
-from edge_auth.store.file_cache import FileCache
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
@@ -217,34 +213,6 @@ def test_a_shim_that_starts_without_its_store(
     assert client.get("/healthz").status == 200
 
 
-def test_a_build_switch_loses_no_request(client: WsgiClient, store: Store) -> None:
-    old = read_pointer(store)[0].build
-    new = small_store.add_build(store, 50, live=False)
-    products = {old: len(PRODUCTS), new: 50}
-    ended, seen = Event(), []
-
-    def ask(number: int) -> None:
-        while not ended.is_set():
-            status = client.get(f"{API}status")
-            found = client.get(f"{API}cards?q=&rarity=rare&sort=low&offset={number}&limit=1")
-            assert (status.status, found.status) == (200, 200)
-            assert status.json["build"]["id"] == status.headers["X-Build"]
-            assert status.json["catalogue"]["products"] == products[status.headers["X-Build"]]
-            seen.append(status.headers["X-Build"])
-
-    with ThreadPoolExecutor(2) as pool:
-        asking = [pool.submit(ask, number) for number in range(2)]
-        try:
-            for live in (new, old, new):
-                store.put("current.json", Pointer(live).to_bytes())
-                until(lambda live=live: seen and seen[-1] == live, LIMIT, "the other build answers")
-        finally:
-            ended.set()
-        for each in asking:
-            each.result()
-    assert set(seen) == {old, new}
-
-
 def test_a_new_build_that_cannot_be_read_does_not_answer(client: WsgiClient, store: Store) -> None:
     old = read_pointer(store)[0].build
     before = set(store.list("layers/catalogue/"))
@@ -273,43 +241,6 @@ def test_a_pinned_build(client: WsgiClient, store: Store, proxy: Proxy) -> None:
     until(lambda: client.get(f"{API}cards", x_build=old).status == 400, LIMIT, "it is not kept any more")
 
 
-def test_keys_in_every_shim(store: Store, tmp_path: Path) -> None:
-    """A change is soon in force everywhere, and going back to an older build does not undo it."""
-    client, other = (WsgiClient(store.location, str(tmp_path / name), 1_000_000) for name in ("one", "other"))
-    key, record = issue("a partner", SCOPES, 100, None, 0)
-    file = open_key_file(store.location)
-    file.add(record)
-    for shim in (client, other):
-        until(lambda shim=shim: shim.get(f"{API}me", key=key).status == 200, LIMIT, "the key is in force")
-    file.update(record.id, rate_limit=200)
-    for shim in (client, other):
-        until(lambda shim=shim: shim.get(f"{API}me", key=key).json["rate_limit"] == 200, LIMIT, "the new limit")
-    old = read_pointer(store)[0].build
-    small_store.add_build(store, 50)
-    file.update(record.id, revoked=True)
-    for shim in (client, other):
-        until(lambda shim=shim: shim.get(f"{API}me", key=key).status == 401, LIMIT, "the key is off")
-    store.put("current.json", Pointer(old).to_bytes())
-    client.reopen()
-    # A new shim refuses every key until a store that answers slowly has sent the key records.
-    until(lambda: client.get(f"{API}status", key=key).code == "revoked_api_key", LIMIT, "the key is still off")
-    assert client.get(f"{API}status").headers["X-Build"] == old
-
-
-def test_keys_that_were_used_stay_in_force_without_the_store(
-    store: Store, proxy: Proxy, tmp_path: Path, often: None
-) -> None:
-    """Also in a shim that starts meanwhile. A key that was not used here before is 500, and never 401."""
-    client = ready(store.location, tmp_path, store_seconds=1.5)
-    until(lambda: client.get(f"{API}me").status == 200, LIMIT, "the key is read")
-    proxy.break_next("deny", ALWAYS)
-    until(lambda: "stay in force" in client.log, LIMIT, "it says so")
-    assert client.get(f"{API}me").status == 200
-    assert honest(client.get(f"{API}me", key="cpm_live_" + "x" * 32))
-    proxy.break_next("", 0)
-    until(lambda: client.get(f"{API}me", key="cpm_live_" + "x" * 32).status == 401, LIMIT, "it reads again")
-
-
 def test_a_reader_without_the_right_to_list(servers: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """S3 denies such a one what is not there: a failure, and the log says at the start what to grant."""
     ceph = servers("ceph")
@@ -331,19 +262,3 @@ def test_a_reader_without_the_right_to_list(servers: Callable, tmp_path: Path, m
     until(lambda: "s3:ListBucket" in client.log, LIMIT, "the log says what is missing")
     assert client.get(f"{API}cards/99999").status == 404
     assert honest(client.get(f"{API}cards", x_build="2020-01-01-0123456789ab"))
-
-
-def test_copies_are_bounded_and_fetched_once(store: Store, proxy: Proxy, tmp_path: Path) -> None:
-    near = open_store(store.location)
-    store.put("a", b"1" * 100)
-    store.put("b", b"2" * 100)
-    copies = FileCache(tmp_path / "copies", max_bytes=150)
-    with ThreadPoolExecutor(4) as pool:
-        paths = list(pool.map(lambda _: copies.path(near, "a"), range(4)))
-    assert len({*paths}) == 1
-    assert sum(line.startswith("GET") for line in proxy.requests) == 1
-    assert copies.path(near, "b").read_bytes() == b"2" * 100
-    assert not paths[0].exists()
-    (tmp_path / "taken").write_bytes(b"")
-    with pytest.raises(StoreError, match="cannot write a local copy"):
-        FileCache(tmp_path / "taken").path(near, "a")

@@ -3,24 +3,15 @@
 import re
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from duckdb.sqltypes import DuckDBPyType
 
-from generator.compare.diff import compared_fields
 from generator.database import Database
-from generator.demo.lake import write_demo
 from generator.demo.vocabulary import CONDITION_CODES
-from generator.fingerprints.recipe import Fingerprint
-from generator.ingest.catalogue import list_pages_file
-from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, WATCHLIST, LineFormat, ScrapedFormat
-from generator.ingest.marketplace_files import read_marketplace_file
-from generator.ingest.tables import TableFile, expansions_file, products_file
+from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, WATCHLIST, LineFormat
 from generator.ingest.values import InvalidValue
-from generator.lake.files import PRICE_FIGURES
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES
 from generator.lake.tables import (
     CONDITIONS,
@@ -33,17 +24,9 @@ from generator.lake.tables import (
 from generator.making.lake_tables import PRICE_SQL
 from generator.threads import ONE_THREAD
 from tests.support.lakes import FIXED, rows
-from tests.support.oracle import lake as oracle
 from tests.support.service import ROOT
 
 TABLES = (*FLAT_TABLES, *DAILY_TABLES)
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    lake = tmp_path_factory.mktemp("columns") / "lake"
-    write_demo(lake, 60, 3, 1)
-    return lake
 
 
 def text_columns(table: str) -> Iterator[str]:
@@ -59,36 +42,6 @@ def declared(table: str) -> list[str]:
     return list(arrow_schema(table).names)
 
 
-def test_the_tables_are_the_declared_ones() -> None:
-    assert set(TABLES) == set(declared_tables())
-    with_day = {table for table, columns in declared_tables().items() if any(c.name == "day" for c in columns)}
-    assert set(DAILY_TABLES) == with_day
-
-
-@pytest.mark.parametrize("table", TABLES)
-def test_the_demo_writes_every_column(demo: Path, table: str) -> None:
-    files = sorted(demo.glob(f"{table}/day=*/*.parquet" if table in DAILY_TABLES else f"{table}.parquet"))
-    schema = pq.read_schema(files[0])
-    assert schema.names == declared(table)
-    assert [widened(type_) for type_ in schema.types] == list(arrow_schema(table).types)
-
-
-def widened(type_: pa.DataType) -> pa.DataType:
-    """The demo writes counts as int32, which the lake reads as int64."""
-    if pa.types.is_list(type_):
-        return pa.list_(widened(type_.value_type))
-    if pa.types.is_struct(type_):
-        return pa.struct([(member.name, widened(member.type)) for member in type_])
-    return pa.int64() if type_ == pa.int32() else type_
-
-
-@pytest.mark.parametrize("line_format", SCRAPED_FORMATS, ids=lambda line_format: line_format.name)
-def test_lines_give_every_column_of_their_table(line_format: ScrapedFormat) -> None:
-    table = line_format.table
-    assert [line_format.schema.field(name) for name in table.schema.names] == list(table.schema)
-    assert {table.product, table.time} <= set(table.schema.names)
-
-
 @pytest.mark.parametrize("line_format", [*SCRAPED_FORMATS, EXPANSIONS, ATTRIBUTES, WATCHLIST], ids=lambda one: one.name)
 def test_each_text_of_a_line_has_a_bound(line_format: LineFormat) -> None:
     """That of its column in the lake: a longer one is a bad line."""
@@ -101,34 +54,6 @@ def test_each_text_of_a_line_has_a_bound(line_format: LineFormat) -> None:
             for member in (field.name for field in column.type.value_type if field.type == pa.string()):
                 with pytest.raises(InvalidValue, match=f"column {name} holds a text of more than"):
                     column.read({column.keys[0]: [{member: long}]})
-
-
-def test_the_files_of_imports_have_every_column(tmp_path: Path) -> None:
-    created = '{"version": 1, "createdAt": "2026-01-01T00:00:00Z", '
-    file = tmp_path / "file.json"
-    file.write_text(created + '"products": []}')
-    assert read_marketplace_file(file, kind="singles")[0].rows.schema == products_file().imported_schema
-    file.write_text(created + '"expansions": []}')
-    assert read_marketplace_file(file)[0].rows.schema == expansions_file().imported_schema
-    file.write_text(created + '"priceGuides": []}')
-    assert read_marketplace_file(file)[0].rows.schema.names == [*declared("price_guide"), "created_at"]
-
-
-def test_each_product_column_has_a_source() -> None:
-    """A column of products and expansions comes from the marketplace's lists, from list pages or from an option."""
-    from_pages = set(list_pages_file().schema.names)
-    assert missing(products_file(), "products") - from_pages == set()
-    assert missing(expansions_file(), "expansions") == {"game", "url"}  # --game, and the expansion_url of pages
-    assert "expansion_url" in from_pages
-
-
-def missing(file: TableFile, table: str) -> set[str]:
-    assert set(declared(table)) | {"created_at"} == set(file.schema.names)
-    return set(declared(table)) - set(file.imported)
-
-
-def test_a_fingerprint_has_every_column() -> None:
-    assert ["key", *Fingerprint(0, 0, 0, bytes(48)).texts(), "products"] == declared("fingerprints")
 
 
 @pytest.fixture(scope="module")
@@ -216,27 +141,12 @@ def written(type_: object) -> pa.DataType:
     return types[type_] if isinstance(type_, str) and type_ in types else pa.list_(pa.int64())
 
 
-def test_the_oracle_reads_every_column() -> None:
-    assert list(oracle.GUIDE) == declared("price_guide")
-    assert list(oracle.LISTING) == declared("listings")
-    assert list(oracle.CHECK) == declared("filtered_checks")
-    assert list(oracle.WATCH_CHECK) == declared("watch_checks")
-
-
 def test_the_imports_document_every_key() -> None:
     """Every key of a scraped line that a parser reads is in the tables of docs/ingest.md."""
     formats = (*SCRAPED_FORMATS, EXPANSIONS, ATTRIBUTES, WATCHLIST)
     keys = {key for line_format in formats for column in line_format.columns.values() for key in column.keys}
     documented = set(re.findall(r"`(\w+)`", (ROOT / "docs" / "ingest.md").read_text("utf-8")))
     assert keys - documented == set()
-
-
-def test_price_figures() -> None:
-    holo = [f"{figure}_holo" for figure in PRICE_FIGURES]
-    assert declared("price_guide") == ["id_product", *PRICE_FIGURES, *holo]
-    shown = ["day", *PRICE_FIGURES, *(f"holo.{figure}" for figure in PRICE_FIGURES)]
-    fields = compared_fields()["products"]
-    assert [field for field in fields if field.startswith("price_guide.")] == [f"price_guide.{name}" for name in shown]
 
 
 def test_the_bulk_files_have_every_price_of_the_guide(database: Database) -> None:

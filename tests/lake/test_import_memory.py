@@ -100,21 +100,6 @@ def test_the_game_is_remembered(tmp_path: Path) -> None:
     assert games == ["Digimon Card Game"] * 2
 
 
-@pytest.mark.parametrize("order", [1, -1])
-def test_an_unknown_number_has_the_name_of_its_categories(tmp_path: Path, order: int) -> None:
-    lake, folder = tmp_path / "lake", tmp_path / "d"
-    downloads(folder, 99, "A", category="Odd Owls Single")
-    names = {"createdAt": "2026-07-26T10:00:00Z", "expansions": [{"idExpansion": 500, "enName": "Later"}]}
-    (folder / "expansions_99.json").write_text(json.dumps(names))
-    if order == 1:
-        run("ingest", "cardmarket", "--lake", lake, folder)
-    else:
-        run("ingest", "cardmarket", "--lake", lake, folder / "products_singles_99.json")
-        run("ingest", "cardmarket", "--lake", lake, folder / "expansions_99.json")
-    games = pq.read_table(lake / "expansions-cardmarket.parquet")["game"].to_pylist()
-    assert games == ["Odd Owls"] * 2
-
-
 def test_a_file_whose_name_has_no_number(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     path = downloads(tmp_path / "d", 17, *NAMES).rename(tmp_path / "list.json")

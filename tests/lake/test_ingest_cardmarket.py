@@ -163,12 +163,6 @@ def test_only_a_trend_of_zero_is_no_price(lake, write, foil, zero):
     assert found["low"] == found["avg30_holo"] == 0
 
 
-def test_guide_and_list_may_disagree(lake, write):
-    listed = write("products", [product(1), product(2)])
-    ingest(lake, "--singles", listed, "--price-guide", write("priceGuides", [guide_row(2), guide_row(3, low=1)]))
-    assert (set(products(lake)), set(guide(lake))) == ({1, 2}, {2, 3})
-
-
 def test_the_newest_description_wins_and_nothing_is_lost(lake, write):
     old = write("products", [product(1, "Kit"), product(2), product(3, "Old", idExpansion=9)])
     new = write("products", [product(1, "Box"), product(3, "Old", idExpansion=10)], NEXT_NOON)
@@ -394,21 +388,6 @@ def test_a_bad_product_list_is_refused(lake, tmp_path, row, says):
     assert says in line
 
 
-@pytest.mark.parametrize("place", [0, 2, 6])
-@pytest.mark.thorough
-def test_a_value_that_no_build_accepts_names_its_row(lake, write, place):
-    rows = [{"idProduct": number, "low": -1 if number == place else 1} for number in range(7)]
-    line = refused(lake, "--price-guide", write("priceGuides", rows))
-    assert f": row {place + 1} of 7: column low is no price" in line
-    sets = [{"idExpansion": number, "enName": "a" if number else ""} for number in range(7)]
-    sets[place] = {"idExpansion": 10**18, "enName": "a"}
-    line = refused(lake, "--expansions", write("expansions", sets))
-    assert f": row {place + 1} of 7: column id has more than 18 digits" in line
-    sets[place] = {"enName": "b"}
-    line = refused(lake, "--expansions", write("expansions", sets))
-    assert f": row {place + 1} of 7: it has no idExpansion; download the file again" in line
-
-
 def test_a_missing_file_and_a_broken_lake_are_refused(lake, tmp_path, write):
     assert "No such file" in refused(lake, "--singles", tmp_path / "none.json")
     lake.mkdir()
@@ -419,13 +398,6 @@ def test_a_missing_file_and_a_broken_lake_are_refused(lake, tmp_path, write):
     assert "no column id_product" in refused(lake, "--singles", file)
     run("ingest", "cardmarket", "--lake", file, "--singles", file, status=1)  # a file for a lake
     run("ingest", "cardmarket", "--lake", lake, status=2)
-
-
-def test_the_summary_for_people_and_progress_apart(lake, write):
-    file = write("priceGuides", [guide_row(1, low=1)])
-    completed = run("ingest", "cardmarket", "--lake", lake, "--price-guide", file)
-    assert completed.stdout == "price_guide/day=2026-07-26/cardmarket.parquet: 1 rows, 1 new, 0 changed, 0 unchanged\n"
-    assert completed.stderr == f"read {file}: price guide of 2026-07-26, 1 rows\n"
 
 
 # Real files, where they are at hand.

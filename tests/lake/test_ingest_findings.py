@@ -271,15 +271,6 @@ def test_a_later_guide_of_the_day_says_what_it_replaces(imports: Imports) -> Non
     assert imports.prices()[4] == 8
 
 
-@pytest.mark.thorough
-def test_of_two_guides_of_one_time_in_one_import_the_last_counts(imports: Imports) -> None:
-    for lows in ((1, 9), (9, 1)):
-        files = [imports.file("priceGuides", [row(1, low=low), row(2, low=10 - low)]) for low in lows]
-        words = [word for path in files for word in ("--price-guide", path)]
-        run("ingest", "cardmarket", "--lake", imports.lake, *words)
-        assert imports.prices() == {1: lows[1], 2: 10 - lows[1]}
-
-
 @pytest.mark.parametrize("day", ["1970-01-01", "2024-07-26", "2025-07-24"])
 @pytest.mark.thorough
 def test_a_guide_far_from_the_newest_day(imports: Imports, day: str) -> None:
