@@ -1,4 +1,7 @@
-"""Who may ask: the key of a request, its limit and its scope, and the address of a client without a key."""
+"""Who may ask: the key of a request, its limit and its scope, and the address of a client without a key.
+
+Who may not ask gets KeyRefused, RateLimited or InsufficientScope.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -24,10 +27,7 @@ _NO_BEARER = "Authorization holds a key without the word Bearer: send Authorizat
 
 
 def needs_key(scope: str | None = None) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Let only requests with a key of a scope reach a view: 401, 429 and 403 as everywhere. `g.key` is its record.
-
-    The decorator stands below the route.
-    """
+    """Let only requests with a key of a scope reach a view. `g.key` is its record. It stands below the route."""
 
     def decorate(view: Callable[P, T]) -> Callable[P, T]:
         @wraps(view)
@@ -45,14 +45,7 @@ def needs_key(scope: str | None = None) -> Callable[[Callable[P, T]], Callable[P
 
 
 def admit(request: ApiRequest, service: Cardpress, endpoint: Endpoint) -> None:
-    """Check the key, count the request, and check the scope. Note the key's record and the use of the limit.
-
-    Raises:
-        KeyRefused: The request has no key, or one that is not valid now.
-        RateLimited: The key, or the address, is over its limit.
-        InsufficientScope: The key may not read this.
-        StoreError: The key records cannot be read.
-    """
+    """Check the key, count the request, and check the scope. Note the key's record and the use of the limit."""
     if not endpoint.rate_limited:
         return
     assert service.keyring is not None and service.counter is not None, "a build alone asks for no key"
@@ -79,7 +72,6 @@ def admit(request: ApiRequest, service: Cardpress, endpoint: Endpoint) -> None:
 
 
 def address_of(request: ApiRequest, service: Cardpress) -> str:
-    """Return the address of the client of a request."""
     peer, forwarded = request.environ.get("REMOTE_ADDR", ""), request.environ.get("HTTP_X_FORWARDED_FOR", "")
     if service.behind_nginx:  # a unix socket has no address; nginx appends that of its client
         forwarded, _, peer = forwarded.rpartition(",")
@@ -88,7 +80,7 @@ def address_of(request: ApiRequest, service: Cardpress) -> str:
 
 
 def authenticate(keyring: Keyring, environ: dict[str, Any], now: float) -> KeyRecord:
-    """Return the record of the key of a request, at a moment in Unix time. Errors are those of `admit`."""
+    """Return the record of the key of a request, at a moment in Unix time. Raise KeyRefused if none is valid."""
     key = sent_key(environ)
     if key is None:
         last = environ.get("HTTP_AUTHORIZATION", "")[:_MAX_KEY_CHARACTERS].strip(" ").rpartition(" ")[2]
@@ -104,10 +96,7 @@ def authenticate(keyring: Keyring, environ: dict[str, Any], now: float) -> KeyRe
 
 
 def sent_key(environ: dict[str, Any]) -> str | None:
-    """Return the key in the headers, "" for an unreadable one, or None if there is none.
-
-    `Authorization` is read first. A scheme other than Bearer counts as absent.
-    """
+    """Return the key in the headers, "" for an unreadable one, or None. A scheme other than Bearer counts as absent."""
     authorization: str | None = environ.get("HTTP_AUTHORIZATION")
     if authorization is not None:
         scheme, _, rest = authorization[:_MAX_KEY_CHARACTERS].strip(" ").partition(" ")
@@ -118,13 +107,7 @@ def sent_key(environ: dict[str, Any]) -> str | None:
 
 
 def client_address(peer: str, forwarded: str, trusted: Sequence[Network]) -> str:
-    """Return the nearest address that is not a trusted proxy.
-
-    Args:
-        peer: The address that opened the connection.
-        forwarded: X-Forwarded-For. It is read from the right, as long as each address is a trusted proxy.
-        trusted: The networks of the trusted proxies.
-    """
+    """Return the nearest address that is no trusted proxy: `peer`, else from the right of `forwarded`."""
     hops = [hop.strip() for hop in forwarded.rsplit(",", _MAX_HOPS)[-_MAX_HOPS:]] if forwarded else []
     current = _address(peer)
     while current is not None and hops and any(current in network for network in trusted):

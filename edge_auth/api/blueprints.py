@@ -45,7 +45,6 @@ _SEGMENTS = [endpoint.path.removeprefix(API).split("/") for endpoint in ENDPOINT
 
 
 def create_api(cardpress: Cardpress) -> ApiFlask:
-    """Return an application that answers the API."""
     app = ApiFlask(cardpress)
     for blueprint in (*_DOCUMENTED, pages):
         app.register_blueprint(blueprint)
@@ -70,7 +69,7 @@ def client_of(build: OpenBuild) -> FlaskClient:
 
 
 def _no_view(error: NoPath | OtherMethods) -> Response | HTTPException:
-    """Answer what Flask finds no view for: a path, a method, the preflight request of a browser below /api/v1/."""
+    """Answer an unknown path, a method that is not allowed, the preflight request of a browser below /api/v1/."""
     request, allowed = this_request(), ["GET"]
     if request.routing_exception is not error:  # of a view of the application
         return error
@@ -115,7 +114,6 @@ def _failed(log: Log, error: Exception) -> Response | HTTPException:
 
 
 def _nearest_path(path: bytes) -> str | None:
-    """Return the path of the API that a client means who asks for one that is not there, None if none is near."""
     wanted = [part for part in path[:_MAX_MEANT_BYTES].decode(errors="replace").lower().split("/") if part]
     wanted = list(dropwhile(_VERSION.fullmatch, wanted))
     known = {*(first for first, *_ in _SEGMENTS), *(() if path.startswith(API.encode()) else layout.SITE_FOLDERS)}

@@ -26,13 +26,11 @@ _ONE_RANGE = re.compile(r"bytes=[ \t]*([0-9]*)-([0-9]*)[ \t]*", re.IGNORECASE)
     "fingerprints", schema="FingerprintIndex", cache_control="private, max-age=3600", sends_rate_limit=False
 )
 def get_fingerprints(build: OpenBuild, query: Query) -> Body:
-    """Return the index of fingerprints."""
     return build.stored_body(layout.FINGERPRINTS_KEY, build.fingerprints_file)
 
 
 @bulk.get("bulk", schema="BulkManifest")
 def list_bulk_files(build: OpenBuild, query: Query) -> Body:
-    """Return the manifest of the bulk files."""
     return MadeBody(build.manifest())
 
 
@@ -75,11 +73,7 @@ def get_bulk_file(name: str, query: Query) -> Response:
 
 
 def _requested_span(request: ApiRequest, tag: str, size: int) -> Span | None:
-    """Return the range that a request names, or None for the whole file.
-
-    Raises:
-        RangeNotSatisfiable: The range begins beyond the end of the file.
-    """
+    """Return the range that a request names, or None for the whole file."""
     text, quoted = request.environ.get("HTTP_RANGE"), f'"{tag}"'
     if text is None or request.method == "HEAD" or request.environ.get("HTTP_IF_RANGE", quoted) != quoted:
         return None

@@ -84,7 +84,6 @@ def _later_page(build: OpenBuild, search: Search, offset: int, limit: int) -> Re
 
 @cards.get("facets", schema="Facets", errors=(NotFound,), query=_FILTERS)
 def count_facets(build: OpenBuild, query: Query) -> Body:
-    """Return how many products of each kind, rarity, game and set match the filters."""
     catalogue, facets = build.catalogue, build.facets
     search = read_search(catalogue, Query(**vars(query), sort=PRICE_SORTS[0], order=None))
     if search.ranks is None and search.filters in facets.stored:
@@ -97,7 +96,6 @@ def count_facets(build: OpenBuild, query: Query) -> Body:
 
 @cards.get("names", schema="Names", query=GAME)
 def list_names(build: OpenBuild, query: Query) -> Body:
-    """Return the names of the products, all or those of a game."""
     key = layout.names_key(fold(query.game) if query.game else None)
     return build.stored_body(key) if build.find(key) else MadeBody(_NO_NAMES)
 
@@ -110,7 +108,6 @@ def list_names(build: OpenBuild, query: Query) -> Body:
     query={"days": Integer(1, 3650)},
 )
 def get_card(build: OpenBuild, id_product: str, query: Query) -> Body:
-    """Return a product with its history."""
     id_ = _product_id(id_product)
     if query.days is not None:
         first_day = build.as_of - timedelta(days=query.days - 1)
@@ -123,11 +120,7 @@ def get_card(build: OpenBuild, id_product: str, query: Query) -> Body:
 
 
 def _product_id(text: str) -> int:
-    """Return the id that the path names: any integer, however large.
-
-    Raises:
-        NotFound: It has more digits than the id of any product.
-    """
+    """Return the id that the path names. Raise NotFound if it has more digits than the id of any product."""
     digits = text.lstrip("-").lstrip("0") or "0"
     if len(digits) > _MAX_ID_DIGITS:
         raise NotFound(_NO_PRODUCT)
@@ -167,7 +160,6 @@ def _find(build: OpenBuild, ids: Sequence[int]) -> tuple[np.ndarray, list[int], 
 
 @cards.get("cards/<id_product>/identifiers", schema="CardIdentifiers", errors=(NotFound,), subject=ProductId())
 def get_card_identifiers(build: OpenBuild, id_product: str, query: Query) -> Body:
-    """Return the ids that other catalogues have for a product."""
     id_, identifiers = _product_id(id_product), build.identifiers
     if build.catalogue.ordinal(id_) is None:
         raise NotFound(_NO_PRODUCT)
@@ -176,7 +168,6 @@ def get_card_identifiers(build: OpenBuild, id_product: str, query: Query) -> Bod
 
 @cards.get("identifiers", schema="SchemePage", query=page(100, 500))
 def list_schemes(build: OpenBuild, query: Query) -> Body:
-    """Return a page of the catalogues whose ids are known."""
     return short_list(build.identifiers.entries, query.offset, query.limit)
 
 
@@ -200,7 +191,6 @@ _SETS = {"q": Text(MAX_TEXT_CHARACTERS)} | GAME | page(100, 1000)
 
 @cards.get("sets", schema="SetPage", query=_SETS)
 def list_sets(build: OpenBuild, query: Query) -> Body:
-    """Return a page of the sets, all or those that match."""
     text = fold_without_apostrophes((query.q or "").strip())
     game = query.game and filter_key(build.catalogue, "game", query.game)
     found = [one.line for one in build.sets if text in one.searched and (game is None or one.game == game)]
@@ -209,5 +199,4 @@ def list_sets(build: OpenBuild, query: Query) -> Body:
 
 @cards.get("games", schema="GamePage", query=page(100, 500))
 def list_games(build: OpenBuild, query: Query) -> Body:
-    """Return a page of the games."""
     return short_list(build.rows(layer_names.GAMES), query.offset, query.limit)

@@ -43,23 +43,19 @@ def get_changes(pair: str, query: Query) -> Body:
     """Return what differs between the builds of a step."""
     builds = _builds()
     steps = builds.steps.known()
-    if (step := _step(steps, pair)) is None:
+    if all(step.pair != pair for step in steps.documented):
         builds.refresh()
         steps = builds.steps.known()
-        step = _step(steps, pair)
-    if step is None:
-        raise NotFound("there is no such step: /api/v1/changes lists those that are kept")
-    return builds.steps.document(step, steps)
+    for step in steps.documented:
+        if step.pair == pair:
+            return builds.steps.document(step, steps)
+    raise NotFound("there is no such step: /api/v1/changes lists those that are kept")
 
 
 def _builds() -> BuildRegistry:
     builds: BuildRegistry = current_app.extensions[NAME].builds
     builds.select()  # the steps are known before a build is live
     return builds
-
-
-def _step(steps: Steps, pair: str) -> Step | None:
-    return next((step for step in steps.documented if step.pair == pair), None)
 
 
 def _line(step: Step, steps: Steps) -> bytes:

@@ -25,13 +25,9 @@ class Endpoint:
     """The declaration of a view. `generator/site/operations.md` has its prose.
 
     Attributes:
-        view: The function of the subject's module that finds the answer.
         path: As the documents write it; log and metrics use it as the name of the endpoint.
-        scope: The scope that the key needs, if any.
         public: Whether requests need no key. The limit then counts by client address.
-        rate_limited: Whether requests count towards a limit.
         guests: Whether requests without a key may be answered, where guests are allowed.
-        window: The window in which requests with a key count.
         query: The rules of the parameters by name. None means that the endpoint ignores the query.
         subject: The rule of the variable part of the path, if it has one.
         of_build: Whether a build determines the answers, which name it in X-Build.
@@ -40,8 +36,6 @@ class Endpoint:
         tag, schema: What the OpenAPI document says: the tag, and the schema of a 200.
         errors: The errors of the look-up. The document adds those of the checks that come before.
         cache_control, vary, extra_headers: Headers of every 200; the last ones in addition to the usual ones.
-        sends_rate_limit: Whether a 200 carries the X-RateLimit headers.
-        methods: The methods that are allowed. HEAD is answered like GET, without the body.
     """
 
     view: Callable[..., Any]

@@ -36,10 +36,10 @@ class Cardpress:
     """What the answers of an application come from: `app.extensions["cardpress"]`.
 
     Attributes:
-        keyring: The keys. Without it, this process asks itself: no key is needed.
+        keyring: Without it, this process asks itself: no key is needed.
         files: Sends bulk files, and large bodies in chunks.
         log: Without it, failures are raised.
-        trusted_proxies: The networks of the proxies whose X-Forwarded-For counts.
+        trusted_proxies: Those whose X-Forwarded-For counts.
         guest_limit: Requests a minute of an address without a key. 0: requests need a key.
         behind_nginx: Whether every request comes from the nginx of `edge_auth/nginx`.
         behind_cdn: Whether a shared cache asks before each use of a copy.
@@ -63,15 +63,11 @@ class ApiRequest(Request):
     Few requests need what Werkzeug parses, so it is parsed when the first of these attributes is read.
 
     Attributes:
-        method: As it was sent: methods differ in upper and lower case.
+        method, query: As they were sent: methods differ in upper and lower case.
         raw_path: Percent-decoded.
-        query: As it was sent.
-        id: The name of the request in the log.
-        access: The declaration of what is asked for, or None.
-        key, key_id: The record of the request's key and its id, once they are known.
+        access: The declaration of what is asked for.
         answer_headers: Headers of the answer that are known before it: the use of the limit, and the build.
-        now: When it came, in Unix time.
-        started: The same on the clock that measures durations.
+        now, started: When it came, in Unix time and on the clock that measures durations.
     """
 
     access: Endpoint | None = None
@@ -119,7 +115,7 @@ class AnyText(BaseConverter):
 
 
 class ApiFlask(Flask):
-    """A Flask application whose paths are what the client sent: no slash is added, removed or merged."""
+    """An application whose paths are what the client sent: no slash is added, removed or merged."""
 
     request_class = ApiRequest
 
@@ -130,12 +126,7 @@ class ApiFlask(Flask):
         self.extensions[NAME] = service
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
-        """Return what finds the rule of a request, whatever its Host.
-
-        Raises:
-            NotFound: The path is not UTF-8, is too long for any object, or begins with two slashes: Werkzeug would
-                drop one.
-        """
+        """Return what finds the rule of a request, whatever its Host. Raise NotFound for a path that no object has."""
         if request is None:
             return super().create_url_adapter(None)
         path: str = request.environ["PATH_INFO"]  # each character stands for one byte
@@ -143,7 +134,7 @@ class ApiFlask(Flask):
             path = path if path.isascii() else path.encode("latin-1").decode()
         except UnicodeError:
             raise NotFound from None
-        if len(path) > _MAX_PATH_CHARACTERS or path.startswith("//"):
+        if len(path) > _MAX_PATH_CHARACTERS or path.startswith("//"):  # Werkzeug would drop a slash
             raise NotFound
         method = request.method if request.method.isupper() else ""  # Werkzeug would take `get` for GET
         return MapAdapter(self.url_map, "", "", "", "http", path, method)

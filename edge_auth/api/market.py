@@ -26,7 +26,6 @@ _MOVERS = {
 
 @market.get("movers", schema="MoverPage", query=_MOVERS | page(50, 100))
 def list_movers(build: OpenBuild, query: Query) -> Body:
-    """Return a page of a list of price moves."""
     options = [query.window, query.by, query.direction, query.kind, query.min_price]
     key = lists.list_key(options, query.game and fold(query.game))
     return short_list(build.movers.list(key, query.confirmed == "true"), query.offset, query.limit)
@@ -42,21 +41,18 @@ _MARKET = {
 
 @market.get("market", schema="MarketPage", query=_MARKET | page(100, 500))
 def list_market(build: OpenBuild, query: Query) -> Body:
-    """Return a page of the market's sets or games."""
     rows = build.market.rows(query.by, query.sort, query.order, query.game and fold(query.game))
     return short_list(rows, query.offset, query.limit)
 
 
 _GROUP = {"set": ProductId(), "game": Text(MAX_TEXT_CHARACTERS, refuses_empty=True), "days": Integer(1, 3650)}
-_ONE_GROUP = "give exactly one of set and game: a set has an id, a game a name"
 _NO_GROUP = "there is no such set or game, or none of its singles ever had a price trend"
 
 
 @market.get("market/history", schema="MarketHistory", errors=(NotFound,), query=_GROUP)
 def get_market_history(build: OpenBuild, query: Query) -> Body:
-    """Return the market's history of a set or a game."""
     if (query.set is None) == (query.game is None):
-        raise InvalidParameter(_ONE_GROUP)
+        raise InvalidParameter("give exactly one of set and game: a set has an id, a game a name")
     if query.set is not None and len(query.set.lstrip("-")) > MAX_DIGITS:
         raise NotFound(_NO_GROUP)
     by_set, by_game = build.market.sets, build.market.games

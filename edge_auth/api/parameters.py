@@ -1,4 +1,4 @@
-"""Strict reading of the query: every parameter must be known, occur once, and obey its rule."""
+"""Strict reading of the query: every parameter must be known, occur once, and obey its rule, else InvalidParameter."""
 
 import re
 from codecs import escape_decode
@@ -29,24 +29,14 @@ _ALIASES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """What the text of a parameter may be.
-
-    Attributes:
-        default: The value of an absent parameter.
-        required: Whether it must not be absent.
-        repeated: What the message about a repeated parameter adds.
-    """
+    """What the text of a parameter may be. `repeated` ends the message about a repeated parameter."""
 
     default: Any = None
     required: bool = False
     repeated: ClassVar[str] = ""
 
     def read(self, name: str, text: str) -> Any:
-        """Return the value of a text.
-
-        Raises:
-            InvalidParameter: It has none. The message names the parameter and the allowed values.
-        """
+        """Return the value of a text. Messages about one that is not allowed begin with the name of the parameter."""
         raise NotImplementedError
 
 
@@ -159,7 +149,6 @@ class TextList(Rule):
 
 
 def _parts(name: str, text: str, most: int, what: str, allowed: str, one: re.Pattern[str]) -> list[str]:
-    """Return the members of a list."""
     parts = text.split(",", most)
     if len(parts) > most:
         raise InvalidParameter(f"{name} may hold at most {most} {what}")
@@ -171,10 +160,7 @@ def _parts(name: str, text: str, most: int, what: str, allowed: str, one: re.Pat
 
 @dataclass(frozen=True)
 class NameList(Rule):
-    """From 1 to `most` names of at most `max_characters` characters, one a line.
-
-    White space around a name and empty lines do not count.
-    """
+    """From 1 to `most` names, one a line. White space around them and empty lines do not count."""
 
     most: int
     max_characters: int
@@ -197,16 +183,11 @@ KIND: dict[str, Rule] = {"kind": Choice(card_lists.KINDS, default="all")}
 
 
 def page(default: int, most: int) -> dict[str, Rule]:
-    """Return the parameters of a list."""
     return {"limit": Integer(1, most, default=default), "offset": Integer(0, default=0)}
 
 
 def read_query(query: str, rules: Mapping[str, Rule]) -> dict[str, Any]:
-    """Return the value of every parameter in `rules` from a raw query string.
-
-    Raises:
-        InvalidParameter: A parameter is unknown, repeated, missing, not UTF-8, or not allowed by its rule.
-    """
+    """Return the value of every parameter in `rules` from a raw query string."""
     values = {}
     for field in filter(None, query.split("&")):
         raw_name, _, raw_value = field.partition("=")

@@ -42,10 +42,7 @@ if TYPE_CHECKING:
 class Answer(Response):
     """A response that costs little to make: `Response` copies and checks each header, which takes ten times as long.
 
-    Args:
-        fields: The headers.
-        body: The content.
-        chunks: The content in chunks, to be sent when other requests run, in place of `body`.
+    `chunks` are the content in place of `body`, and are sent while other requests run.
     """
 
     def __init__(
@@ -60,7 +57,6 @@ class Answer(Response):
         self._on_close: list[Callable[[], object]] = []
 
     def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
-        """Send it as it is."""
         start_response(self._status, self.headers.to_wsgi_list())
         plain = not self._on_close and environ["REQUEST_METHOD"] != "HEAD"
         return self.response if plain else self.get_app_iter(environ)
@@ -87,7 +83,6 @@ def success(request: ApiRequest, service: Cardpress, endpoint: Endpoint, body: B
 
 
 def holder(request: ApiRequest, service: Cardpress) -> Holder:
-    """Return who downloads."""
     return Holder(request.key_id, address_of(request, service))
 
 
@@ -101,7 +96,6 @@ def lost_page(request: ApiRequest, body: Body, headers: Mapping[str, str]) -> An
 
 
 def refusal(error: ApiError) -> Answer:
-    """Return the answer that says an error."""
     request = this_request()
     body = dumps({"error": {"code": error.code, "message": str(error)}}) + b"\n"
     fields = {**COMMON_HEADERS, **request.answer_headers, **error.headers, "Cache-Control": "no-store"}
@@ -171,10 +165,7 @@ def _answered(request: ApiRequest, response: Response) -> Answered:
 
 
 def prefers(accept: str, wanted: str, usual: str) -> bool:
-    """Return whether a header Accept gives the type `wanted` a greater quality than the type `usual`.
-
-    A range that names a type counts for it before `type/*`, and that before `*/*`. Parameters other than q are ignored.
-    """
+    """Return whether a header Accept prefers the type `wanted` to the type `usual`. Only the parameter q counts."""
     listed = parse_accept_header(accept[:_MAX_CHARACTERS].lower())
     accepted = MIMEAccept([(media_range.partition(";")[0], quality) for media_range, quality in listed])
     return bool(accepted.quality(wanted) > accepted.quality(usual))

@@ -26,13 +26,7 @@ _MAX_PIN_CHARACTERS = 200
 
 
 class Routes(Blueprint):
-    """A blueprint of endpoints: `get` adds a rule, and keeps what the view declares.
-
-    Args:
-        name: The name of the subject.
-        scope: The scope that keys need.
-        tag: The name in the OpenAPI document, if it is another one.
-    """
+    """A blueprint of endpoints, whose keys need a scope. `tag` is its name in the OpenAPI document, if another one."""
 
     def __init__(self, name: str, scope: str | None = None, tag: str = ""):
         super().__init__(name, __name__)
@@ -85,7 +79,9 @@ class Route:
             try:
                 build = service.builds.select(pin)
             except UnknownBuild:
-                raise _unknown_build(request, service, pin) from None
+                request.answer_headers.pop("X-Build", None)
+                named, live = quote_input(pin or ""), service.builds.select().id
+                raise InvalidParameter(f"X-Build {named} is not kept here; the live build is {live}") from None
             request.answer_headers["X-Build"] = build.id
             try:
                 body = build.kept_body(path, query) if endpoint.kept else None
@@ -105,19 +101,8 @@ def require_one_host(request: ApiRequest) -> None:
         raise InvalidParameter("an HTTP/1.1 request must have one header Host")
 
 
-def _unknown_build(request: ApiRequest, service: Cardpress, pin: str | None) -> InvalidParameter:
-    request.answer_headers.pop("X-Build", None)
-    live = service.builds.select().id
-    return InvalidParameter(f"X-Build {quote_input(pin or '')} is not kept here; the live build is {live}")
-
-
 def make_body(build: OpenBuild, endpoint: Endpoint, arguments: Mapping[str, str], path: bytes, query: str) -> Body:
-    """Return the body that a view finds in a build, and keep it under the path and the query if it may be.
-
-    Raises:
-        ApiError: The parameters are not allowed, or the view finds nothing.
-        StoreError: The store failed.
-    """
+    """Return the body that a view finds in a build, and keep it under the path and the query if it may be."""
     body: Body = endpoint.view(build, **arguments, query=read_parameters(endpoint, arguments, query))
     if endpoint.kept:
         body.again = partial(make_body, endpoint=endpoint, arguments=arguments, path=path, query=query)
@@ -126,11 +111,7 @@ def make_body(build: OpenBuild, endpoint: Endpoint, arguments: Mapping[str, str]
 
 
 def read_parameters(endpoint: Endpoint, arguments: Mapping[str, str], query: str) -> Query:
-    """Return the values of the parameters of a request, whose path has a variable part that obeys its rule.
-
-    Raises:
-        InvalidParameter: The variable part of the path or a parameter is not allowed.
-    """
+    """Return the values of the parameters. Raise InvalidParameter, also for the variable part of the path."""
     if endpoint.subject is not None:
         endpoint.subject.read(endpoint.subjects[0], *arguments.values())
     return Query(**read_query(query, endpoint.query)) if endpoint.query is not None else Query()

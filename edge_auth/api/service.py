@@ -13,7 +13,6 @@ service = Routes("service")
 
 @service.get("me", schema="Key", of_build=False, guests=False)
 def get_key(query: Query) -> Body:
-    """Return what a client may know about its key."""
     key = this_request().key
     assert key is not None, "guests are not let in"
     return _key_body(key)
@@ -26,5 +25,4 @@ def _key_body(record: KeyRecord) -> Body:
 
 @service.get("status", schema="Status")
 def get_status(build: OpenBuild, query: Query) -> Body:
-    """Return the freshness of the data."""
     return MadeBody(build.status())

@@ -27,7 +27,6 @@ _PAGES = _PUBLIC | {"query": None, "extra_headers": SITE_HEADERS, "rate_limited"
 
 @description.get("openapi.json", schema="Description", query=None, vary="Accept-Encoding, X-Build", **_PUBLIC)
 def get_description(build: OpenBuild, query: Query) -> Body:
-    """Return the description of the API."""
     return build.stored_body(layout.OPENAPI_KEY)
 
 
@@ -41,7 +40,6 @@ def page(build: OpenBuild, key: str, query: Query) -> Body:
 
 
 def file_of_folder(build: OpenBuild, folder: str, name: str, query: Query) -> Body:
-    """Return a file of a folder of the site."""
     return page(build, f"{folder}/{name}", query)
 
 

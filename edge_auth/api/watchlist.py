@@ -15,13 +15,11 @@ _ERRORS = (NotFound, AmbiguousSlug)
 
 @watchlist.get("watchlist", schema="WatchlistPage", query=page(100, 500))
 def list_watchlist(build: OpenBuild, query: Query) -> Body:
-    """Return a page of the watchlist."""
     return short_list(build.watchlist, query.offset, query.limit)
 
 
 @watchlist.get(_ITEM, schema="WatchlistItem", errors=_ERRORS)
 def get_watchlist_item(build: OpenBuild, slug: str, query: Query) -> Body:
-    """Return an item of the watchlist."""
     return build.stored_body(layout.watchlist_item(build.slugs.resolve(slug)))
 
 
@@ -33,12 +31,10 @@ _HISTORY = {
 
 @watchlist.get(f"{_ITEM}/history", schema="WatchlistHistory", errors=_ERRORS, query=_HISTORY)
 def get_watchlist_history(build: OpenBuild, slug: str, query: Query) -> Body:
-    """Return one of the histories of an item."""
     slug = build.slugs.resolve(slug)
     return build.stored_body(layout.watchlist_history(slug, query.view, query.range))
 
 
 @watchlist.get(f"{_ITEM}/offers", schema="WatchlistOffers", errors=_ERRORS)
 def get_watchlist_offers(build: OpenBuild, slug: str, query: Query) -> Body:
-    """Return the offers of an item."""
     return build.stored_body(layout.watchlist_offers(build.slugs.resolve(slug)))

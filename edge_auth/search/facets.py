@@ -29,10 +29,7 @@ _TOO_LARGE = 2**63  # for sums of 64-bit integers
 
 
 class _Counts(NamedTuple):
-    """Numbers of products: of each set, of each rarity, of singles, and of those with a market price, with their sum.
-
-    The last set and rarity stand for none. The sum is in cents.
-    """
+    """Numbers of products, and the sum of the market prices. The last set and rarity stand for none."""
 
     of_sets: np.ndarray
     of_rarities: np.ndarray
@@ -42,14 +39,7 @@ class _Counts(NamedTuple):
 
 
 class Facets:
-    """The facets of a catalogue.
-
-    Args:
-        set_names: The names of sets by id.
-
-    Attributes:
-        stored: The facets of searches that find many products and have at most one filter, by these filters.
-    """
+    """The facets of a catalogue. `stored` has those of frequent searches with at most one filter, by their filters."""
 
     def __init__(self, catalogue: Catalogue, set_names: Mapping[int, str]):
         games, rarities = catalogue.spellings["game"], catalogue.spellings["rarity"]
@@ -181,7 +171,6 @@ def _bits(mask: np.ndarray) -> np.ndarray:
 
 
 def _frequent_searches(catalogue: Catalogue) -> Iterator[tuple[tuple[Filter, ...], np.ndarray]]:
-    """Yield the filters of the searches that find many products and have at most one filter, and a mask of each."""
     yield (), np.ones(len(catalogue.ids), bool)
     filters: list[Filter] = [("kind", "single"), ("kind", "sealed")]
     for text in catalogue.vocabulary.characters:

@@ -33,11 +33,7 @@ _NO_SLUG = "no watchlist product has this slug, nor this in its URL"
 
 
 class Narrowing:
-    """Which products filters leave, and what they leave of each row of the index of names.
-
-    Args:
-        mask: The products that are left, by ordinal: bool.
-    """
+    """Which products filters leave by ordinal (bool), and what they leave of each row of the index of names."""
 
     def __init__(self, index: Names, mask: np.ndarray):
         ways = (index.whole, index.base, index.short)
@@ -49,19 +45,13 @@ class Narrowing:
 
     @property
     def size(self) -> int:
-        """How many bytes it takes."""
         return self.mask.nbytes + self.left.nbytes
 
 
 def find_named(
     catalogue: Catalogue, names: Sequence[str], narrowing: Narrowing | None, printings: bool = False
 ) -> list[bytes]:
-    """Return what the answer says of each name, as JSON; b"" if no product has it.
-
-    Args:
-        narrowing: Which products count. None means all.
-        printings: Whether it says set, number and prices of each product.
-    """
+    """Return what the answer says of each name, as JSON; b"" if no product has it. `printings` has set and prices."""
     rows = catalogue.names.rows(name_keys(names))
     if narrowing is None:
         mask, left = np.ones(len(catalogue.ids), bool) if printings else None, [_ALL] * len(rows)
@@ -127,12 +117,7 @@ class Slugs:
         ]
 
     def resolve(self, text: str) -> str:
-        """Return the slug of the product that a text in a path means: by its slug, else by a part of its URL.
-
-        Raises:
-            NotFound: No product matches, or the text is too long to be a slug.
-            AmbiguousSlug: The text is part of several URLs. The message names the first slugs.
-        """
+        """Return the slug that a text in a path means. Raise NotFound, or AmbiguousSlug if several URLs hold it."""
         if len(text) > _MAX_SLUG_CHARACTERS:
             raise NotFound(_NO_SLUG)
         if (folded := fold(text)) in self._slugs:

@@ -8,15 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from edge_auth.builds.card_lists import (
-    BLANK,
-    DEFAULT_SORT,
-    MATCH_SORT,
-    PRICE_SORTS,
-    SORTS,
-    TEXT_FILTERS,
-    number_key,
-)
+from edge_auth.builds.card_lists import BLANK, DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS, TEXT_FILTERS, number_key
 from edge_auth.builds.catalogue import Catalogue
 from edge_auth.errors import InvalidParameter, NotFound
 from edge_auth.text import MAX_DIGITS, composed, fold, fold_without_apostrophes, word_text, words
@@ -28,11 +20,7 @@ _LARGEST_INTEGER = 2**63 - 1
 
 
 class Part(NamedTuple):
-    """A part of `find`: a product has this number, or all these words in its name and the name of its set.
-
-    Attributes:
-        number: The key of the number; "" if no product has it.
-    """
+    """A part of `find`: a product has the number with this key, if any, or all words in its name and its set's name."""
 
     number: str
     words: tuple[str, ...]
@@ -66,12 +54,7 @@ def price_sort(sort: str) -> str:
 
 
 def read_search(catalogue: Catalogue, query: SimpleNamespace) -> Search:
-    """Return the search that the parameters of /cards mean.
-
-    Raises:
-        InvalidParameter: The price range is empty, or the sort needs other parameters.
-        NotFound: There is no such set.
-    """
+    """Return the search that the parameters of /cards mean. Raise InvalidParameter, or NotFound for the set."""
     best = _best(query) if query.sort == MATCH_SORT else None
     sort = DEFAULT_SORT if best else query.sort
     default_order = "asc" if SORTS[sort].ascending else "desc"

@@ -104,7 +104,6 @@ def cheap_page(
 
 
 def _best_first(catalogue: Catalogue, search: Search, mask: np.ndarray, total: int, count: int) -> np.ndarray:
-    """Return the first `count` products of a mask of `total` products, the best matches first."""
     found, missing = [np.zeros(0, np.uint32)], min(count, total)
     for good in _by_name(catalogue, search.best or "", mask):
         found.append(_sorted(catalogue, search, good)[:missing])
@@ -159,7 +158,6 @@ def _begin_words(catalogue: Catalogue, text: str) -> np.ndarray:
 
 
 def _in_order(catalogue: Catalogue, search: Search, mask: np.ndarray, total: int, count: int) -> np.ndarray:
-    """Return the first `count` products of a mask of `total` products."""
     scanned = len(mask) * min(1.0, count / max(1, total))
     if total * _SCANNED_PER_SORTED <= scanned:
         return _sorted(catalogue, search, np.flatnonzero(mask))[:count]
@@ -198,7 +196,6 @@ def _sorted(catalogue: Catalogue, search: Search, ordinals: np.ndarray) -> np.nd
 
 
 def _scan(ranking: list[np.ndarray], mask: np.ndarray, count: int) -> np.ndarray:
-    """Return the first `count` or more matches of a ranking."""
     matches: list[np.ndarray] = []
     for block in _growing_blocks(ranking, max(_FIRST_BLOCK_PRODUCTS, count)):
         matches.append(block.compress(mask.take(block.astype(np.intp))))  # a third of the time of `block[mask[block]]`

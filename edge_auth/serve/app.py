@@ -37,13 +37,7 @@ _SWITCH_SECONDS = 0.0005  # a tenth of Python's: a short request waits less for 
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a shim: what `cardpress serve` takes, and says of them.
-
-    Attributes:
-        keys: Location of the key records; None for those in the store.
-        rate_limit_url: None for the counter in the state folder.
-        metrics: Folder of the Prometheus metrics; None for no metrics.
-    """
+    """The settings of a shim: what `cardpress serve` takes, and says of them. `metrics` is a folder."""
 
     store: str
     state: str
@@ -60,10 +54,7 @@ class Settings:
 
 
 def create_app(store: str = "site_out", *, state: str | None = None, **settings: Any) -> Flask:
-    """Return the application of a store, with views and extensions to be added. It starts threads.
-
-    The arguments are those of `Settings`. Without `state` it takes the folder that `cardpress serve` takes.
-    """
+    """Return the application of a store, with views and extensions to be added. Settings are those of `Settings`."""
     state = state or default_state_folder()
     Path(state).mkdir(0o700, parents=True, exist_ok=True)
     proxies = tuple(ip_network(network, strict=False) for network in settings.pop("trusted_proxies", ()))
@@ -71,10 +62,7 @@ def create_app(store: str = "site_out", *, state: str | None = None, **settings:
 
 
 def make_app(settings: Settings, log: Log | None = None) -> Flask:
-    """Return the application. Call this in the process that serves it, since it starts threads.
-
-    Without `log`, the log goes to standard error.
-    """
+    """Return the application. Call this in the process that serves it, since it starts threads."""
     log = log or Log()
     metrics = Metrics(settings.metrics, log.once)
     store = metrics.watch(open_store(settings.store, settings.store_seconds))

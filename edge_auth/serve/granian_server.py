@@ -29,13 +29,7 @@ _LOOK_SECONDS, _PAUSE_SECONDS = 30.0, 0.2
 
 
 class Server(Granian):  # type: ignore[misc,valid-type]  # granian chooses its class when it is imported
-    """The server.
-
-    Args:
-        draining: A flag in memory that all workers share. It is set on SIGTERM.
-        idle_seconds: How long a client may take to send the head of a request, and stay idle between two of them.
-        drain_seconds: How long clients then get answers that close their connections, before the workers end.
-    """
+    """The server. SIGTERM sets `draining`, a flag that all workers share; they end `drain_seconds` later."""
 
     def __init__(self, *arguments: Any, draining: Any, idle_seconds: float, drain_seconds: float, **more: Any):
         super().__init__(

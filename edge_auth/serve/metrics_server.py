@@ -36,12 +36,7 @@ _FRESHNESS_FIELDS = {
 
 
 class MetricsServer(ThreadingTCPServer):
-    """The endpoint, and the folder where the workers count.
-
-    Args:
-        port: 0 means any free port.
-        state: The shim's state folder. The metrics folder in it has the port in its name, so no other shim uses it.
-    """
+    """The endpoint, and the folder where the workers count: it has the port in its name, so no other shim uses it."""
 
     daemon_threads = True
     allow_reuse_address = True
@@ -69,7 +64,6 @@ class MetricsServer(ThreadingTCPServer):
         os.register_at_fork(after_in_child=self.socket.close)
 
     def start(self) -> None:
-        """Answer in a thread."""
         Thread(target=self.serve_forever, daemon=True, name="metrics").start()
 
     def close(self) -> None:

@@ -64,13 +64,7 @@ class ReadFiles:
 
 @dataclass(frozen=True)
 class NginxOptions:
-    """What an operator chooses for nginx. `folder` is for its own files.
-
-    Attributes:
-        listen, cache_size, workers: Texts that match LISTEN, MEMORY_SIZE and PROCESSES.
-        log: The file of the log, whose path has no `$`. None for no log.
-        metrics_listen: As `listen`, for Prometheus. None for no metrics.
-    """
+    """What an operator chooses for nginx, in the forms above. `folder` is for its own files. `log` has no `$`."""
 
     socket: Path
     listen: str
@@ -110,7 +104,6 @@ def in_quotes(path: Path) -> str:
 
 
 def _unquoted(text: str) -> Path:
-    """Return the path that stands between double quotes."""
     meanings = {escape: character for character, escape in _ESCAPES.items()}
     return Path(re.sub(r"\\.", lambda found: meanings.get(found[0], found[0]), text))
 

@@ -43,15 +43,7 @@ def serve(
     metrics: tuple[str, int] | None = None,
     notes: Sequence[str] = (),
 ) -> None:
-    """Serve until SIGTERM or SIGINT. Requests in progress are finished.
-
-    Args:
-        metrics: Host and port of the metrics endpoint, if any.
-        notes: Lines to print after the address.
-
-    Raises:
-        ServeError: An address or the socket cannot be used.
-    """
+    """Serve until SIGTERM or SIGINT, and finish requests in progress. `notes` are printed after the address."""
     with ExitStack() as ends:
         started: list[Callable[[], None]] = []
         if settings.socket is not None:
@@ -86,16 +78,23 @@ def serve(
             started.append(threading.Thread(target=work, args=arguments, daemon=True).start)
         for start in started:
             server.on_startup(start)
-        os.register_at_fork(after_in_child=_set_signals_of_worker)
-        _raise_file_limit()
-        _use_one_heap()
-        gc.freeze()  # garbage collection in the workers would copy the memory pages that they share
+        _prepare_process()
         try:
             server.serve(target_loader=partial(_worker, settings, os.getpid(), draining), wrap_loader=False)
         except SystemExit:
             # A signal to all processes also reaches the workers. It is no failure if they end first.
             if not server.interrupt_signal:
                 raise
+
+
+def _prepare_process() -> None:
+    """Set what the workers inherit."""
+    os.register_at_fork(after_in_child=_set_signals_of_worker)
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # each connection is an open file
+    with suppress(AttributeError):  # only glibc has several heaps: one for each thread keeps 20 MB more
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+    gc.freeze()  # garbage collection in the workers would copy the memory pages that they share
 
 
 def _set_signals_of_worker() -> None:
@@ -160,18 +159,6 @@ def _worker(settings: Settings, parent: int, draining: Any) -> Flask:
     return app
 
 
-def _raise_file_limit() -> None:
-    """Allow as many open files as the system lets this process have: each connection is one."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-
-
-def _use_one_heap() -> None:
-    """Let all threads of a worker allocate from one heap: a heap for each keeps 20 MB more. Only glibc has several."""
-    with suppress(AttributeError):
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
-
-
 def _end_with_parent(parent: int) -> None:
     """Stop this worker after its parent has ended, for example by SIGKILL. Nothing else would stop it."""
     while os.getppid() == parent:
@@ -204,7 +191,6 @@ def _announce(place: Path | tuple[str, int], notes: Sequence[str]) -> None:
 
 
 def _connect(place: Path | tuple[str, int]) -> socket.socket:
-    """Connect to this server, if it accepts connections."""
     if isinstance(place, Path):
         connection = socket.socket(socket.AF_UNIX)
         connection.settimeout(1)
