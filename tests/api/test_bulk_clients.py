@@ -5,9 +5,7 @@ So these clients are in a folder of their own, which `make bulk-clients` fills.
 """
 
 import json
-import os
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,9 +17,8 @@ from edge_auth.api.bulk import MAX_READ_BYTES
 from tests.support import bulk_readers, ducklake_reader, many_prices
 from tests.support.commands import build, issue
 from tests.support.programs import needs
-from tests.support.service import ROOT, Client, Service, until
+from tests.support.service import Client, Service, until
 
-CLIENTS = Path(os.environ.get("CARDPRESS_TEST_CLIENTS", ROOT / ".venv" / "bulk-clients"))
 PRODUCTS, ONE = 4000, 2345
 
 
@@ -85,7 +82,7 @@ def requests_until(client: Client, last: str) -> list[dict]:
 
 
 @pytest.mark.xdist_group("bulk clients")  # one process: the lake is built once
-@pytest.mark.skipif(not CLIENTS.is_dir(), reason=f"no clients in {CLIENTS} (make bulk-clients)")
+@pytest.mark.skipif(not ducklake_reader.CLIENTS.is_dir(), reason=f"no {ducklake_reader.CLIENTS} (make bulk-clients)")
 @pytest.mark.parametrize("reader", bulk_readers.READERS)
 @pytest.mark.thorough
 def test_one_product_is_read_by_ranges(reading: Client, catalogue: Path, reader: str) -> None:
@@ -93,17 +90,10 @@ def test_one_product_is_read_by_ranges(reading: Client, catalogue: Path, reader:
     month = max(files, key=lambda file: file["bytes"])
     before = len(requests_until(reading, f"before-{reader}"))
     urls = [f"http://127.0.0.1:{reading.port}{file['url']}" for file in files]
-    result = subprocess.run(
-        [sys.executable, bulk_readers.__file__, reader, reading.key, str(ONE), *urls],
-        env=os.environ | {"PYTHONPATH": str(CLIENTS)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert result.returncode == 0, result.stderr[-3000:]
+    rows = ducklake_reader.printed(bulk_readers.__file__, reader, reading.key, str(ONE), *urls)
     prices = f"read_parquet('{catalogue}/lake/price_guide/*/*.parquet')"
     expected = duckdb.sql(f"select day::text, low, trend from {prices} where id_product = {ONE} order by day")
-    assert json.loads(result.stdout) == [list(row) for row in expected.fetchall()]
+    assert rows == [list(row) for row in expected.fetchall()]
     sent = [line for line in requests_until(reading, f"after-{reader}")[before:] if line["path"] == month["url"]]
     assert {line["status"] for line in sent if line["method"] == "GET"} == {206}
     assert len(sent) <= 12 and sum(line["bytes"] for line in sent) < month["bytes"] / 3, sent

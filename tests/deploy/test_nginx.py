@@ -8,11 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.nginx.test_hostile import (  # noqa: F401
+    test_a_refused_method_says_which_are_allowed,
+    test_its_own_place_is_no_path,
+    test_what_is_malformed_is_refused_in_the_apis_words,
+)
 from tests.support.nginx import Nginx
 from tests.support.ports import free_port
 from tests.support.programs import needs
 from tests.support.rate_limits import in_one_window
-from tests.support.raw_requests import MALFORMED, READABLE, REFUSED_METHODS, assert_refused, get, send
+from tests.support.raw_requests import READABLE, assert_refused, get
 from tests.support.service import Client, HttpAnswer, Service, until, window_left
 
 pytestmark = [needs("nginx"), pytest.mark.xdist_group("nginx")]
@@ -40,6 +45,12 @@ def front(shim: Service, tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
     """Before one shim and one that is down."""
     with Nginx.before(tmp_path_factory.mktemp("front") / "nginx", [shim.port, free_port()]) as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def fixed_service(front: Nginx) -> Nginx:
+    """What the tests of the other nginx ask."""
+    return front
 
 
 @pytest.fixture
@@ -132,18 +143,6 @@ def test_the_limit_is_that_of_the_address_which_came_to_nginx(front: Nginx) -> N
     assert in_one_window(attempt) == [1, 1]
 
 
-@pytest.mark.parametrize("name", MALFORMED)
-def test_what_is_malformed_is_refused_in_the_apis_words(front: Nginx, name: str) -> None:
-    assert_refused(send(front.port, MALFORMED[name]), 400, "invalid_parameter")
-
-
-@pytest.mark.parametrize(("request_", "allowed"), REFUSED_METHODS)
-def test_a_refused_method_says_which_are_allowed(front: Nginx, request_: bytes, allowed: str) -> None:
-    answer = send(front.port, request_)
-    assert_refused(answer, 405, "method_not_allowed")
-    assert answer["Allow"] == allowed
-
-
 @needs("curl")
 @pytest.mark.parametrize("body", ["--data-binary=@-", "--upload-file=-"])  # with its length, and without
 def test_a_large_body_over_http2_is_refused_in_the_apis_words(front: Nginx, body: str) -> None:
@@ -152,10 +151,6 @@ def test_a_large_body_over_http2_is_refused_in_the_apis_words(front: Nginx, body
     head, _, text = sent.stdout.partition("\n\n")
     assert head.startswith("HTTP/2 405") and "allow: GET" in head.splitlines(), head
     assert json.loads(text)["error"]["code"] == "method_not_allowed"
-
-
-def test_its_own_place_is_no_path(front: Nginx) -> None:
-    assert_refused(get(front.port, b"/_refused"), 404, "not_found")
 
 
 @pytest.mark.parametrize("target", READABLE)

@@ -345,13 +345,6 @@ def test_a_card_and_its_plot(visit: Visit) -> None:
     expect(lines).to_have_count(3)  # what was switched off stays off
 
 
-@pytest.mark.thorough
-def test_a_card_without_any_history(visit: Visit) -> None:
-    page = visit.enter("#/cards/500")
-    expect(page.get_by_role("heading", name="Box 0")).to_be_visible()
-    expect(page.get_by_text("No history in this range.")).to_be_visible()
-
-
 def test_the_watchlist(visit: Visit) -> None:
     page = visit.enter()
     visit.in_menu("link", "Watchlist").click()

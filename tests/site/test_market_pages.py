@@ -81,18 +81,6 @@ def test_a_card_leads_to_its_set_its_game_and_its_neighbours(visit: Visit) -> No
     expect(page).to_have_url(ending("#/sets/6204"))
 
 
-def test_moves_begin_with_confirmed_ones(visit: Visit) -> None:
-    page = visit.enter("#/movers")
-    expect(page.get_by_role("radio", name="Confirmed moves")).to_be_checked()
-    expect(page.get_by_text("A confirmed move is backed by")).to_be_visible()
-    expect(page.get_by_role("status")).to_have_text("No price moved so within this time.")  # there are no averages
-    page.get_by_role("radio", name="All moves").check()
-    expect(page.get_by_role("table", name="Rose").locator("tbody tr")).to_have_count(1)
-    expect(page.get_by_role("table", name="Rose").locator("td").nth(1)).to_have_text(
-        re.compile("^€22.10lowest offer €")
-    )
-
-
 def test_the_first_page_shows_the_index_of_each_game(visit: Visit) -> None:
     page = visit.open("/")
     games = page.get_by_role("region", name="How does the market move?").get_by_role("listitem")

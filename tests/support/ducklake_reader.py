@@ -17,9 +17,14 @@ EXTENSION = CLIENTS / "duckdb_extension_ducklake"
 
 
 def attached(what: str | Path, folder: str, key: str = ""):
-    """Return what this program prints, run as a process of its own."""
+    """Return what this program prints."""
+    return printed(__file__, str(what), folder, key)
+
+
+def printed(*program: str):
+    """Return the JSON that a program prints, run as a process of its own with the clients."""
     result = subprocess.run(
-        [sys.executable, __file__, str(what), folder, key],
+        [sys.executable, *program],
         env=os.environ | {"PYTHONPATH": str(CLIENTS)},
         capture_output=True,
         text=True,

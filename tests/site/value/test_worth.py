@@ -87,13 +87,6 @@ def test_dearest_cards_changes_and_copies(page: Page, worth: Worth) -> None:
     expect(mine.nth(12)).to_contain_text("Foil, no price of its own: counted as normal")
 
 
-def test_a_list_without_any_price(page: Page) -> None:
-    paste(page, "2 No Price Yet")
-    expect(page.locator("#status")).to_contain_text("1 matched, 0 to choose, 0 not found.")
-    expect(page.locator("#speaks-for")).to_have_text("for 0 of 2 cards")
-    expect(page.locator("#worth")).to_contain_text("There are no prices of earlier weeks.")
-
-
 def test_every_line_ends_and_several_are_chosen_from(page: Page, worth: Worth) -> None:
     paste(
         page,
