@@ -41,6 +41,10 @@ _WORDS = {
     "distinct": "{change} of the values of {column} differ from all others",
     "commonest": "{change} of the values of {column} are one and the same",
 }
+_TEXTS = """
+select id_product, name, kind, category, game, id_expansion, rarity, number, date_added, l.* exclude (id_product)
+from {side}_prices as p left join {side}_links as l using (id_product)
+"""
 _OFFERS = """
 select id_product, json ->> '$.filtered_price.cheapest_seller' as cheapest_seller,
     json ->> '$.filtered_price.cheapest_condition' as cheapest_condition
@@ -64,8 +68,6 @@ class Unusual(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """A table: its name and keys, and its rows before and tonight, which have the same columns."""
-
     name: str
     keys: tuple[str, ...]
     before: pa.Table
@@ -73,11 +75,7 @@ class _Table(NamedTuple):
 
 
 def measure_columns(comparison: Comparison, days: Mapping[str, pa.Table]) -> list[Measured]:
-    """Measure the tables that differ between two builds.
-
-    Args:
-        days: The rows of the last days of the scrapers' tables, in the new build.
-    """
+    """Measure the tables that differ between two builds; `days` are the last days of the scrapers' in the new one."""
     if comparison.old is None:
         return []
     comparison.db.set(enough_rows=settings.ENOUGH_ROWS)
@@ -104,14 +102,11 @@ def _tables(comparison: Comparison, old: Build, days: Mapping[str, pa.Table]) ->
     names = [{entry["name"] for entry in _files(build)} for build in (old, new)]
     differing = {name.rpartition("-")[0] for name in names[0] ^ names[1]}
     if "products" in differing:
-        texts = (
-            "id_product, name, kind, category, game, id_expansion, rarity, number, date_added, l.* exclude (id_product)"
-        )
-        query = "select {} from {}_prices as p left join {}_links as l using (id_product)"
-        sides = (db.table(query.format(texts, side, side)) for side in ("old", "new"))
+        sides = (db.table(_TEXTS.format(side=side)) for side in ("old", "new"))
         yield _Table("products", ("id_product",), *sides)
     if "sets" in differing:
-        yield _Table("expansions", ("id",), *(_read_sets(build) for build in (old, new)))
+        layers = (build.layers[layer_names.bulk_layer(PART_OF_TABLE["sets"])] for build in (old, new))
+        yield _Table("expansions", ("id",), *(pq.read_table(checked_file(layer, "sets")) for layer in layers))
     if "identifiers" in differing:
         query = "select id_product, scheme, min(value) as value from {}_identifiers group by all"
         yield _Table(
@@ -149,10 +144,6 @@ def _last_day(build: Build, table: str) -> str:
 def _files(build: Build) -> list[dict[str, Any]]:
     files: list[dict[str, Any]] = json.loads(build.manifest())[FILES]
     return files
-
-
-def _read_sets(build: Build) -> pa.Table:
-    return pq.read_table(checked_file(build.layers[layer_names.bulk_layer(PART_OF_TABLE["sets"])], "sets"))
 
 
 def _offers(db: Database, old: Build, new: Build) -> Iterator[_Table]:

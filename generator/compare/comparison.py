@@ -56,14 +56,8 @@ _PRICES = pa.schema(
     + [("listing_day", pa.date32()), ("from_price", pa.decimal128(18, 2))]
 )
 _SOURCE_ROWS = pa.schema(
-    {
-        "table": pa.string(),
-        "id": pa.int64(),
-        "slug": pa.string(),
-        "day": pa.date32(),
-        "a": pa.float64(),
-        "b": pa.float64(),
-    }
+    [("table", pa.string()), ("id", pa.int64()), ("slug", pa.string()), ("day", pa.date32())]
+    + [(name, pa.float64()) for name in "ab"]
 )
 # By table of days of the lake: its bulk file, and two of its columns that tell rows of two days apart.
 SOURCES = {
@@ -93,7 +87,9 @@ class Comparison:
     @cached_property
     def products(self) -> dict[str, pa.Table]:
         """The tables <side>_prices, by side; <side>_sets is made with them."""
-        self._register("sets", {side: _sets(build) for side, build in self.sides})
+        for side, build in self.sides:
+            sets = map_table(checked_file(build.layers[layer_names.CATALOGUE], SETS)) if build else _NO_SETS
+            self.db.connection.register(f"{side}_sets", sets)
         return self._register("prices", {side: newest_prices(build) for side, build in self.sides})
 
     @cached_property
@@ -105,7 +101,13 @@ class Comparison:
     @cached_property
     def cards(self) -> dict[str, pa.Table]:
         """The tables <side>_cards, by side."""
-        return self._register("cards", {side: card_hashes(build) for side, build in self.sides if build})
+        made = {}
+        for side, build in self.sides:
+            if build:
+                found = build.catalogue
+                hashes = {"card_sha256": found.digests, "product_sha256": found.product_digests}
+                made[side] = pa.table({"id": found.ids, **hashes})
+        return self._register("cards", made)
 
     def _register(self, name: str, tables: dict[str, pa.Table]) -> dict[str, pa.Table]:
         for side, table in tables.items():
@@ -132,10 +134,6 @@ def named_faults(comparison: Comparison) -> Iterator[None]:
     except duckdb.Error as error:
         builds = f"{comparison.old.id} and {comparison.new.id}" if comparison.old else comparison.new.id
         raise query_fault(error, f"{builds} cannot be compared", BuildError) from error
-
-
-def _sets(build: Build | None) -> pa.Table:
-    return map_table(checked_file(build.layers[layer_names.CATALOGUE], SETS)) if build else _NO_SETS
 
 
 def newest_prices(build: Build | None) -> pa.Table:
@@ -200,13 +198,6 @@ def _as_source_rows(table: str, rows: pa.Table) -> pa.Table:
     columns = {"table": pa.repeat(table, len(rows)), "day": rows["day"], "a": rows[a], "b": rows[b]}
     columns |= {name: pa.nulls(len(rows)) for name in ("id", "slug")} | {"slug" if key == "slug" else "id": rows[key]}
     return pa.table({field.name: pc.cast(columns[field.name], field.type) for field in _SOURCE_ROWS})
-
-
-def card_hashes(build: Build) -> pa.Table:
-    """Return `id` and the hashes of the Cards: `card_sha256` of the line, `product_sha256` of it before its prices."""
-    catalogue = build.catalogue
-    hashes = {"card_sha256": catalogue.digests, "product_sha256": catalogue.product_digests}
-    return pa.table({"id": catalogue.ids, **hashes})
 
 
 def read_cards(catalogue: Catalogue, ids: IdArray) -> Iterator[pa.Table]:

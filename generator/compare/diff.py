@@ -20,32 +20,23 @@ from edge_auth.builds.layers import Layer
 from edge_auth.store.codec import decompress
 from generator.compare.comparison import Comparison, named_faults, read_cards
 from generator.database import Database
-from generator.site.schemas import REFERENCE, Json, schemas
+from generator.site.schemas import REFERENCE, schemas
 from generator.terminal import Progress
 from generator.tree.lists import card_lists
 
 OBJECTS_PER_BATCH = 3000
-_CARD_KEYS = "rows/{}.json"
 HashedKeys = tuple[str, pa.Table]  # the pattern of keys, and a table with at least `key` and `json_sha256`
 
 
-def index_table(layer: Layer) -> tuple[str, pa.Table]:
-    """Return the key pattern of a layer's index and the table of its objects, sorted by key."""
+def object_hashes(build: Build, name: str) -> HashedKeys:
+    """Return the keys and hashes of the objects of a layer: of the catalogue its Cards, of the manifest its files."""
+    layer = build.layers[name]
+    if name == layer_names.BULK:
+        return "", _bulk_files(layer)
+    if name == layer_names.CATALOGUE:
+        return "rows/{}.json", pa.table({"key": build.catalogue.ids, "json_sha256": build.catalogue.digests})
     pattern = layer.index.pattern  # raises StoreError if the index is missing or broken
     return pattern, map_table(layer.local(INDEX_NAME)).replace_schema_metadata(None)
-
-
-def object_hashes(build: Build, name: str) -> HashedKeys:
-    """Return the keys and hashes of the objects of a layer.
-
-    For the catalogue these are its Cards, which are lines of a bulk file. For the manifest these are the bulk files.
-    """
-    if name == layer_names.BULK:
-        return "", _bulk_files(build.layers[name])
-    if name != layer_names.CATALOGUE:
-        return index_table(build.layers[name])
-    catalogue = build.catalogue
-    return _CARD_KEYS, pa.table({"key": catalogue.ids, "json_sha256": catalogue.digests})
 
 
 def _bulk_files(layer: Layer) -> pa.Table:
@@ -159,11 +150,16 @@ class Diff:
         self.db.set(resources=RESOURCES, old_build=self.old.id, new_build=self.new.id, floor=PERCENT_FLOOR_EUROS)
         with progress.bar("compare", len(differing) + 2) as bar:
             for name in differing:
-                self._compare_objects(name, [self._object_hashes(build, name) for build in (self.old, self.new)])
+                builds = (self.old, self.new)
+                self._compare_objects(name, [object_hashes(b, name) if name in b.layers else None for b in builds])
                 bar.update(1)
             if layer_names.CATALOGUE in differing:
                 self._compare_objects(layer_names.LISTS, [page_hashes(build) for build in (self.old, self.new)])
-            self._compare_card_details()
+            # Several stored objects of one card detail may differ although their union does not.
+            _ = self.comparison.cards
+            self.db.run("diff/card_details")
+            _read_histories(self.db, self.old, self.new)
+            self.db.run("diff/same_history", "diff/api_objects")
             bar.update(1)
             _read_values(self.db, self.old, self.new, differing)
             self._compare_fields()
@@ -171,26 +167,13 @@ class Diff:
             self.db.run(*(f"diff/{view}" for view in _VIEWS))
             bar.update(1)
 
-    def _object_hashes(self, build: Build, name: str) -> HashedKeys | None:
-        return object_hashes(build, name) if name in build.layers else None
-
     def _compare_objects(self, name: str, indexes: list[HashedKeys | None]) -> None:
-        """Note the objects of a layer, or the list pages, that differ.
-
-        The key pattern and the hashes of a build without such a layer are None.
-        """
+        """Note the objects of a layer, or the list pages, that differ; None stands for a build without them."""
         pattern, empty = next((index[0], index[1].slice(0, 0)) for index in indexes if index)
         for side, index in zip(("old", "new"), indexes, strict=True):
             self.db.connection.register(f"{side}_objects", index[1] if index else empty)
         self.db.set(layer=name, pattern=pattern)
         self.db.run("diff/objects")
-
-    def _compare_card_details(self) -> None:
-        """Find the card details that differ. Several stored objects of one may differ although their union does not."""
-        _ = self.comparison.cards
-        self.db.run("diff/card_details")
-        _read_histories(self.db, self.old, self.new)
-        self.db.run("diff/same_history", "diff/api_objects")
 
     def _compare_fields(self) -> None:
         self.db.run("diff/items")
@@ -221,7 +204,8 @@ def _read_values(db: Database, old: Build, new: Build, differing: list[str]) -> 
         if layer_names.CATALOGUE in differing:
             _insert_cards(db, build, side)
         if layer_names.WATCHLIST in differing:
-            _insert_watchlist_items(db, build, side)
+            for batch in _changed_objects(db, build, side, layer_names.WATCHLIST, _IS_WATCHLIST_ITEM):
+                db.insert(f"{side}_texts", "select $1, json from batch", batch, "watchlist")
         for layer in (layer_names.SETS, layer_names.FINGERPRINTS):
             if layer in differing:
                 _insert_lines(db, build.layers[layer], side)
@@ -243,11 +227,6 @@ def _insert_cards(db: Database, build: Build, side: str) -> None:
     )
     for batch in read_cards(build.catalogue, ids["id"].to_numpy()):
         db.insert(f"{side}_texts", "select $1, json from batch", batch, "products")
-
-
-def _insert_watchlist_items(db: Database, build: Build, side: str) -> None:
-    for batch in _changed_objects(db, build, side, layer_names.WATCHLIST, _IS_WATCHLIST_ITEM):
-        db.insert(f"{side}_texts", "select $1, json from batch", batch, "watchlist")
 
 
 def _changed_objects(db: Database, build: Build, side: str, name: str, condition: str) -> Iterator[pa.Table]:
@@ -278,8 +257,7 @@ def _insert_lines(db: Database, layer: Layer, side: str) -> None:
 def compared_fields() -> dict[str, list[str]]:
     """Return per resource the fields that a diff compares, in the order of `generator/site/schemas.md`.
 
-    A field of an inner object is named by its path, such as `price_guide.holo.low`. Arrays, and objects without a
-    schema of their own, are compared as a whole.
+    One of an inner object with a schema of its own is named by its path, such as `price_guide.holo.low`.
     """
     return {
         resource: [path for path in _paths(schema) if path not in excluded]
@@ -289,16 +267,8 @@ def compared_fields() -> dict[str, list[str]]:
 
 def _paths(schema: str, prefix: str = "") -> Iterator[str]:
     for name, member in schemas()[schema]["properties"].items():
-        inner = _inner_schema(member)
-        if inner is None:
-            yield prefix + name
+        inner = [option["$ref"] for option in (member, *member.get("anyOf", ())) if "$ref" in option]
+        if inner:
+            yield from _paths(inner[0].removeprefix(REFERENCE), f"{prefix}{name}.")
         else:
-            yield from _paths(inner, f"{prefix}{name}.")
-
-
-def _inner_schema(member: Json) -> str | None:
-    """Return the name of the schema of an object that may be null, or None for any other value."""
-    for option in (member, *member.get("anyOf", ())):
-        if "$ref" in option:
-            return str(option["$ref"]).removeprefix(REFERENCE)
-    return None
+            yield prefix + name

@@ -21,12 +21,9 @@ from generator.compare.run_reports import Figures, earlier_nights
 from generator.lake.quarantine import files_read, unread_files
 from generator.pack.verify import checked_file
 
-_Lists = dict[tuple[bool, str], bytes]
-# A figure is ordinary if it is at most _FACTOR times the greatest one of the nights before, and at least the least one
-# divided by _FACTOR.
+# An ordinary figure is at most so many times the greatest one of the nights before, or the least one divided by it.
 _FACTOR = 2
-# A count may differ by this much in any case.
-_SMALL_COUNT = 10
+_SMALL_COUNT = 10  # a count may differ by this much in any case
 # Counts of days are ordinary only between the least and the greatest one of the nights before.
 _OF_DAYS = ("days_added", "past_days_changed")
 # What it means that a figure is 0 tonight and was not in the nights before.
@@ -36,7 +33,6 @@ _NOTHING = {
     "days_added": "no day came in",
     "movers_lists_changed": "the movers are those of the night before",
 }
-_WEEK = timedelta(days=7)
 
 
 def count_differences(comparison: Comparison) -> Figures:
@@ -46,7 +42,8 @@ def count_differences(comparison: Comparison) -> Figures:
     if old is None:
         return counts
     before, after = _movers(old), _movers(new)
-    days = _other_days(old, new)
+    gone = files_read(old) - files_read(new)
+    days = {file.day for file in gone | unread_files(new, old)}  # of which only one of the lakes had this file
     added = sum(day > old.as_of.isoformat() for day in days)
     return counts | {
         "days_added": added,
@@ -56,13 +53,7 @@ def count_differences(comparison: Comparison) -> Figures:
     }
 
 
-def _other_days(old: Build, new: Build) -> set[str]:
-    """Return the days of which the lake of one build had a file that the lake of the other one did not have."""
-    gone = files_read(old) - files_read(new)
-    return {file.day for file in gone | unread_files(new, old)}
-
-
-def _movers(build: Build) -> _Lists:
+def _movers(build: Build) -> dict[tuple[bool, str], bytes]:
     """Return a value for each list of movers that is the same for equal lists."""
     lines, lists = (map_table(checked_file(build.layers[layer_names.MOVERS], stem)) for stem in (LINES, LISTS))
     hashes = np.array([hash(line) for line in lines["line"].to_pylist()], np.int64)
@@ -86,11 +77,9 @@ class FigureRow(NamedTuple):
 
 @dataclass(frozen=True)
 class NightComparison:
-    """The figures of a night, and one sentence about them.
+    """The figures of a night, one sentence about them, and what more gates and remarks say.
 
-    Attributes:
-        more: What gates and remarks say beside the sentence, each a message.
-        days: The as-of days of the night before and of the one a week before, or words where there was none.
+    `days` are the as-of days of the night before and of the one a week before, or words where there was none.
     """
 
     sentence: str
@@ -125,16 +114,12 @@ def strange_by_gates(store: Store, build: str, against: str) -> list[str]:
 
 
 def compare_night(store: Store, as_of: date, tonight: Figures, strange: Sequence[str] = ()) -> NightComparison:
-    """Compare the figures of a night with those of the nights before its as-of day.
-
-    Args:
-        strange: What gates and remarks say of the night.
-    """
+    """Compare the figures of a night, and what gates and remarks say of it, with the nights before its as-of day."""
     judged = earlier_nights(store, as_of, settings.USUAL_NIGHTS)
     nights: list[tuple[date, Figures]] = [(day, judgement["differences"]) for day, judgement in judged]
     none: Figures = {}
     before = nights[0] if nights else ("night before", none)
-    week = next((night for night in nights if night[0] <= as_of - _WEEK), ("week before", none))
+    week = next((night for night in nights if night[0] <= as_of - timedelta(days=7)), ("week before", none))
     rows = []
     for name, figure in tonight.items():
         earlier = [figures[name] for _, figures in nights if name in figures]
@@ -158,14 +143,14 @@ def _sentence(rows: list[FigureRow], nights: int, strange: Sequence[str]) -> str
         return f"Not an ordinary night: {strange[0]}{more}."
     if nights < settings.ENOUGH_NIGHTS:
         return f"There are too few earlier nights ({nights}) to say whether this one is ordinary."
-    unusual = [_said(row) for row in rows if not row.ordinary]
+    unusual = [
+        _NOTHING.get(row.name, f"0 {title(row.name)}") if row.tonight == 0 else f"{row.tonight:,} {title(row.name)}"
+        for row in rows
+        if not row.ordinary
+    ]
     if unusual:
         return f"Not an ordinary night: {', '.join(unusual)}. The {nights} nights before had other figures."
     return f"An ordinary night: its figures are like those of the {nights} nights before."
-
-
-def _said(row: FigureRow) -> str:
-    return _NOTHING[row.name] if row.tonight == 0 and row.name in _NOTHING else f"{row.tonight:,} {title(row.name)}"
 
 
 def title(name: str) -> str:

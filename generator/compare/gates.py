@@ -10,7 +10,7 @@ files say names their `tables`. It adds `known_days` if it judges only days that
 import itertools
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import NamedTuple
 
@@ -62,13 +62,7 @@ _BUILD = pa.schema([("as_of", pa.date32()), ("guide_day", pa.date32())])
 
 
 class Gate(NamedTuple):
-    """A gate, or a remark, which stops nothing.
-
-    Attributes:
-        threshold: The greatest value that passes by default.
-        stops: Whether a greater value stops the night.
-        measures: What its value is, in sentences.
-    """
+    """A gate, or a remark, which stops nothing; `measures` says in sentences what its value is."""
 
     name: str
     threshold: float
@@ -80,12 +74,9 @@ def gates() -> Iterator[Gate]:
     """Yield the gates, then the remarks."""
     for folder, limits, stops in (("gates", settings.GATES, True), ("remarks", settings.REMARKS, False)):
         for name, threshold in limits.items():
-            yield Gate(name, threshold, stops, _header(sql_text(f"checks/{folder}/{name}")))
-
-
-def _header(sql: str) -> str:
-    head = itertools.takewhile(lambda line: line.startswith("--"), sql.splitlines())
-    return " ".join(line.removeprefix("--").strip() for line in head)
+            sql = sql_text(f"checks/{folder}/{name}").splitlines()
+            head = itertools.takewhile(lambda line: line.startswith("--"), sql)
+            yield Gate(name, threshold, stops, " ".join(line.removeprefix("--").strip() for line in head))
 
 
 def judge(
@@ -102,7 +93,6 @@ def judge(
 
     Args:
         comparison: Of the new build with the live one. Without that one, gates that compare return no verdict.
-        forced: Gates that do not stop the build even if they are breached.
         days_left_out: Tables and days of files in quarantine. Records of these days are not counted as lost.
         max_age: By table of days, how many days old its newest row may be, for each game.
     """
@@ -123,17 +113,15 @@ def judge(
         found = [one._asdict() for one in unusual(measured, past.columns)]
         db.connection.register("unusual_columns", pa.Table.from_pylist(found, _UNUSUAL))
         remarks = [_verdict(db, "remarks", remark, limit) for remark, limit in settings.REMARKS.items()]
-        indexes = db.table("from game_indexes order by game").to_pylist()
         made = [verdict for verdict in verdicts if verdict]
         made += [_age_verdict(db, table, days, set(forced)) for table, days in (max_age or {}).items()]
-        strange = [remark for remark in remarks if remark and remark.breached]
         return Judgement(
-            old.id if old else None,
-            made,
-            count_differences(comparison),
-            indexes,
-            strange,
-            {one.key: list(one.values) for one in measured},
+            against=old.id if old else None,
+            verdicts=made,
+            differences=count_differences(comparison),
+            indexes=db.table("from game_indexes order by game").to_pylist(),
+            remarks=[remark for remark in remarks if remark and remark.breached],
+            columns={one.key: list(one.values) for one in measured},
         )
 
 
@@ -188,15 +176,10 @@ def _rows_of(db: Database, whole: Mapping[str, pa.Table], game: str) -> dict[str
     return {name: db.table(f"select * from {name} where {condition}") for name, condition in conditions.items()}
 
 
-def _set_variables(db: Database, **variables: object) -> None:
+def _set_variables(db: Database, **variables: str | int | Sequence[str]) -> None:
     """Set the variables of the SQL files: those given, and the limits of the settings."""
-    limits = {
-        "price_factor": settings.PRICE_FACTOR,
-        "enough_prices": settings.ENOUGH_PRICES,
-        "enough_priced": settings.ENOUGH_PRICED,
-    }
-    for name, value in (limits | variables).items():
-        db.connection.execute(f"set variable {name} = $1", [value])
+    db.set(price_factor=settings.PRICE_FACTOR, enough_prices=settings.ENOUGH_PRICES)
+    db.set(enough_priced=settings.ENOUGH_PRICED, **variables)
 
 
 def _verdict(db: Database, folder: str, gate: str, threshold: float, forced: bool = False) -> Verdict | None:
@@ -255,8 +238,10 @@ def _tables(build: Build | None, prices: pa.Table, days_left_out: Collection[tup
     made = {name: schema.empty_table() for name, schema in schemas.items()}
     if build:
         checked_file(build.layers[layer_names.CATALOGUE], COLUMNS)  # the documents of /changes compare it
-        counts = table_rows(build, prices).items()
-        made["build"] = pa.Table.from_pylist([{"as_of": build.as_of, "guide_day": _guide_day(build)}], _BUILD)
+        counts = _table_rows(build, prices).items()
+        guide_day = build.record["freshness"]["catalogue"]["price_guide_day"]
+        days = {"as_of": build.as_of, "guide_day": guide_day and date.fromisoformat(guide_day)}
+        made["build"] = pa.Table.from_pylist([days], _BUILD)
         made["tables"] = pa.Table.from_pylist([{"table": table, "rows": rows} for table, rows in counts], _TABLES)
         made["bulk"] = _bulk(build, days_left_out)
         made["indexes"] = pq.read_table(checked_file(build.layers[layer_names.MARKET], INDEXES))
@@ -325,7 +310,6 @@ def _unread_days(old: Build, new: Build) -> pa.Table:
 
 
 def _guide_rows(build: Build, days: Collection[str]) -> pa.Table:
-    """Return the prices of some days of the guide."""
     entries = json.loads(build.manifest())["files"] if days else []
     read = (read_rows_of_days(build, entry, days, _DAYS.names) for entry in entries if entry["table"] == _GUIDE)
     return pa.concat_tables([_DAYS.empty_table(), *(rows.cast(_DAYS) for rows in read if rows.num_columns)])
@@ -341,12 +325,8 @@ def _known_days(new: Build, unread: pa.Table) -> pa.Table:
     read = {file.day for file in files_read(new) if file.table == _GUIDE} - days
     nearest = {day: min(read, key=lambda other: (_distance(day, other), other), default=None) for day in days}
     near = {day: other for day, other in nearest.items() if other and _distance(day, other) <= settings.JUDGED_DAYS}
-    pairs = pa.table(
-        {
-            "near": pa.array([date.fromisoformat(day) for day in near], pa.date32()),
-            "day": pa.array([date.fromisoformat(day) for day in near.values()], pa.date32()),
-        }
-    )
+    dates = [[date.fromisoformat(day) for day in days] for days in (near.keys(), near.values())]
+    pairs = pa.table({name: pa.array(found, pa.date32()) for name, found in zip(("near", "day"), dates, strict=True)})
     return pairs.join(_guide_rows(new, set(near.values())), "day", join_type="inner")
 
 
@@ -354,15 +334,9 @@ def _distance(day: str, other: str) -> int:
     return abs((date.fromisoformat(day) - date.fromisoformat(other)).days)
 
 
-def _guide_day(build: Build) -> date | None:
-    day = build.record["freshness"]["catalogue"]["price_guide_day"]
-    return date.fromisoformat(day) if day else None
-
-
-def table_rows(build: Build, prices: pa.Table) -> dict[str, int]:
+def _table_rows(build: Build, prices: pa.Table) -> dict[str, int]:
     """Return per lake table how much of it a build shows: rows, or products with a row; 0 or 1 for listings."""
     fresh = build.record["freshness"]
-    fingerprints = json.loads(build.get(layout.FINGERPRINTS_KEY) or b'{"count": 0}')["count"]
     return {
         "expansions": fresh["catalogue"]["sets"],
         "products": fresh["catalogue"]["products"],
@@ -371,5 +345,5 @@ def table_rows(build: Build, prices: pa.Table) -> dict[str, int]:
         "filtered_checks": fresh["filtered_price"]["checked"],
         "watchlist": fresh["watchlist"]["products"],
         "watch_checks": fresh["watchlist"]["checked"],
-        "fingerprints": fingerprints,
+        "fingerprints": json.loads(build.get(layout.FINGERPRINTS_KEY) or b'{"count": 0}')["count"],
     }

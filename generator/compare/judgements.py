@@ -35,9 +35,7 @@ class Verdict:
     """The result of one gate.
 
     Attributes:
-        value: What the gate measured.
         threshold: The greatest value that passes.
-        breached: Whether the value exceeds the threshold.
         forced: Whether the operator let a breached gate pass.
         figures: Further columns of the gate's query.
         tables: The tables of the lake with files for each day that the gate judges.
@@ -56,20 +54,15 @@ class Verdict:
 
     @property
     def stops(self) -> bool:
-        """Whether the gate stops the build from being published."""
+        """Whether the build may not be published."""
         return self.breached and not self.forced
 
     def line(self) -> str:
         """Return the verdict as one line of text with its figures."""
-        if self.is_ratio:  # the message says how many times
+        worst = self.figures.get("worst") or {}
+        if "ratio" in self.figures or (isinstance(worst, dict) and "ratio" in worst):  # the message says how many times
             return f"gate {self.gate}: {self.message} (up to {1 + self.threshold:.4g} times, or 1 / that, passes)"
         return f"gate {self.gate}: {self.message} ({self.value:.4g}, at most {self.threshold:.4g} passes)"
-
-    @property
-    def is_ratio(self) -> bool:
-        """Whether the value is the distance of a ratio from 1, and the message names the ratio."""
-        worst = self.figures.get("worst") or {}
-        return "ratio" in self.figures or (isinstance(worst, dict) and "ratio" in worst)
 
 
 @dataclass(frozen=True)
@@ -97,11 +90,7 @@ class Judgement:
         return [verdict for verdict in self.verdicts if verdict.stops]
 
     def in_short(self, details: str) -> str:
-        """Return the most telling breach as a line, and how many more there are.
-
-        Args:
-            details: The command that shows all.
-        """
+        """Return the most telling breach as a line, and how many more there are with the command that shows them."""
         order = {gate: place for place, gate in enumerate(_TELLING)}
         first, *others = sorted(self.breaches, key=lambda verdict: order.get(verdict.gate, len(order)))
         return first.line() + (f"; {len(others)} more: {details}" if others else "")
@@ -152,8 +141,7 @@ def refused_files(
 ) -> dict[FileKey, dict[str, float]]:
     """Return the files that a refused build read, with the gates that refused each and their values.
 
-    Args:
-        guilty: The games that breach gates by themselves, each with its gates: only their rows are refused. Empty: all.
+    `guilty` are the games that breach gates by themselves: only their rows are refused, or all if there are none.
     """
     refused: dict[FileKey, dict[str, float]] = {}
     for verdict in judgement.breaches:
@@ -175,10 +163,7 @@ def forgive(
     """Let breached gates pass that judge what a person has decided, and say which builds were compared with for that.
 
     A gate passes that also passes against a build which a person took for right, or that judged accepted files alone.
-
-    Args:
-        accepted: The accepted files of the quarantine.
-        judged: Judges the new build against another one.
+    `judged` judges the new build against another one.
     """
     said = []
     for right, tables, why in filter(None, (_way_back(judgement, live), _newest_accepted(new, live, accepted))):

@@ -42,26 +42,19 @@ class RunReport:
     """The report of a nightly run.
 
     Attributes:
-        run: The id of the run.
-        build: The build that the run made, or None.
+        build: The build that the run made.
         live_before, live: The live build before and after the run.
-        failed_step: The step in which the run failed, or None.
         data_day, data_day_before: The newest day of the price guide in the live build after and before the run; the
             as-of day for a build without a price guide. None if no build is live.
         advanced: Whether the first is later than the second.
-        made: The layers that the run made.
         damaged: For each layer that was damaged and made again, what was wrong with it.
-        reread, reread_bytes: The layers that the store had and that the run read again, and their size.
+        reread: The layers that the store had and that the run read again.
         record: Excerpt of the build's record.
-        judgement: The gate results; None before the gates.
         held: Which games' prices the build lacks because they are held (`lake.quarantine.held_games`).
-        quarantine: The files of the lake that wait in quarantine after the run (`lake.quarantine`).
-        games: How fresh and complete the price guide of each game is in the live build after the run
-            (`making.game_coverage`).
+        quarantine: The files of the lake that wait in quarantine after the run.
+        games: The `making.game_coverage` of the live build after the run.
         exported: The target of the export, and the numbers of objects, of written and of deleted files.
-        pruned: The summary of the deletions.
         seconds: By step of the run.
-        layer_seconds: By layer that the run made.
     """
 
     run: str
@@ -211,7 +204,6 @@ def _week_before(pointer: Pointer | None, store: Store, as_of: date) -> Build | 
 
 
 def _prices_were_refused(store: Store, build: str) -> bool:
-    """Return whether a gate refused the prices of a build."""
     return any("price_guide" in tables for tables in breached_gates(store, build).values())
 
 
