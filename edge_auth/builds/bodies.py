@@ -70,7 +70,6 @@ class Body:
 
     @property
     def gzipped(self) -> bytes:
-        """The content as a gzip member."""
         if (gzipped := self._gzipped) is None:
             gzipped = self._gzipped = self._member()
         return gzipped
@@ -80,7 +79,6 @@ class Body:
 
     @property
     def plain(self) -> bytes:
-        """The content without compression."""
         return decompress(self.gzipped, self.size)
 
     def inflated(self) -> bytes:
@@ -167,7 +165,6 @@ def matches_tag(if_none_match: str, *tags: str) -> bool:
 
 
 def accepts_gzip(accept_encoding: str) -> bool:
-    """Return whether an Accept-Encoding header allows gzip."""
     usual = len(accept_encoding) <= _MAX_CACHED_HEADER_CHARACTERS  # clients must not fill the memory
     return _cached_accepts_gzip(accept_encoding) if usual else _accepts_gzip(accept_encoding[:_MAX_HEADER_CHARACTERS])
 

@@ -40,8 +40,6 @@ _NAME = re.compile(
 
 
 class BulkFile(NamedTuple):
-    """A bulk file of a build."""
-
     name: str  # as clients see it
     object: str  # its name in the store
     size: int

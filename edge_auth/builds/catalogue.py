@@ -71,9 +71,7 @@ class TextColumn(NamedTuple):
 
     def mask(self, text: str) -> np.ndarray:
         """Return which products have this text: bool, by ordinal. '' stands for no value, so no product has it."""
-        if not text or text not in self.code_of:
-            return np.zeros(len(self.codes), bool)
-        found: np.ndarray = self.codes == self.code_of[text]
+        found: np.ndarray = self.codes == (self.code_of.get(text, -1) if text else -1)
         return found
 
 

@@ -64,7 +64,6 @@ class Steps:
 
     @property
     def complete(self) -> bool:
-        """Whether no document is missing."""
         return len(self.documented) == len(self.builds) - 1
 
     def comparison(self, step: Step) -> DocumentEntry:
@@ -115,7 +114,6 @@ def index_to_bytes(index: Index) -> bytes:
 
 
 def parse_index(data: bytes, location: str) -> Index:
-    """Parse a stored index; the location of the store is for the message."""
     try:
         entries: dict[str, dict[str, Any] | None] = parse_json(data)
         return {pair: None if entry is None else DocumentEntry(**entry) for pair, entry in entries.items()}

@@ -46,11 +46,7 @@ class OpenCopies(FolderStore):
 
 
 class BuildCopies:
-    """The copies of a bucket.
-
-    Attributes:
-        store: The folder, for small objects beside the builds.
-    """
+    """The copies of a bucket. `store` is the folder, for small objects beside the builds."""
 
     def __init__(self, bucket: Store, folder: Path):
         self._bucket = bucket
@@ -136,8 +132,7 @@ class BuildCopies:
                 index = Index(Path(temporary))
             except (KeyError, ValueError) as error:
                 raise DamagedObject(f"{name} in {self._bucket.location} cannot be read: {error}") from error
-            for _ in pool.map(lambda file: self._copy_file(layer.folder, file), _needed_files(layer, index)):
-                pass
+            list(pool.map(lambda file: self._copy_file(layer.folder, file), _needed_files(layer, index)))
             self.store.sync()
             os.replace(temporary, place)
 

@@ -71,8 +71,7 @@ def to_bytes(table: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table.combine_chunks())
-    data: bytes = sink.getvalue().to_pybytes()
-    return data
+    return bytes(sink.getvalue())
 
 
 def map_table(path: Path) -> pa.Table:
@@ -98,7 +97,6 @@ class Index:
 
     Attributes:
         pattern: The logical key of a product's object, with `{}` for the id, or '' if the keys are logical keys.
-        packs, files: The files of the layer.
     """
 
     def __init__(self, path: Path):
@@ -124,7 +122,6 @@ class Index:
         return self.pattern.format(key) if self.pattern else str(key.as_py())
 
     def find(self, key: str) -> Entry | None:
-        """Return the entry of a logical key, or None if the object does not exist."""
         if self.pattern:
             number = key.removeprefix(self._prefix).removesuffix(self._suffix)
             return self.find_id(int(number)) if number.lstrip("-").isdecimal() else None

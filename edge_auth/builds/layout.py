@@ -153,7 +153,6 @@ def id_of(name: str) -> str:
 
 
 def build_ids(names: Iterable[str]) -> Iterator[str]:
-    """Yield the ids in the names of records."""
     return map(id_of, names)
 
 

@@ -51,8 +51,6 @@ FLOORS = ("0", "1", "5", "20", "100")
 
 
 class Group(NamedTuple):
-    """A group of the market."""
-
     game: str | None  # folded
     line: bytes  # its row of /market as JSON
     head: bytes  # the beginning of its history as JSON

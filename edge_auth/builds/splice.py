@@ -140,7 +140,6 @@ def _array_ends(arrays: Sequence[bytes], tail: bytes) -> list[bytes]:
 
 
 def _fragments(member: bytes) -> list[_Fragment]:
-    """Return the head and the arrays of a member."""
     entries = _FRAGMENT_ENTRY.iter_unpack(member[_TABLE])
     return [(member[offset : offset + length], size, crc) for offset, length, size, crc in entries]
 

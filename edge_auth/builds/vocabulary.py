@@ -193,7 +193,6 @@ class Lists:
         return cls(lists.offsets.to_numpy(), lists.values.to_numpy())
 
     def lengths(self, rows: np.ndarray) -> np.ndarray:
-        """Return the number of values in the list of each of some rows."""
         lengths: np.ndarray = self._offsets[rows + 1] - self._offsets[rows]
         return lengths
 

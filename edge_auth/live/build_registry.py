@@ -56,13 +56,11 @@ class BuildRegistry:
     """The open builds of a store.
 
     Args:
-        file_cache: Where objects are inflated to.
         copies: What answers need of a bucket; None for a folder.
         live_file: Names the build that is live here, for an nginx in front of this shim and for the next start over a
             bucket that fails. None without both.
 
     Attributes:
-        steps: The steps of the store, for /changes.
         last_error: Why the pointer or its build could not be read at the last poll, or ''.
     """
 

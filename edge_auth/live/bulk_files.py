@@ -92,7 +92,6 @@ class StoredBulkFiles:
         return self._begun(holder, lambda held: _chunks_of_file(path, span, held))
 
     def stream_local(self, path: Path, size: int, holder: Holder) -> Iterator[bytes]:
-        """Return the chunks of a local file."""
         return self._begun(holder, lambda held: _chunks_of_file(path, Span(0, size), held))
 
     def stream_bytes(self, data: bytes, holder: Holder) -> Iterator[bytes]:
@@ -115,10 +114,7 @@ class StoredBulkFiles:
         self._files_by_build, self._listed_at = found, monotonic()
 
     def _require_whole(self, file: BulkFile) -> None:
-        """Hash a file of a folder once: a power cut or a bad disk may have damaged it.
-
-        Requests may stop waiting for this. A later one finds the result.
-        """
+        """Hash a file of a folder once: a power cut or a bad disk may have damaged it."""
         path, files = self._store.local_path(file.object), self._builds.file_cache
         if path is not None and not files.is_whole(path):
             self._jobs.wait_for(path, lambda: files.require_whole(path, file.sha256))
@@ -133,7 +129,6 @@ class Downloads:
 
     @contextmanager
     def counted(self, holder: Holder) -> Iterator[None]:
-        """Count one more."""
         with self._lock:
             self._require_place(holder)
             self._held.append(holder)

@@ -130,7 +130,6 @@ class FileCounter:
         self._window = 0
 
     def hit(self, name: str, limit: int, now: float) -> Usage:
-        """Count a request unless it is over the limit."""
         window = int(now) // WINDOW_SECONDS
         with self._lock:
             try:

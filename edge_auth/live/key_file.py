@@ -93,7 +93,6 @@ class KeyFile:
         return self._changes
 
     def find(self, sha256: str) -> KeyRecord | None:
-        """Return the record of the key with this hash as it is now, or None."""
         found = self.store.get_versioned(self.object_of(sha256))
         return KeyRecord.from_bytes(sha256, found.data) if found else None
 
@@ -110,8 +109,7 @@ class KeyFile:
     ) -> list[KeyRecord]:
         """Return all records, the oldest first. `on_broken` takes the error of each that cannot be read.
 
-        Args:
-            progress: Returns the context of a bar of so many steps, whose `update` counts them.
+        `progress` returns the context of a bar of so many steps, whose `update` counts them.
         """
         hashes, found = self.hashes(), list[KeyRecord]()
 

@@ -33,9 +33,9 @@ _RETRY_SECONDS = 5.0
 
 
 class Metrics:
-    """What a worker counts, in a folder. Create it once, in the worker's process. Without a folder it counts nothing.
+    """What a worker counts, in a folder. Create it once, in the worker's process.
 
-    While the folder cannot be written, it counts nothing either. Requests then try it again.
+    Without a folder, and while it cannot be written, it counts nothing. Requests try it again.
     """
 
     def __init__(self, folder: Path | None = None, say: Callable[[str], object] = print):

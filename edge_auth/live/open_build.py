@@ -40,7 +40,6 @@ class LruCache:
         self._lock = Lock()
 
     def get(self, key: Hashable) -> Any:
-        """Return the value, or None."""
         with self._lock:
             found = self._values.get(key)
             if found is None:
@@ -198,7 +197,6 @@ class OpenBuild(Build):
         return StoredBody(entry.json_sha256, entry.json_size, entry.length, read_gzipped, type_, file)
 
     def kept_body(self, path: bytes, query: str) -> Body | None:
-        """Return the body for a path and a query, if the cache has it."""
         body: Body | None = self._cache.get((self.id, (path, query)))
         self._on_lookup(body is not None)
         return body

@@ -64,7 +64,6 @@ class RedisCounter:
             self._start_recovery()
 
     def hit(self, name: str, limit: int, now: float) -> Usage:
-        """Count a request unless it is over the limit."""
         usage = self._machine.hit(name, limit, now)
         if not usage.allowed:  # a count only grows, so no call is needed
             return usage
@@ -144,9 +143,8 @@ def _connect(url: str, timeout_seconds: float) -> redis.Redis:
 
 def plain_url(url: str) -> str:
     """Return a URL as redis-py accepts it, or raise ValueError, which does not repeat it: it may hold a password."""
-    for scheme in ("valkey", "valkeys"):
-        if url.startswith(f"{scheme}://"):
-            url = url.replace("valkey", "redis", 1)
+    if url.startswith(("valkey://", "valkeys://")):
+        url = url.replace("valkey", "redis", 1)
     try:
         redis.ConnectionPool.from_url(url).make_connection()  # this checks the URL and does not connect
     except (ValueError, TypeError, redis.RedisError) as error:
