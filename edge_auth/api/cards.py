@@ -22,7 +22,7 @@ from edge_auth.api.parameters import (
     page,
 )
 from edge_auth.api.routes import Query, Routes
-from edge_auth.builds import card_lists, layer_names, layout
+from edge_auth.builds import card_lists, layout
 from edge_auth.builds.bodies import Body, MadeBody, StoredBody, dumps, list_body, short_list
 from edge_auth.builds.card_lists import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS, TEXT_FILTERS
 from edge_auth.errors import NotFound
@@ -199,4 +199,4 @@ def list_sets(build: OpenBuild, query: Query) -> Body:
 
 @cards.get("games", schema="GamePage", query=page(100, 500))
 def list_games(build: OpenBuild, query: Query) -> Body:
-    return short_list(build.rows(layer_names.GAMES), query.offset, query.limit)
+    return short_list(build.games, query.offset, query.limit)

@@ -43,15 +43,11 @@ class Body:
     """The content of an answer.
 
     Args:
-        digest: A hash of the content.
         size, cost: Bytes of the plain content, and those that the body takes in the cache.
         total: Of a page of a list: the number of rows of the whole list.
-
-    Attributes:
-        file: A local file with the plain content, for some large bodies.
     """
 
-    file: Path | None = None
+    file: Path | None = None  # a local file with the plain content, for some large bodies
     again: Callable[..., "Body"] | None = None  # makes the answer to the same request from another build
     _gzipped: bytes | None = None
 

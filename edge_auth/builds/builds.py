@@ -47,15 +47,7 @@ class Provenance(TypedDict):
 
 
 class BuildRecord(TypedDict):
-    """The record of a build.
-
-    Attributes:
-        layers, objects, bytes: By layer.
-        freshness: The sections of the status object, without the build.
-        left_out: The rows of the lake that could not be used: `table`, `reason`, `rows`, and an `example`.
-        quarantine: The day files of the lake that the build left out.
-        games: How fresh and complete the price guide of each game is.
-    """
+    """The record of a build. Layers, objects and bytes are by layer."""
 
     format: int
     id: str
@@ -63,12 +55,12 @@ class BuildRecord(TypedDict):
     layers: dict[str, LayerRecord]
     objects: dict[str, int]
     bytes: dict[str, int]
-    freshness: dict[str, Any]
-    left_out: list[dict[str, Any]]
-    quarantine: list[dict[str, Any]]
+    freshness: dict[str, Any]  # the sections of the status object, without the build
+    left_out: list[dict[str, Any]]  # rows of the lake that could not be used: `table`, `reason`, `rows`, an `example`
+    quarantine: list[dict[str, Any]]  # the day files of the lake that the build left out
     provenance: Provenance
     versions: dict[str, str]
-    games: list[dict[str, Any]]
+    games: list[dict[str, Any]]  # how fresh and complete the price guide of each is
 
 
 def open_build(store: Store, build_id: str, file_cache: FileCache | None = None) -> "Build":
@@ -120,7 +112,6 @@ class Build:
         return self.layers[name]
 
     def _by_period(self, prefix: str) -> dict[str, Layer]:
-        """Return the layers whose names begin so, by the rest of the name."""
         return {name.removeprefix(prefix): layer for name, layer in self.layers.items() if name.startswith(prefix)}
 
     @cached_property
@@ -219,7 +210,6 @@ class Build:
         return head.encode() + self._object(layout.BULK_KEY)[1:]
 
     def _object(self, key: str) -> bytes:
-        """Return the stored JSON under a logical key that every build has."""
         found = self.get(key)
         if found is None:
             raise StoreError(f"build {self.id} has no {key}")

@@ -203,9 +203,8 @@ def _narrow(values: np.ndarray) -> np.ndarray:
 
 def _texts(table: pa.Table, name: str) -> TextColumn:
     encoded = only_chunk(table, name)
-    return TextColumn(
-        encoded.indices.to_numpy(), {text: code for code, text in enumerate(encoded.dictionary.to_pylist())}
-    )
+    code_of = {text: code for code, text in enumerate(encoded.dictionary.to_pylist())}
+    return TextColumn(encoded.indices.to_numpy(), code_of)
 
 
 class CardLines:

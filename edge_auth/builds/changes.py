@@ -50,16 +50,10 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Steps:
-    """The steps of a store.
+    """The steps of a store, newest first."""
 
-    Attributes:
-        builds: The live build, then the builds that were live before, one for each step, newest first.
-        documented: The steps whose documents exist, with all steps before them, newest first.
-        index: The entries of the documents.
-    """
-
-    builds: Sequence[str]
-    documented: Sequence[Step]
+    builds: Sequence[str]  # the live build, then the builds that were live before, one for each step
+    documented: Sequence[Step]  # the steps whose documents exist, with all steps before them
     index: Index
 
     @property

@@ -93,11 +93,7 @@ def text_column(table: pa.Table, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Index:
-    """The index of a layer.
-
-    Attributes:
-        pattern: The logical key of a product's object, with `{}` for the id, or '' if the keys are logical keys.
-    """
+    """The index of a layer. `pattern` is the logical key of a product's object, or '' if the keys are logical keys."""
 
     def __init__(self, path: Path):
         table = map_table(path)
@@ -110,7 +106,8 @@ class Index:
         self._pack, self._offset, self._length, self._size = (
             _integers(table, name) for name in ("pack", "offset", "length", "json_size")
         )
-        self._stored, self._json = (_digests(table, name) for name in ("stored_sha256", "json_sha256"))
+        digests = (only_chunk(table, name).buffers()[1] for name in ("stored_sha256", "json_sha256"))
+        self._stored, self._json = (memoryview(digest or b"") for digest in digests)
         self._prefix, _, self._suffix = self.pattern.partition("{}")
 
     def __len__(self) -> int:
@@ -159,10 +156,6 @@ class Index:
 def _integers(table: pa.Table, name: str) -> memoryview:
     """Return a column of integers. A look-up takes a fifth of numpy's time, which makes an object of each number."""
     return memoryview(only_chunk(table, name).to_numpy())
-
-
-def _digests(table: pa.Table, name: str) -> memoryview:
-    return memoryview(only_chunk(table, name).buffers()[1] or b"")
 
 
 def _content_hash(table: pa.Table, *metadata: str) -> str:

@@ -61,9 +61,7 @@ class Market:
     """The groups of a build's market.
 
     Attributes:
-        sets: By the id of the expansion.
-        games: By the folded name.
-        documents: By the logical keys of their histories.
+        sets, games, documents: By the id of the expansion, by the folded name, by the logical keys of their histories.
         lists: By grouping and sort: the groups with the key of the sort in its default order, and those without it.
     """
 

@@ -10,24 +10,15 @@ from edge_auth.store.interface import Store, parse_json
 
 @dataclass(frozen=True)
 class Pointer:
-    """The object that names the live build. Its lists begin with the newest.
-
-    Attributes:
-        previous: The builds that were live before.
-        hold: Whether a rollback has blocked publishing.
-        nonce: A random text that makes each pointer unique.
-        ended: When builds stopped being live. Clients may name them in X-Build for a while longer.
-        moved_from: For each move of the pointer the build that it left.
-        failed: The builds that failed their smoke test. Only a person publishes them.
-    """
+    """The object that names the live build. Its lists begin with the newest."""
 
     build: str
-    previous: list[str] = field(default_factory=list)
-    hold: bool = False
-    nonce: str = ""
-    ended: dict[str, str] = field(default_factory=dict)
-    moved_from: list[str] = field(default_factory=list)
-    failed: list[str] = field(default_factory=list)
+    previous: list[str] = field(default_factory=list)  # the builds that were live before
+    hold: bool = False  # whether a rollback has blocked publishing
+    nonce: str = ""  # a random text that makes each pointer unique
+    ended: dict[str, str] = field(default_factory=dict)  # when builds stopped being live; X-Build may name them longer
+    moved_from: list[str] = field(default_factory=list)  # for each move of the pointer the build that it left
+    failed: list[str] = field(default_factory=list)  # those that failed their smoke test: only a person publishes them
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self), indent=1).encode() + b"\n"

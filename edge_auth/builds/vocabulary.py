@@ -32,7 +32,6 @@ from edge_auth.builds.index import only_chunk, text_column
 WORDS, SUFFIXES, SUBSTRINGS, NAMES = "words", "suffixes", "pieces", "names"
 _MASKS = ("products", "starts", "with_sets")  # columns of `pieces`
 _KEY_BYTES = 8
-_MAX_SUBSTRING_CHARACTERS = 2
 _MIN_SUBSTRING_SHARE = 1 / 32  # of all products
 _MAX_FEW_SHARE = 1 / 16  # of all products
 
@@ -283,7 +282,7 @@ def substring_table(words: pa.Table, suffixes: pa.Table, set_starts: np.ndarray,
     uses: dict[str, int] = {}
     lengths = words["products"].combine_chunks().value_lengths().to_pylist() if len(words) else []
     for word, used in zip(words["word"].to_pylist(), lengths, strict=True):
-        for substring in _substrings(word):
+        for substring in {*word, *map("".join, itertools.pairwise(word))}:
             uses[substring] = uses.get(substring, 0) + used
     # A product that has two words with the substring counts twice here, so the masks are counted again.
     threshold = products * _MIN_SUBSTRING_SHARE
@@ -291,10 +290,6 @@ def substring_table(words: pa.Table, suffixes: pa.Table, set_starts: np.ndarray,
     frequent = [substring for substring, mask in masks.items() if mask.sum() >= threshold]
     starts, with_sets = map(vocabulary.start_mask, frequent), map(vocabulary.mask_with_sets, frequent)
     return _substring_rows(frequent, (masks[substring] for substring in frequent), starts, with_sets)
-
-
-def _substrings(word: str) -> set[str]:
-    return {*word, *(word[start : start + _MAX_SUBSTRING_CHARACTERS] for start in range(len(word) - 1))}
 
 
 def _substring_rows(substrings: list[str], *masks: Iterable[np.ndarray]) -> pa.Table:

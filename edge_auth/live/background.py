@@ -57,9 +57,8 @@ class Poller:
 class Jobs:
     """Slow work that requests need, such as opening a build. Those who need the same share it.
 
-    Args:
-        seconds: How long a request waits for a job. It goes on, and a later request finds its result.
-        max_waiting: How many requests may wait at a time. The other threads are left for requests that do not wait.
+    A request waits for some seconds. The job goes on, and a later request finds its result. Some requests may wait at a
+    time. The other threads are left for requests that do not wait.
     """
 
     def __init__(self, seconds: float = WAIT_SECONDS, max_waiting: int = 8):

@@ -59,9 +59,6 @@ class BuildRegistry:
         copies: What answers need of a bucket; None for a folder.
         live_file: Names the build that is live here, for an nginx in front of this shim and for the next start over a
             bucket that fails. None without both.
-
-    Attributes:
-        last_error: Why the pointer or its build could not be read at the last poll, or ''.
     """
 
     def __init__(
@@ -90,7 +87,7 @@ class BuildRegistry:
         self._damaged, self._repaired_at = "", -inf  # a build of which answers have found a damaged copy
         self._live_file, self._said_live = live_file, ""
         self.steps = FollowedSteps(store, file_cache if copies else None, self._cache)
-        self.last_error = ""
+        self.last_error = ""  # why the pointer or its build could not be read at the last poll
         self._no_build: EdgeError = StoreError("the live build is still being read")
         self._poller = Poller(self._poll)
 

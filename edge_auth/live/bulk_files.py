@@ -106,7 +106,6 @@ class StoredBulkFiles:
             return ClosingIterator(chunks, held.pop_all().close)
 
     def _list_builds(self) -> None:
-        """Read which builds the store keeps, and the manifests of those that are new."""
         known, found = self._files_by_build, {}
         for id_ in layout.build_ids(self._store.list(layout.BUILDS)):
             with suppress(UnknownBuild):  # a prune has just deleted it

@@ -165,8 +165,6 @@ class KeyFile:
         return found[0]
 
     def _note(self, sha256: str) -> None:
-        """Tell readers that the record of a key changed."""
-
         def change(data: bytes | None) -> bytes:
             # A list that was deleted goes on beyond its numbers, so that readers do not take the new one for it.
             before = KeyChanges(time.time_ns() // 1_000_000) if data is None else KeyChanges.parse(data)

@@ -11,13 +11,12 @@ from threading import Lock, Semaphore
 
 from edge_auth.builds.layout import KEYS
 from edge_auth.errors import KeyFormatError, StoreError
-from edge_auth.live.background import Poller
+from edge_auth.live.background import POLL_SECONDS, Poller
 from edge_auth.live.key_file import KeyChanges, KeyFile
 from edge_auth.live.keys import KeyRecord
 from edge_auth.live.log import Log
 from edge_auth.store.folder import FolderStore
 
-_POLL_SECONDS = 1.0
 _FIRST_SECONDS = 1.0  # how long a request waits for the first poll
 _MAX_KEPT = 20_000  # records; to read another one from a file takes 0.05 ms
 _MISSES_PER_SECOND = 10  # between two polls, reads of records that are not there; beyond them names are listed
@@ -74,12 +73,9 @@ class KeyCopies(KeyFile):
 
 
 class Keyring:
-    """The key records by the hash of the key, with copies of those across a network.
+    """The key records by the hash of the key, with copies of those across a network."""
 
-    `last_error` says why the changes could not be read or followed at the last poll.
-    """
-
-    def __init__(self, file: KeyFile, log: Log, copies: KeyCopies | None = None, poll_seconds: float = _POLL_SECONDS):
+    def __init__(self, file: KeyFile, log: Log, copies: KeyCopies | None = None, poll_seconds: float = POLL_SECONDS):
         self._file, self._copies = file, copies
         self._log = log
         self._is_away = False  # whether a request for a record would wait in vain
@@ -88,7 +84,7 @@ class Keyring:
         self._changes: KeyChanges | None = None
         self._misses = Semaphore(_MISSES_PER_SECOND)
         self._names: dict[str, tuple[KeyChanges, array[int]]] = {}  # by the first digits of the hash
-        self.last_error = ""
+        self.last_error = ""  # why the changes could not be read or followed at the last poll
         self._poller = Poller(self._poll, poll_seconds)
 
     def find(self, sha256: str) -> KeyRecord | None:
@@ -176,7 +172,6 @@ class Keyring:
         return ""
 
     def _follow(self, new: KeyChanges) -> None:
-        """Drop the records that changed."""
         with self._keeping:
             changed = new.since(self._changes or KeyChanges())
             for sha256 in list(self._kept) if changed is None else changed:

@@ -38,20 +38,17 @@ _CONTROLS = re.compile(r"[^\x20-\x7e\u00a1-\ud7ff\ue000-\uffff]+")
 
 
 class Answered(NamedTuple):
-    """What log and metrics say of an answered request.
-
-    `endpoint` is the path as docs/api.md writes it; `id` identifies the request in the log.
-    """
+    """What log and metrics say of an answered request."""
 
     now: float  # when it came, in Unix time
     method: str
     path: bytes  # percent-decoded, without the query
-    endpoint: str | None
+    endpoint: str | None  # the path as docs/api.md writes it
     status: int
     size: int  # bytes of the body
     seconds: float
     key_id: str | None
-    id: str
+    id: str  # of the request, in the log
     build: str | None
 
 

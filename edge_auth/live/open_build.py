@@ -82,24 +82,17 @@ class ListedSet(NamedTuple):
 
 
 class OpenBuild(Build):
-    """A build with the indexes and lists that answers need. Each is read at its first use, and may raise StoreError.
-
-    Attributes:
-        last_used: When a request used it last, on the monotonic clock.
-        prepared: Whether everything that every answer needs was read.
-        fingerprints_file: A local file with a large index of fingerprints, for clients that do not accept gzip.
-    """
+    """A build with the indexes and lists that answers need. Each is read at its first use, and may raise StoreError."""
 
     def __init__(
         self, build: Build, cache: LruCache | None = None, on_lookup: Callable[[bool], object] = lambda hit: None
     ):
         super().__init__(build.store, build.record, build.file_cache)
-        self.last_used = 0.0
-        self.prepared = False
-        self.fingerprints_file: Path | None = None
+        self.last_used = 0.0  # by a request, on the monotonic clock
+        self.prepared = False  # whether everything that every answer needs was read
+        self.fingerprints_file: Path | None = None  # with a large index, for clients that do not accept gzip
         self._cache = cache or LruCache()
         self._on_lookup = on_lookup
-        self._rows: dict[str, list[bytes]] = {}  # by layer
         self._narrowings = LruCache(_NARROWING_BYTES)
         self._named: dict[tuple[tuple[Filter, ...], bool], dict[str, bytes]] = {}
         self._named_bytes = 0
@@ -162,7 +155,6 @@ class OpenBuild(Build):
         return said
 
     def _narrowing(self, filters: tuple[Filter, ...]) -> Narrowing:
-        """Return what filters leave of the products and their names. The last ones are kept."""
         found: Narrowing | None = self._narrowings.get(filters)
         if found is None:
             found = Narrowing(self.catalogue.names, mask_of(self.catalogue, Search(filters)))
@@ -181,11 +173,10 @@ class OpenBuild(Build):
     def slugs(self) -> Slugs:
         return Slugs(self.watchlist)
 
-    def rows(self, layer: str) -> list[bytes]:
-        """Return every row of the list that a layer stores as JSON, in the order of the list."""
-        if layer not in self._rows:
-            self._rows[layer] = self._lines(partial(layout.page_of_rows, layer))
-        return self._rows[layer]
+    @cached_property
+    def games(self) -> list[bytes]:
+        """Every Game as JSON, in the order of the list."""
+        return self._lines(partial(layout.page_of_rows, layer_names.GAMES))
 
     def stored_body(self, key: str, file: Path | None = None) -> Body:
         """Return the body of an object that is sent unchanged. `file` has its plain content, if there is one."""
@@ -240,7 +231,6 @@ class OpenBuild(Build):
         return None
 
     def _lines(self, page_key: Callable[[int], str]) -> list[bytes]:
-        """Return the items of all pages of a list."""
         numbers = count()
         located = iter(lambda: self.find(page_key(next(numbers))), None)
         return [line for layer, entry in located for line in bodies.split_page(layer.read(entry))]

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from edge_auth.api.blueprints import ENDPOINTS, client_of
 from edge_auth.api.endpoint import API, Endpoint
 from edge_auth.api.parameters import MAX_TEXT_CHARACTERS, ProductId
-from edge_auth.builds import card_lists, layer_names, market
+from edge_auth.builds import card_lists, market
 from edge_auth.builds.builds import open_build
 from edge_auth.errors import EdgeError, InvalidParameter
 from edge_auth.live.open_build import OpenBuild
@@ -61,7 +61,7 @@ def _requests(opened: OpenBuild) -> Iterator[str]:
     yield f"{cards}?q=a&order=asc&limit=5"
     yield f"{cards}?min_price=1&max_price=5&sort=name&limit=5"
     yield from (f"{API}movers?window={window}" for window in market.WINDOWS)
-    for line in opened.rows(layer_names.GAMES)[:1]:
+    for line in opened.games[:1]:
         query = urlencode({"game": json.loads(line)["name"][:MAX_TEXT_CHARACTERS]})
         yield from (f"{API}{name}?{query}" for name in ("cards", "sets", "movers", "market"))
     games = sorted(name for name in opened.market.games if len(name) <= MAX_TEXT_CHARACTERS)

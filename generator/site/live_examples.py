@@ -18,7 +18,6 @@ from flask.testing import FlaskClient
 
 from edge_auth.api.blueprints import client_of
 from edge_auth.api.endpoint import API
-from edge_auth.builds import layer_names
 from edge_auth.builds.market import DIRECTIONS, WINDOWS
 from edge_auth.live.open_build import OpenBuild
 from edge_auth.store.codec import decompressed_chunks
@@ -193,7 +192,7 @@ def _values(build: OpenBuild, answer: _Ask) -> Iterator[tuple[str, str]]:
         identified = answer(f"{API}cards/{card['id_product']}/identifiers") or {"identifiers": {}}
         for scheme, values in list(identified["identifiers"].items())[:1]:
             yield from (("scheme", scheme), ("values", values[0]))
-    games = [json.loads(line)["name"] for line in build.rows(layer_names.GAMES)]
+    games = [json.loads(line)["name"] for line in build.games]
     yield from (("game", name) for name in games[:1] if len(name) <= _MAX_NAME_CHARACTERS)
     market = _rows(answer, "market?limit=1")
     yield "set of getMarketHistory", str(market[0]["set"]["id"]) if market else ""  # an id, where others have a name
