@@ -11,13 +11,13 @@ from contextlib import suppress
 from functools import partial
 from math import inf
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Semaphore
 from time import monotonic
 
 from edge_auth.builds import builds, layout
 from edge_auth.builds.copies import BuildCopies
 from edge_auth.builds.pointer import Pointer, live_pointer
-from edge_auth.errors import AccessDenied, DamagedObject, EdgeError, NoLiveBuild, StoreError, UnknownBuild
+from edge_auth.errors import AccessDenied, DamagedObject, EdgeError, NoLiveBuild, RateLimited, StoreError, UnknownBuild
 from edge_auth.live.background import Jobs, Poller
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics
@@ -31,7 +31,9 @@ _MAX_PINNED_BUILDS = 4
 _MAX_PINNED_IDLE_SECONDS = 300
 # How long answers are made before the build goes live. It must be in force five seconds after the pointer has moved.
 _MAX_WARMING_SECONDS = 1.0
+_MAX_WAITING = 16  # requests for the pointer, so that a store that hangs leaves threads for the others
 _LISTED_SECONDS = 0.5  # between two lists of the builds, which clients can cause by unknown ids
+_REFUSAL_SECONDS = 5  # until a request that names a build which is not here may come again
 _RETRY_SECONDS = 5.0  # between attempts to open a build that failed
 _REPAIR_SECONDS = 60.0  # between repairs
 
@@ -89,6 +91,7 @@ class BuildRegistry:
         self.steps = FollowedSteps(store, file_cache if copies else None, self._cache)
         self.last_error = ""  # why the pointer or its build could not be read at the last poll
         self._no_build: EdgeError = StoreError("the live build is still being read")
+        self._waiting = Semaphore(_MAX_WAITING)
         self._poller = Poller(self._poll)
 
     def select(self, pin: str | None = None) -> OpenBuild:
@@ -102,7 +105,12 @@ class BuildRegistry:
         return live if pin is None or pin == live.id else self._select_pinned(pin)
 
     def refresh(self) -> None:
-        self._poller.refresh(self._jobs.seconds)
+        """Read the pointer again, unless many requests wait for that already."""
+        if self._waiting.acquire(blocking=False):
+            try:
+                self._poller.refresh(self._jobs.seconds)
+            finally:
+                self._waiting.release()
 
     def note_failure(self, build: OpenBuild, error: StoreError) -> None:
         """Have damaged copies of a build replaced, or look whether it was pruned, since an answer has failed."""
@@ -131,8 +139,13 @@ class BuildRegistry:
         self._listed_at = monotonic()
 
     def _open_pinned(self, id_: str) -> OpenBuild:
-        with self._opening:
+        if not self._opening.acquire(blocking=self._copies is None):  # a copy may take minutes
+            message = f"another build is being copied for X-Build: wait {_REFUSAL_SECONDS} seconds"
+            raise RateLimited(message, Retry_After=str(_REFUSAL_SECONDS))
+        try:
             build = self._open(id_)
+        finally:
+            self._opening.release()
         self._pin(build)
         return build
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from edge_auth.builds import layout
+from edge_auth.live import build_registry
 from edge_auth.live.open_build import OpenBuild
 from edge_auth.store.folder import FolderStore
 from tests.support import small_store
@@ -17,6 +18,7 @@ from tests.support.service import Service, issue, until
 from tests.support.wsgi import WsgiClient
 
 STATUS = "/api/v1/status"
+CHANGES = "/api/v1/changes"
 LONG = ("--store-timeout", "60")  # how long a request waits for a build
 
 
@@ -81,6 +83,20 @@ def test_a_build_that_is_being_opened_delays_no_one(store, tmp_path):
         with os.fdopen(writer, "wb") as pipe:
             pipe.write(content)
         assert {answer.result(60)["X-Build"] for answer in answers} == {other}
+
+
+@pytest.mark.shim_only("changes the store in this process")
+def test_a_store_that_hangs_leaves_threads_to_others(store, tmp_path, monkeypatch):
+    """Requests for steps that are not known have the pointer read again."""
+    client, going_on = WsgiClient(store, str(tmp_path / "state"), 1_000_000), threading.Event()
+    assert client.get(STATUS).status == 200
+    read = build_registry.live_pointer
+    monkeypatch.setattr(build_registry, "live_pointer", lambda store: going_on.wait(60) and read(store))
+    with ThreadPoolExecutor(64) as pool:
+        asked = [pool.submit(client.get, f"{CHANGES}/{unknown_id(n)}...{unknown_id(0)}") for n in range(64)]
+        until(lambda: sum(answer.done() for answer in asked) >= 32, 4, "few of them wait")
+        going_on.set()
+    assert {answer.result().status for answer in asked} == {404}
 
 
 @pytest.mark.shim_only("changes a bound of the shim in this process")
