@@ -23,7 +23,6 @@ from generator.lake.tables import (
 )
 from generator.making.lake_tables import PRICE_SQL
 from generator.threads import ONE_THREAD
-from tests.support.lakes import FIXED, rows
 from tests.support.service import ROOT
 
 TABLES = (*FLAT_TABLES, *DAILY_TABLES)
@@ -118,27 +117,6 @@ def test_the_page_of_the_lake_has_every_column() -> None:
 
 def page_of_the_lake() -> list[str]:
     return (ROOT / "docs" / "lake.md").read_text("utf-8").splitlines()
-
-
-@pytest.mark.parametrize("table", TABLES)
-def test_the_lakes_of_tests_have_every_column(table: str) -> None:
-    columns = [column for column in declared_tables()[table] if column.name != "day"]
-    assert {name: written(type_) for name, type_ in rows.COLUMNS[table].items()} == dict(
-        zip(declared(table), arrow_schema(table).types, strict=True)
-    )
-    assert rows.REQUIRED[table] == {column.name for column in columns if column.required}
-    some = [row for name, found in FIXED.whole() if name == table for row in found]
-    some += [row for name, _, found in FIXED.daily() if name == table for row in found]
-    given = {name for row in some for name, value in row.items() if value is not None}
-    assert given == {column.name for column in columns}, "the fixed lake has a value in every column"
-
-
-def written(type_: object) -> pa.DataType:
-    """The type of a column as the lakes of tests write it, which is that of the contract."""
-    if isinstance(type_, dict):
-        return pa.list_(pa.struct([(name, written(member)) for name, member in type_.items()]))
-    types = {"int": pa.int64(), "double": pa.float64(), "text": pa.string(), "time": pa.timestamp("us")}
-    return types[type_] if isinstance(type_, str) and type_ in types else pa.list_(pa.int64())
 
 
 def test_the_imports_document_every_key() -> None:

@@ -88,13 +88,6 @@ def test_it_says_what_is_missing_and_what_that_means(folder: Path) -> None:
     }
 
 
-def test_the_output_for_people(folder: Path) -> None:
-    imported = run("ingest", "cardmarket", folder, "--lake", folder.parent / "lake")
-    assert f"read {folder}/price_guide_17.json: price guide of 2026-07-26, 3 rows\n" in imported.stderr
-    assert f"left {folder}/other.json: it has no list of products, prices or expansions\n" in imported.stderr
-    assert "missing: watchlist: /watchlist is empty; " in imported.stdout
-
-
 def test_folders_without_such_files(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     words = ("ingest", "cardmarket", "--lake", tmp_path / "lake")

@@ -6,10 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.builds import Build, open_build
-from edge_auth.builds.pointer import live_build_id
-from edge_auth.store.folder import FolderStore
-from generator.tree.documents import Documents
 from tests.support.commands import build, issue, run
 from tests.support.lakes import Rows, write
 from tests.support.service import Client, Service
@@ -42,11 +38,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def store(folder: Path) -> Path:
     build(write(LAKE, folder / "lake"), folder / "store")
     return folder / "store"
-
-
-@pytest.fixture(scope="module")
-def opened(store: Path) -> Build:
-    return open_build(FolderStore(str(store)), live_build_id(FolderStore(str(store))))
 
 
 @pytest.fixture(scope="module")
@@ -85,15 +76,3 @@ def test_every_page_is_the_body_of_the_api(tree: Path, client: Client) -> None:
             assert int(answer["X-Total-Count"]) == length["rows"]
         assert not (tree / folder / f"{length['pages']}.json").exists()
     assert {length["pages"] for length in lists.values()} >= {1, 2, 3, 4, 5}
-
-
-@pytest.mark.parametrize(
-    "key", ["cards/all/trend/00.json", "cards/all/trend/-1.json", "cards/every/trend/0.json", "cards/all/trend/0"]
-)
-def test_other_keys_are_no_pages(opened: Build, key: str) -> None:
-    assert Documents(opened).find(key) is None
-
-
-@pytest.mark.parametrize("key", ["cards/single/name/1.json", "sets/0.json", "watchlist/pages/0.json", "lists.json"])
-def test_a_page_is_printed(store: Path, tree: Path, key: str) -> None:
-    assert run("cat", key, "--store", store).stdout.encode() == (tree / key).read_bytes()

@@ -15,7 +15,6 @@ from edge_auth.builds import layer_names, market
 from edge_auth.builds.builds import Build, open_build
 from edge_auth.store.folder import FolderStore
 from generator.lake.lake import open_lake
-from generator.making import market_chain
 from generator.making.make import make_build
 from generator.reading.explain import explain_build
 from generator.releases.publish import publish
@@ -126,20 +125,6 @@ def test_nights_in_a_row_make_what_a_first_build_makes(pattern: Path, tmp_path: 
     assert built(pattern, again, threads=1).id == night.id
     layers = names(again, lambda name: name.startswith(("layers/market", "layers/bulk-market")))
     assert len(layers) > 8 and layers <= names(store)
-
-
-@pytest.mark.thorough
-def test_days_in_blocks_give_the_same(pattern: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = store_at(tmp_path / "whole")
-    built(pattern, whole)
-    monkeypatch.setattr(market_chain, "_CELLS_AT_ONCE", 200)
-    in_blocks = store_at(tmp_path / "blocks")
-    built(pattern, in_blocks)
-    assert names(in_blocks, _of_market) == names(whole, _of_market)
-
-
-def _of_market(name: str) -> bool:
-    return name.startswith("layers/market")
 
 
 @pytest.mark.thorough

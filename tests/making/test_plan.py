@@ -2,15 +2,13 @@
 
 import json
 import shutil
-from dataclasses import replace
 from datetime import date
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from edge_auth.builds.builds import open_build
-from edge_auth.builds.layout import intent_name, layer_folder_of
+from edge_auth.builds.layout import layer_folder_of
 from edge_auth.store.folder import FolderStore
 from generator.errors import BuildError, DamageError
 from generator.lake.files import PRICE_TABLES
@@ -20,7 +18,6 @@ from generator.making import runners, shared_tasks
 from generator.making.cluster.worker import Job, run_on_worker
 from generator.making.make import make_build, plan_only
 from generator.making.plan import Plan
-from generator.pack.writer import TaskOutput
 from generator.releases.prune import RetentionRules, prune
 from generator.threads import Resources
 from tests.support.commands import run
@@ -73,16 +70,6 @@ def grown(lake: Path, folder: Path) -> Path:
     return folder
 
 
-def test_the_catalogue_does_not_cut_the_history(lake: Path, tmp_path: Path, small_tasks: None) -> None:
-    """The digest of a history does not hold the catalogue, so the ends of its packs cannot follow from it."""
-    store, larger = FolderStore(str(tmp_path / "store")), grown(lake, tmp_path / "larger")
-    before, after = (plan_only(open_lake(str(folder)), store) for folder in (lake, larger))
-    assert len(before.of("history-open")) > 3
-    for name in ("history-2025", "history-open"):
-        ranges = [[task.arguments for task in plan.of(name)] for plan in (before, after)]
-        assert ranges[0] == ranges[1]
-
-
 @pytest.mark.thorough
 def test_one_digest_is_one_set_of_files(lake: Path, tmp_path: Path, small_tasks: None) -> None:
     stores = [FolderStore(str(tmp_path / name)) for name in "ab"]
@@ -130,18 +117,6 @@ def test_a_year_that_grows_by_a_month_is_made_from_its_layer_without_it(
     assert {name: (damaged / name).read_bytes() for name in layers} == layers
 
 
-def test_a_plan_is_in_order_and_whole(lake: Path, tmp_path: Path, small_tasks: None) -> None:
-    plan = plan_only(open_lake(str(lake)), FolderStore(str(tmp_path)))
-    before: set[str] = set()
-    for task in plan.tasks:
-        assert task.name not in before and set(task.needs) <= before
-        before.add(task.name)
-    ranges = [task.arguments[0] for task in plan.tasks if task.name.startswith("products ")]
-    assert (ranges[0].first, ranges[-1].last) == (-(2**63), 2**63 - 1)
-    assert all(right.first == left.last + 1 for left, right in pairwise(ranges))
-    assert sum(ids.count for ids in ranges) == PRODUCTS
-
-
 @pytest.mark.thorough
 def test_plan_is_printed_and_makes_nothing(lake: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
@@ -175,21 +150,6 @@ def test_a_worker_that_is_not_like_the_client_refuses(lake: Path, tmp_path: Path
     assert isinstance(unseen, BuildError) and "does not see store" in str(unseen)
     assert isinstance(other, BuildError) and "duckdb" in str(other) and "install the same on both" in str(other)
     assert run_on_worker(job(store, plan), task, other) is other, "what needs a failed task fails alike"
-
-
-@pytest.mark.thorough
-def test_every_task_stands_alone(lake: Path, tmp_path: Path) -> None:
-    """Run each task in a new worker."""
-    store = FolderStore(str(tmp_path / "store"))
-    plan = plan_only(open_lake(str(lake)), store)
-    work = job(store, plan)
-    store.put(intent_name(work.build, "test"), b"")
-    given: dict = {}
-    for number, task in enumerate(plan.tasks):
-        alone = replace(work, run=str(number))
-        needed = (given[name] for name in task.needs)
-        given[task.name] = run_on_worker(alone, task, *needed)
-        assert isinstance(given[task.name], TaskOutput), (task.name, given[task.name])
 
 
 @pytest.mark.thorough

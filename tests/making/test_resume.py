@@ -3,18 +3,15 @@
 import json
 import random
 import shutil
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.index import Index
-from edge_auth.builds.pointer import read_pointer
 from edge_auth.errors import EdgeError
 from edge_auth.store.folder import FolderStore
-from generator.errors import BuildError, PublishError
+from generator.errors import BuildError
 from generator.lake.lake import open_lake
 from generator.making.make import BuildResult, make_build
 from generator.pack.verify import verify
@@ -178,30 +175,6 @@ def test_verify_names_damage_and_build_mends_it(pattern: str, damage, visible: b
     assert mended.made == [layer] and list(mended.damaged) == [layer]
     assert_whole(store)
     assert {name: (store.root / name).read_bytes() for name in before} == before
-
-
-@pytest.mark.thorough
-def test_nothing_is_made_from_damaged_history(year_turned) -> None:
-    store, lake = year_turned
-    flip(min((store.root / "layers/history-2025").glob("*/price_guide-*")))
-    demo_lake(lake, DAYS)
-    with pytest.raises(BuildError, match="differs from its recorded hash: `cardpress build --repair`"):
-        built(lake, store)
-    assert "history-2025" in built(lake, store, repair=True).damaged
-
-
-@pytest.mark.thorough
-def test_several_publishers_at_once_lose_nothing(tmp_path: Path) -> None:
-    store, _, ids = published(tmp_path, 5, 6, 7, 8)
-    with ThreadPoolExecutor(4) as pool:
-        results = [pool.submit(publish, store, id_, by_hand=True) for id_ in ids[:3] * 4]
-        refused = [error for error in (result.exception() for result in results) if error]
-    assert all(isinstance(error, PublishError) and "another publisher moved" in str(error) for error in refused)
-    pointer, _ = read_pointer(store)
-    chain = [pointer.build, *pointer.previous]
-    assert all(later != earlier for later, earlier in pairwise(chain))
-    assert len(chain) <= 4 + len(results) - len(refused)
-    assert_whole(store)
 
 
 def test_show_begins_with_a_hold_and_warns_of_old_sources(tmp_path: Path) -> None:

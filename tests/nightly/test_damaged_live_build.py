@@ -22,7 +22,6 @@ pytestmark = [
     pytest.mark.xdist_group("nights"),
     pytest.mark.thorough,
 ]  # one process: the published builds are made once
-READ_BY_GATES = ("layers/bulk/*/*.gz", "layers/catalogue/*/sets-*", "layers/catalogue/*/prices-*", "builds/*")
 
 
 PLACES = {
@@ -68,20 +67,6 @@ def test_a_damaged_build_of_a_week_before_is_passed_over(tmp_path: Path) -> None
     [prices] = (store.root / week.layers["catalogue"].folder).glob("prices-*")
     flip(prices)
     assert read_past(store, in_a_week).week is None
-
-
-@pytest.mark.parametrize("pattern", [READ_BY_GATES[:-1], *([each] for each in READ_BY_GATES)])
-def test_what_the_gates_read_is_made_again(pattern: list[str], tmp_path: Path) -> None:
-    store, lake, ids = published(tmp_path, 7, 8)
-    demo_lake(lake, 9)
-    for each in pattern:
-        for file in files_of_live_build(store, each):
-            flip(file)
-    report, said = night(lake, store)
-    assert report["outcome"] == "published" and report["judgement"]["against"] == ids[1] == report["live_before"]
-    assert "was damaged and was made again" in said or pattern == ["builds/*"]
-    assert_whole(store)
-    assert_whole(store, ids[1])
 
 
 def test_the_last_sound_build_is_compared_after_the_lake_has_changed(tmp_path: Path) -> None:

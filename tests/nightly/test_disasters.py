@@ -26,7 +26,6 @@ from tests.nightly.test_gates import (
     a_set_without_prices,
     guide_prices,
     in_file,
-    nothing,
     of_day,
     yesterdays_files,
 )
@@ -219,17 +218,3 @@ def test_a_day_that_proved_wrong_is_withdrawn(place: Place) -> None:
     assert held["outcome"] == "held"
     run("publish", held["build"], "--store", store)
     assert_read_well(place, wrong, held["build"])
-
-
-def test_forced_by_name_it_goes_live_and_the_next_night_repairs_it(place: Place) -> None:
-    damage, _ = DISASTERS["names undefined"]
-    breached = [v["gate"] for v in place.night(damage, status=1)["judgement"]["verdicts"] if v["breached"]]
-    forced = place.night(damage, *(f"--force={gate}" for gate in breached))
-    assert forced["outcome"] == "published"
-    until_served(place.client, forced["build"])
-    assert '"name":"undefined"' in place.client.get(f"{API}/cards").text
-    repaired = place.night(nothing, *(f"--force={gate}" for gate in breached))
-    until_served(place.client, repaired["build"])
-    assert "undefined" not in place.client.get(f"{API}/cards").text
-    assert place.reader.statuses == {200}
-    assert place.reader.builds <= {place.build, forced["build"], repaired["build"]}

@@ -560,29 +560,6 @@ def test_a_column_that_is_as_on_no_night_before_is_said(
     assert "columns-unusual" not in {remark.gate for remark in judged(damage, past=too_few).remarks}
 
 
-def test_a_measure_is_compared_with_the_nights_that_have_it_and_may_fall_to_nothing() -> None:
-    key = "price_guide/repeated trend/game"
-    nights = [{key: [0.85, 0.9]}] * settings.ENOUGH_MEASURED_NIGHTS
-    [strange] = unusual([Measured(key, (0.0, 0.0), ("Magic", "Magic"))], nights)
-    assert strange.sentence.startswith("price_guide of Magic: 0% of the values of trend are those of the row before")
-    assert unusual([Measured("listings/missing available/set", (0.9, 0.9), ("A", "A"))], nights) == []
-
-
-@pytest.mark.parametrize(
-    ("measure", "value", "said"),
-    [
-        ("low", -0.7, "a quarter of the values of trend are at most 0.497 times"),
-        ("low", 0.7, "three quarters of the values of trend are at least 2.01 times"),
-        ("high", 0.7, "a quarter of the values of trend are at least 2.01 times"),
-        ("high", -0.7, "three quarters of the values of trend are at most 0.497 times"),
-    ],
-)
-def test_quarters_say_whether_prices_rose_or_fell(measure: str, value: float, said: str) -> None:
-    key = f"price_guide/{measure} trend/game"
-    nights = [{key: [0.0, 0.0]}] * settings.ENOUGH_MEASURED_NIGHTS
-    assert said in unusual([Measured(key, (value, value), ("Magic", "Magic"))], nights)[0].sentence
-
-
 def test_a_table_without_days_is_compared_with_what_it_was() -> None:
     """It changes on few nights, so none before says what is usual."""
     pages = Measured("products/missing cardmarket_url/game", (0.0, 0.9), ("Magic", "Pokémon"))

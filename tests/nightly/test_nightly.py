@@ -3,7 +3,7 @@
 import json
 import os
 from contextlib import nullcontext
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from unittest.mock import patch
 
@@ -21,7 +21,7 @@ from generator.compare.run_reports import RunReport, newest_report
 from generator.errors import BusyError, GateError, HoldError, SmokeError
 from generator.nightly import smoke
 from generator.nightly.metrics import write_textfile
-from generator.nightly.night import new_run_id, run_night
+from generator.nightly.night import run_night
 from generator.nightly.notices import Notices
 from generator.nightly.steps import Night
 from generator.releases.locks import locked
@@ -70,14 +70,6 @@ def two(tmp_path: Path) -> tuple[FolderStore, Path, list[str]]:
     return store, lake, ids
 
 
-def test_ids_of_runs_sort_by_time_within_a_second() -> None:
-    begin = datetime(2030, 1, 1, tzinfo=UTC)
-    moments = [begin + timedelta(milliseconds=n) for n in range(0, 3000, 7)]
-    clock = iter(moments).__next__
-    ids = [new_run_id(clock) for _ in moments]
-    assert ids == sorted(ids)
-
-
 @pytest.mark.thorough
 def test_a_lake_s_first_night_and_the_next(tmp_path: Path) -> None:
     store, lake, metrics = tmp_path / "store", demo_lake(tmp_path / "lake", 8), tmp_path / "night.prom"
@@ -104,15 +96,6 @@ def test_a_lake_s_first_night_and_the_next(tmp_path: Path) -> None:
     )
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
     assert_whole(opened)
-
-
-@pytest.mark.thorough
-def test_an_unchanged_lake_makes_no_new_objects(two) -> None:
-    store, lake, _ = two
-    night(lake, store)
-    before = names(store, lambda name: not name.startswith("reports/"))
-    assert night(lake, store).outcome == "unchanged"
-    assert names(store, lambda name: not name.startswith("reports/")) == before
 
 
 @pytest.mark.thorough

@@ -24,7 +24,7 @@ from edge_auth.errors import StoreError
 from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.compare.run_reports import lost_pointer, read_past
-from generator.errors import GateError, GeneratorError, PublishError
+from generator.errors import GateError, PublishError
 from generator.lake.files import FileKey
 from generator.lake.lake import DAILY_TABLES, open_lake
 from generator.lake.quarantine import (
@@ -175,21 +175,6 @@ def test_an_accepted_game_comes_in_and_is_what_later_days_are_compared_with(tmp_
     assert whole_guides(store, lake)
 
 
-@pytest.mark.parametrize(("game", "week", "begins_anew"), [(None, False, set()), ("Fox", True, {"Fox"})])
-def test_what_compares_over_days_begins_anew_at_an_accepted_day(
-    tmp_path: Path, game: str | None, week: bool, begins_anew: set[str]
-) -> None:
-    """`make real-level` shows it with a real game: a level that stays is accepted once."""
-    store, _, _ = published(tmp_path, 7, 8)
-    tonight = FIRST_DAY + timedelta(days=12)
-    assert read_past(store, tonight).week is not None
-    put(store, FileKey("price_guide", str(BAD_DAY), "1" * 64, game))
-    assert read_past(store, tonight).week is not None, "it is not accepted yet"
-    settle(store, [str(BAD_DAY)], ACCEPTED)
-    past = read_past(store, tonight)
-    assert (past.week is not None, past.accepted) == (week, begins_anew)
-
-
 @pytest.mark.thorough
 def test_accepting_a_level_that_stays_is_enough(tmp_path: Path, few_prices: None) -> None:
     """All prices are 1.5 times what they were, from a day on."""
@@ -266,33 +251,6 @@ def whole_guides(store: FolderStore, lake: Path) -> bool:
     other = FolderStore(str(lake.parent / "other"))
     names = [{*open_build(s, b).bulk_files} for s, b in ((store, live_build_id(store)), (other, make(lake, other)))]
     return {n for n in names[0] if "price_guide" in n} == {n for n in names[1] if "price_guide" in n}
-
-
-def test_a_file_is_held_until_a_person_decides(store: FolderStore) -> None:
-    assert read_quarantine(store) == [] and skipped_by_builds(store) == set()
-    put(store, ONE, OTHER)
-    assert skipped_by_builds(store) == {ONE, OTHER}
-    assert [file.verdict for file in settle(store, ["2026-08-23"], ACCEPTED)] == [ACCEPTED]
-    settle(store, ["2026-08-24"], DROPPED)
-    assert skipped_by_builds(store) == {OTHER}
-    put(store, ONE, OTHER, value=9.0)
-    assert [file.verdict for file in read_quarantine(store)] == [ACCEPTED, DROPPED], "a later night changes no verdict"
-    settle(store, ["2026-08-24"], ACCEPTED)
-    assert skipped_by_builds(store) == set()
-    with pytest.raises(GeneratorError, match=r"no file of 2026-08-25 is in quarantine .*: `cardpress quarantine list`"):
-        settle(store, ["2026-08-24", "2026-08-25"], DROPPED)
-    assert skipped_by_builds(store) == set(), "nothing was changed"
-
-
-def test_a_file_is_read_again_if_none_of_its_gates_would_stop_it(store: FolderStore) -> None:
-    put(store, ONE)
-    put(store, ONE, value=1.0, gate="prices-moved")
-    assert skipped_by_builds(store, forced=["prices-scaled"]) == {ONE}
-    assert skipped_by_builds(store, forced=["prices-scaled", "prices-moved"]) == set()
-    assert skipped_by_builds(store, {"prices-scaled": 8.0, "prices-moved": 0.05}) == {ONE}
-    assert skipped_by_builds(store, {"prices-scaled": 8.0}, forced=["prices-moved"]) == set()
-    settle(store, ["2026-08-23"], DROPPED)
-    assert skipped_by_builds(store, forced=["prices-scaled", "prices-moved"]) == {ONE}, "dropped is dropped"
 
 
 @pytest.mark.parametrize(
@@ -470,15 +428,6 @@ def test_a_refused_catalogue_holds_no_file(tmp_path: Path) -> None:
         with pytest.raises(GateError, match="sets-renamed"):
             night(lake, store)
     assert read_quarantine(store) == []
-
-
-@pytest.mark.thorough
-def test_a_quarantine_that_cannot_be_written_leaves_the_refusal(tmp_path: Path) -> None:
-    store, lake, _ = published(tmp_path, 7, 8)
-    in_cents(demo_lake(lake, 9))
-    failing = patch("generator.nightly.steps.hold", side_effect=StoreError("disk full"))
-    with failing, pytest.raises(GateError, match="prices-moved"):
-        night(lake, store)
 
 
 def test_a_night_with_a_damaged_list_ends_with_one_line(tmp_path: Path) -> None:

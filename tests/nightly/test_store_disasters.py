@@ -19,10 +19,9 @@ from edge_auth.builds import layout
 from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.releases.locks import current_holder
-from tests.nightly.test_rotation import SHARED, flip
 from tests.support.commands import issue, run
 from tests.support.lake_edits import rewrite
-from tests.support.nights import DAYS, assert_whole, names, published
+from tests.support.nights import DAYS, names, published
 from tests.support.reader import PATHS, Reader, until_served
 from tests.support.service import API, ROOT, Client, Service, environment, until
 
@@ -100,22 +99,6 @@ def place(shared_place: StorePlace) -> StorePlace:
     """The shared place, whose client begins anew."""
     shared_place.reader.forget()
     return shared_place
-
-
-@pytest.mark.thorough
-def test_a_damaged_shared_layer_is_repaired_and_reported(place: StorePlace) -> None:
-    products = [card["id_product"] for card in place.client.get(f"{API}/cards?limit=60").json["data"]]
-    details = [f"{API}/cards/{product}" for product in products]
-    assert {place.client.get(path).status for path in details} == {200}
-    file = flip(place.store, "*.jsonl.gz")
-    assert file.name in run("verify", "--store", place.store.root, status=1).stderr
-    place.new_prices()
-    report = place.night("--reread-days", "1")
-    assert report["outcome"] == "published" and set(report["damaged"]) == {SHARED}
-    assert_whole(place.store)
-    until_served(place.client, report["build"])
-    assert {place.client.get(path).status for path in details} == {200}
-    place.ordinary_night()
 
 
 def processor_seconds(pid: int) -> float:

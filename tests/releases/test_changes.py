@@ -5,7 +5,6 @@ import random
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -18,12 +17,11 @@ from edge_auth.builds.changes import KEPT_STEPS, LISTED_STEPS, read_index
 from edge_auth.builds.pointer import read_pointer
 from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
-from generator.compare.comparison import compare
 from generator.errors import BuildError
 from generator.reading.doctor.store import check_store
 from generator.releases import change_documents
 from generator.releases import publish as publishing
-from generator.releases.change_documents import compare_cards, missing_steps, verify_steps
+from generator.releases.change_documents import missing_steps, verify_steps
 from generator.releases.prune import RetentionRules, prune
 from generator.releases.publish import publish, rollback
 from generator.tree.lists import card_lists
@@ -213,15 +211,6 @@ def test_the_contract_of_both_paths(published) -> None:
 
 
 @pytest.mark.thorough
-def test_a_step_shows_and_a_rollback_needs_no_comparison(published, monkeypatch: pytest.MonkeyPatch) -> None:
-    store, ids, shim = published
-    monkeypatch.setattr(change_documents, "_store_comparison", lambda *_: pytest.fail("a rollback compared two builds"))
-    rollback(store)
-    until(lambda: get_json(shim, "changes?limit=1")["data"][0]["to"] == ids[1], 60, "the step shows")
-    assert get_json(shim, f"changes/{ids[2]}...{ids[1]}")["as_of"] == ids[1][:10]
-
-
-@pytest.mark.thorough
 def test_a_build_that_another_worker_made_live_is_known_at_once(published) -> None:
     store, ids, shim = published
     publish(store, ids[3], by_hand=True)
@@ -323,26 +312,6 @@ def test_a_lost_index_is_not_taken_for_no_steps(client, published, lose: Callabl
     run("verify", "--store", store.location)
     until(lambda: shim.get("/api/v1/changes").headers.get("X-Total-Count") == "2", 60, "the steps are there again")
     assert [step["to"] for step in get_json(shim, f"changes?since={ids[0]}")["data"]] == [ids[1], ids[2]]
-
-
-@pytest.mark.thorough
-def test_builds_with_one_catalogue_have_the_documents_of_builds_with_equal_cards(tmp_path: Path) -> None:
-    """Builds before and after a new watch check have the same catalogue, and no Card of them is read."""
-    store, rng = FolderStore(str(tmp_path / "store")), random.Random(6)
-    rows = Rows(products=[drawn(id_, rng) for id_ in range(9)], price_guide={"2026-03-01": []})
-    slug = {"slug": "fox", "name": "Fox", "url": "https://market.example/fox"}
-    first = make(write(rows, tmp_path / "first"), store)
-    watched = make(write(replace(rows, watchlist=[slug]), tmp_path / "watched"), store)
-    in_other_files = make(write(rows, tmp_path / "in-other-files", seed=1), store)
-    catalogues = [open_build(store, build).layers["catalogue"].folder for build in (first, watched, in_other_files)]
-    assert catalogues[0] == catalogues[1] != catalogues[2]
-    assert documents(store, first, watched) == documents(store, first, in_other_files)
-
-
-def documents(store: FolderStore, old: str, new: str) -> list[str]:
-    """Return the documents of two builds, as text without the id of the second build."""
-    with compare(open_build(store, old), open_build(store, new)) as comparison:
-        return [f"{made} {made.json.decode()}".replace(new, "new") for made in compare_cards(comparison)]
 
 
 @pytest.mark.thorough

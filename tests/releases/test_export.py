@@ -120,24 +120,6 @@ def test_any_host_finds_a_slug_under_its_own_name(tmp_path: Path) -> None:
                 assert run("cat", f"watchlist/{path}", *location).stdout.encode() == found
 
 
-def test_the_length_of_each_list_is_known(two, tmp_path: Path) -> None:
-    store, _, (_, second) = two
-    tree = tmp_path / "tree"
-    written(store, second, tree)
-    api = tree / "api/v1"
-    lists = json.loads((api / "lists.json").read_text())
-    folders = {path.parent.relative_to(api).as_posix() for path in api.rglob("0.json")}
-    assert set(lists) == {folder for folder in folders if not folder.startswith(("market/games", "market/sets"))}
-    for folder, length in lists.items():
-        pages = [json.loads((api / folder / f"{n}.json").read_text())["data"] for n in range(length["pages"])]
-        assert not (api / folder / f"{length['pages']}.json").exists()
-        assert sum(map(len, pages)) == length["rows"]
-        assert all(len(page) == length["rows_per_page"] for page in pages[:-1])
-    cards = [card for path in (api / "cards/all/trend").iterdir() for card in json.loads(path.read_text())["data"]]
-    priced = [card for card in cards if (card["price_guide"] or {}).get("trend") is not None]
-    assert lists["cards/all/trend"]["with_key"] == len(priced)
-
-
 def test_files_that_are_gone_are_deleted_and_no_others(tmp_path: Path) -> None:
     store, tree = FolderStore(str(tmp_path / "store")), tmp_path / "tree"
     watched = [{"slug": f"slug {n}", "name": "n", "url": f"https://market.example/{n}"} for n in range(2)]

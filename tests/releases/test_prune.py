@@ -136,16 +136,6 @@ def test_finds_what_killed_runs_left(four) -> None:
     assert_whole(store)
 
 
-def test_a_half_written_file_of_a_killed_writer_goes(four) -> None:
-    store, _, _ = four
-    sweep(store)
-    stray = store.root / "builds" / ".writing-abc"
-    stray.write_bytes(b"{}")
-    assert find_deletions(store, TWO, in_hours(0)).empty, "it may still be written"
-    sweep(store)
-    assert not stray.exists()
-
-
 def test_a_layer_whose_index_cannot_be_read_is_left_alone(four) -> None:
     store, _, _ = four
     sweep(store)
@@ -221,20 +211,6 @@ def test_whoever_comes_while_a_build_is_deleted_waits_and_is_told(four) -> None:
             with pytest.raises(UnknownBuild):
                 waiting.result(60)
     assert live_build_id(store) == ids[3]
-
-
-def test_two_at_once_one_does_the_work(four) -> None:
-    store, _, ids = four
-    refused: list[Exception] = []
-
-    def again(_: float) -> None:
-        with pytest.raises(BusyError, match="another prune is running") as info:
-            sweep(store)
-        refused.append(info.value)
-
-    sweep(store, wait=again)
-    assert len(refused) == 1
-    assert builds(store) == ids[2:]
 
 
 def test_a_lock_left_behind_in_a_bucket_ends_by_itself(four, monkeypatch: pytest.MonkeyPatch) -> None:
