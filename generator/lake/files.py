@@ -66,23 +66,15 @@ class FileKey(NamedTuple):
 
 @dataclass(frozen=True)
 class LakeFile:
-    """One file of a table.
+    """One file of a table."""
 
-    Attributes:
-        name: Path within the lake, with `/`.
-        day: Day of its partition. None for a table without partitions.
-        sha256: Hash of the content, '' until `LakeFiles.with_hashes` has set it.
-        path: Local path of the file, or the path that it will have after `LakeFiles.fetch`.
-        held: The sorted ids of the products whose rows are in quarantine: readers leave them out.
-    """
-
-    name: str
+    name: str  # path within the lake, with `/`
     table: str
-    day: date | None
-    sha256: str = ""
-    path: str = ""
+    day: date | None  # None for a table without partitions
+    sha256: str = ""  # set by `LakeFiles.with_hashes`
+    path: str = ""  # local, perhaps only after `LakeFiles.fetch`
     size: int = 0
-    held: tuple[int, ...] = field(default=(), repr=False)
+    held: tuple[int, ...] = field(default=(), repr=False)  # sorted ids of products in quarantine: left out
 
     @property
     def key(self) -> FileKey:

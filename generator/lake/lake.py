@@ -125,10 +125,7 @@ def open_lake(
     progress: Progress | None = None,
     left_out: Collection[FileKey] = (),
 ) -> Lake:
-    """List and hash the files of a lake, a folder or `s3://bucket/prefix`, up to the as-of day or the newest partition.
-
-    It is read as if the day files that are left out were not there.
-    """
+    """List and hash the files of a lake up to the as-of day or the newest partition, but for those left out."""
     backend = LakeFiles(location)
     with backend.read_lock():
         return _open(location, backend, as_of, progress or Progress(quiet=True), left_out)

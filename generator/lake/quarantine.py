@@ -191,14 +191,11 @@ def hold(
 
 
 def settle(store: Store, days: Collection[str], verdict: str, published: Build | None = None) -> list[QuarantinedFile]:
-    """Accept or drop all files of some days, and return them.
+    """Accept or drop all files of some days, and return them. GeneratorError: a day has none in quarantine.
 
     Args:
         published: The live build. Files that it left out and that the quarantine lost are decided again. Prices of a
             day that it read can be dropped; of a day with files that wait for a person, these alone are meant.
-
-    Raises:
-        GeneratorError: No file of one of the days is in quarantine. Nothing was changed.
     """
 
     def decide(files: list[QuarantinedFile]) -> list[QuarantinedFile]:

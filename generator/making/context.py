@@ -74,12 +74,6 @@ class BuildContext:
         resources: What the database may use. As many threads compress.
         resend: Upload also what the store already has.
         intermediates: The place of intermediate files. None for the temporary folder of the database.
-        product_ids: The sorted ids of all products, if they are known.
-
-    Attributes:
-        layers: The layers of the store.
-        digests: The digest of each layer of the build, by name.
-        tick: Called with the number of new objects.
     """
 
     def __init__(

@@ -18,24 +18,15 @@ NO_GAME = "no game named"
 
 @dataclass(frozen=True)
 class GameCoverage:
-    """The price guide of a game in a build.
-
-    Attributes:
-        products: The number of products.
-        rows: The number of products with a row in any guide.
-        newest: The newest day of these rows, as `YYYY-MM-DD`, or None.
-        usual: The day that half of these rows reach, or None.
-        prices: By column of the guide, the number of products that have this price in their newest row.
-        newest_prices: By column of the guide, the newest day with such a price, or None.
-    """
+    """The price guide of a game in a build."""
 
     game: str
     products: int
-    rows: int
-    newest: str | None
-    usual: str | None
-    prices: dict[str, int]
-    newest_prices: dict[str, str | None]
+    rows: int  # products with a row in any guide
+    newest: str | None  # day of these rows, as `YYYY-MM-DD`
+    usual: str | None  # the day that half of these rows reach
+    prices: dict[str, int]  # by column of the guide, the products that have it in their newest row
+    newest_prices: dict[str, str | None]  # by column of the guide, the newest day with such a price
 
     @property
     def title(self) -> str:
@@ -54,12 +45,7 @@ def cover_games(build: Build) -> list[GameCoverage]:
 
 
 def games_for_record(build: Build, resources: Resources) -> list[dict[str, Any]]:
-    """Return the coverage of each game in the form of a record. A build with the catalogue of the last build has its.
-
-    Raises:
-        BuildError: DuckDB cannot read the prices.
-        StoreError: The prices cannot be fetched.
-    """
+    """Return the coverage of each game as a record has it. A build with the catalogue of the last build has its."""
     from generator.compare.comparison import prices_database  # DuckDB: `show` never needs it
 
     catalogue = build.record["layers"][layer_names.CATALOGUE]

@@ -109,11 +109,7 @@ def once(method: Callable[["LakeTables"], None]) -> Callable[["LakeTables"], Non
 
 
 class LakeTables:
-    """The tables of one lake in one database. Each `open_…` method makes views or tables.
-
-    Args:
-        product_ids: The sorted ids of all products, if they are known.
-    """
+    """The tables of one lake in one database. Each `open_…` method makes views or tables."""
 
     def __init__(self, db: Database, lake: Lake, product_ids: NDArray[np.int64] | None = None):
         self._db = db
@@ -169,10 +165,7 @@ class LakeTables:
 
     @contextmanager
     def month(self, days: Period) -> Iterator[None]:
-        """Make the views month_<array> of a month, and drop what they take in memory when the body ends.
-
-        The rules of the price guide are not checked: the reader of its sorted rows does that.
-        """
+        """Make the views month_<array> until the body ends. The reader of the guide's sorted rows checks its rules."""
         self._open_days(days, PRICE_TABLES)
         summarise_offers(self._db, "filtered_checks")
         check_rules(self._db, [table for table in PRICE_TABLES if table != "price_guide"])
@@ -190,10 +183,7 @@ class LakeTables:
         return ids
 
     def priced_ids(self, days: Period) -> NDArray[np.int64]:
-        """Return the sorted ids on the day whose file of prices is the largest: about all ids of some days.
-
-        A file that cannot be read has none: the task of its month names what is wrong.
-        """
+        """Return the sorted ids on the day with the largest file, about all of some days; none if it cannot be read."""
         files = (self._lake.files_of(table, days.first, days.last) for table in PRICE_TABLES)
         largest = max(next(filter(None, files), []), key=lambda file: (file.size, file.day), default=None)
         if largest and largest.day:
@@ -230,19 +220,12 @@ class LakeTables:
 
 
 class Source(NamedTuple):
-    """Tables of the lake that layers read together.
+    """Tables of the lake that layers read together."""
 
-    Attributes:
-        open: Makes the views. Called with a `LakeTables`.
-        sql: The files of `build/` that make them.
-        inputs: What goes into the digest of a layer: tables by the name of the input.
-        main_thread: See `generator.making.layer.Task`.
-    """
-
-    open: Callable[[LakeTables], None]
-    sql: tuple[str, ...]
-    inputs: dict[str, tuple[str, ...]]
-    main_thread: bool = False
+    open: Callable[[LakeTables], None]  # makes the views
+    sql: tuple[str, ...]  # the files of `build/` that make them
+    inputs: dict[str, tuple[str, ...]]  # of a layer's digest: tables by the name of the input
+    main_thread: bool = False  # see `Task`
 
 
 NO_TABLES = Source(LakeTables.open_nothing, (), {})

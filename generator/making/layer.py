@@ -30,17 +30,13 @@ _DIGEST_DIGITS = 24
 
 @dataclass(frozen=True)
 class ProductRange:
-    """The products of one task: those with ids from `first` to `last`.
-
-    The first range begins at the smallest integer and the last one ends at the largest, because price tables may name
-    other products than those that were split. `low` and `high` are the ends of these, `count` is their number.
-    """
+    """The products of one task. The ranges hold all integers: prices may name other products than were split."""
 
     first: int
     last: int
-    low: int
+    low: int  # `low` and `high` are the ends of the products that were split
     high: int
-    count: int
+    count: int  # of these products
 
     def __str__(self) -> str:
         return f"ids {self.low}-{self.high}" if self.count else "no ids"
@@ -53,26 +49,17 @@ class ProductRange:
 
 @dataclass(frozen=True)
 class Task:
-    """A unit of work of a build.
+    """A unit of work of a build."""
 
-    Attributes:
-        name: Unique within a build, such as `products ids 400000-450000`.
-        layer: The layer whose objects or files the task writes, '' if it writes only intermediate files.
-        run: The function. It takes a `generator.making.work.Work` and `arguments`.
-        needs: The names of the tasks whose outputs it reads.
-        objects: An estimate of the objects that it writes, for the progress bar.
-        rows: An estimate of the rows that it reads. A plan of few rows is executed in few threads.
-        main_thread: Whether only the main thread of a process executes it. It encodes many small objects, so two
-            threads would wait for each other, or it opens the watchlist, which stays open for the next task.
-    """
-
-    name: str
-    layer: str
-    run: Callable[..., None] = field(repr=False)
+    name: str  # unique within a build, such as `products ids 400000-450000`
+    layer: str  # whose objects or files the task writes, '' if it writes only intermediate files
+    run: Callable[..., None] = field(repr=False)  # takes a `Work` and `arguments`
     arguments: tuple[Any, ...] = ()
-    needs: tuple[str, ...] = ()
-    objects: int = 0
-    rows: int = 0
+    needs: tuple[str, ...] = ()  # the names of the tasks whose outputs it reads
+    objects: int = 0  # about as many are written, for the progress bar
+    rows: int = 0  # about as many are read; a plan of few rows is executed in few threads
+    # It encodes many small objects, so two threads would wait for each other, or it opens the watchlist, which stays
+    # open for the next task.
     main_thread: bool = False
 
     def to_dict(self) -> dict[str, Any]:
@@ -83,20 +70,12 @@ class Task:
 
 @dataclass(frozen=True)
 class BuildLayer:
-    """A layer that a build needs.
-
-    Attributes:
-        name: Such as `catalogue` or `history-2025`.
-        digest: A hash of everything that goes into the layer.
-        inputs: What goes into it, by name, as hashes. The build's record keeps them for `--explain`.
-        tasks: Takes a `generator.making.plan.Plan` and returns the tasks that make the layer, in order, with those that
-            it shares with other layers. Called only if the layer is missing.
-    """
+    """A layer that a build needs, such as `catalogue` or `history-2025`."""
 
     name: str
-    digest: str
-    inputs: dict[str, str]
-    tasks: Callable[[Any], Iterable[Task]] = field(repr=False)
+    digest: str  # a hash of everything that goes into the layer
+    inputs: dict[str, str]  # hashes by name, which the record keeps for `--explain`
+    tasks: Callable[[Any], Iterable[Task]] = field(repr=False)  # of a `Plan`, in order, also shared ones
 
     @property
     def folder(self) -> str:

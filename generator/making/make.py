@@ -86,7 +86,6 @@ def make_record(context: BuildContext, build_id: str, layers: Sequence[BuildLaye
 
 
 def _facts(store: Store, layers: Mapping[str, Layer]) -> dict[str, dict[str, Any]]:
-    """Return the facts of the layers that have some, by layer."""
     try:
         return {name: json.loads(checked_file(layers[name], FACTS).read_bytes()) for name in LAYERS_WITH_FACTS}
     except (OSError, ValueError, KeyError) as error:
@@ -95,19 +94,12 @@ def _facts(store: Store, layers: Mapping[str, Layer]) -> dict[str, dict[str, Any
 
 @dataclass(frozen=True)
 class BuildResult:
-    """The result of `make_build`.
-
-    Attributes:
-        record: The build's record.
-        made: The names of the layers that were made. The store had the others.
-        damaged: For each layer that was damaged in the store, what was wrong with it.
-        seconds: For each layer that was made, how long the build waited for it. Tasks of later layers may run then.
-    """
+    """The result of `make_build`."""
 
     record: BuildRecord
-    made: list[str]
-    damaged: dict[str, str] = field(default_factory=dict)
-    seconds: dict[str, float] = field(default_factory=dict)
+    made: list[str]  # the names of the layers that the store lacked
+    damaged: dict[str, str] = field(default_factory=dict)  # what was wrong, by layer
+    seconds: dict[str, float] = field(default_factory=dict)  # that the build waited; tasks of later layers may run then
 
     @property
     def id(self) -> str:
@@ -126,9 +118,7 @@ def make_build(
     rotation: Rotation | None = None,
     clock: Clock = utc_now,
 ) -> BuildResult:
-    """Make the layers of a lake's build that the store lacks, and write the build's record.
-
-    If the process is killed, readers see nothing of the build, and the next run continues.
+    """Make the layers of a lake's build that the store lacks, and write its record. A killed run continues in the next.
 
     Args:
         resources: What this process may use, or each worker.
@@ -152,12 +142,7 @@ def plan_only(lake: Lake, store: Store, *, repair: bool = False) -> Plan:
 
 
 class BuildRun:
-    """One run over the layers of a build, which makes those that the store lacks; see `make_build` for the arguments.
-
-    Attributes:
-        layers: All layers of the build, in the order in which they are made.
-        id: The id of the build.
-    """
+    """One run over the layers of a build, which makes those that the store lacks; see `make_build`."""
 
     def __init__(self, context: BuildContext, repair: bool = False, rotation: Rotation | None = None):
         self._context = context
@@ -236,7 +221,6 @@ class BuildRun:
 
 
 def _runner(scheduler: str | None, context: BuildContext, plan: Plan) -> Runner:
-    """Return the runner of a plan: threads, unless there is a scheduler and something to do."""
     if scheduler is None or not plan.tasks:
         return ThreadRunner(context, plan.tasks)
     try:

@@ -24,21 +24,14 @@ NO_GAME = -1
 class MarketGroups:
     """The groups, numbered: the sets by id, then the games by folded name.
 
-    Args:
-        members: id_product, id_expansion and game_folded of each single of an expansion, sorted by id_product.
-
-    Attributes:
-        ids: The sorted ids of the singles.
-        of_set, of_game: The group of each single. `NO_GAME` for a single without a game.
-        sets: The ids of the sets.
-        games: The folded names of the games.
+    `members` has id_product, id_expansion and game_folded of each single of an expansion, sorted by id_product.
     """
 
     def __init__(self, members: pa.Table):
-        self.ids: NDArray[np.int64] = members["id_product"].to_numpy()
+        self.ids: NDArray[np.int64] = members["id_product"].to_numpy()  # sorted
         self.sets, of_set = np.unique(members["id_expansion"].to_numpy(), return_inverse=True)
         games = members["game_folded"].combine_chunks().dictionary_encode()
-        self.games: list[str] = sorted(games.dictionary.to_pylist())
+        self.games: list[str] = sorted(games.dictionary.to_pylist())  # folded
         place = {game: number for number, game in enumerate(self.games, len(self.sets))}
         numbers = np.array([place[game] for game in games.dictionary.to_pylist()] + [NO_GAME], np.int64)
         self.of_set: NDArray[np.int64] = of_set.astype(np.int64)
@@ -130,10 +123,7 @@ class MarketChain:
             self._cents[rows] = last_prices["cents"].to_numpy()
 
     def add(self, rows: pa.Table) -> pa.Table:
-        """Add the rows of later days.
-
-        Args:
-            rows: Of the view market_guide, with rounded prices, sorted by product and day.
+        """Add the rows of the view market_guide of later days, with rounded prices, sorted by product and day.
 
         Returns:
             A row per group and day with a market price: id_expansion, game_folded, day, value, priced, value_low,
@@ -172,7 +162,6 @@ class MarketChain:
         return pa.table(self._groups.columns(group) | columns)
 
     def _prices(self, rows: pa.Table, days: _Integers) -> list[_Integers]:
-        """Return the table of the market prices and that of the lows."""
         ids, known = rows["id_product"].to_numpy(), self._groups.ids
         firsts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1])[: len(ids)])
         place = np.minimum(np.searchsorted(known, ids[firsts]), len(known) - 1)
@@ -188,14 +177,12 @@ class MarketChain:
         return tables
 
     def _sums(self, amounts: _Integers | _Flags) -> _Integers:
-        """Return the sums of a table of amounts, by group and day."""
         may_be_too_high = int(amounts.max(initial=0)) * len(amounts) >= _TOO_HIGH
         if may_be_too_high and self._of_groups(self._of_sets(amounts.astype(np.float64))).max() >= _TOO_HIGH:
             raise LakeError("price_guide: the prices of a game or set sum to more than 90,000,000,000,000,000 on a day")
         return self._of_groups(self._of_sets(amounts))
 
     def _of_sets(self, amounts: NDArray[Any]) -> NDArray[Any]:
-        """Return the sums of a table by set."""
         dtype = np.float64 if amounts.dtype == np.float64 else np.int64
         sums: NDArray[Any] = np.add.reduceat(amounts, self._first_row, axis=0, dtype=dtype)
         return sums
@@ -229,7 +216,6 @@ class MarketChain:
         return self._of_sets(np.abs(prices) * both), self._of_sets(np.abs(earlier) * both)
 
     def _chained(self, has_day: _Flags, now: _Integers, then: _Integers) -> NDArray[np.float64]:
-        """Return the index of each group on each of its days."""
         steps = np.ones(now.shape)
         moved = has_day & (then > 0)
         steps[moved] = _quotient(now[moved], then[moved])
@@ -265,13 +251,11 @@ def _columns_before(has_day: _Flags) -> _Integers:
 
 
 def _last_columns(flags: _Flags) -> _Integers:
-    """Return the last column of each row that has any."""
     columns: _Integers = flags.shape[1] - 1 - flags[:, ::-1].argmax(axis=1)
     return columns
 
 
 def _quotient(numerators: _Integers, denominators: _Integers | int) -> NDArray[np.float64]:
-    """Return the doubles nearest to quotients of integers."""
     quotients: NDArray[np.float64] = numerators / np.asarray(denominators)
     for place in np.flatnonzero((numerators > _EXACT) | (denominators > np.int64(_EXACT))):
         denominator = denominators if isinstance(denominators, int) else int(denominators[place])

@@ -27,11 +27,7 @@ GUIDE = "price_guide"  # the table, and the array of a history
 
 
 class NewestRows:
-    """Collects the newest row of each product from sorted batches, while they pass.
-
-    Args:
-        schema: Of the batches.
-    """
+    """Collects the newest row of each product from sorted batches, while they pass."""
 
     def __init__(self, schema: pa.Schema):
         self._rows = [schema.empty_table()]
@@ -56,7 +52,6 @@ class NewestRows:
 
 
 def _lasts(ids: pa.Array | pa.ChunkedArray) -> NDArray[np.int64]:
-    """Return the place of the last row of each product."""
     numbers = ids.to_numpy()
     return np.flatnonzero(np.append(numbers[1:] != numbers[:-1], np.ones(min(len(numbers), 1), np.bool_)))
 
@@ -73,7 +68,6 @@ def write_sorted_rows(
     Args:
         all_prices: Whether the first two files also have the columns of the price guide that no history shows.
         days_apart: Days whose rows get files of their own too, with all columns. They ascend.
-        newest: Collects the newest row of each product, with all columns.
 
     Returns:
         The files: of products that the catalogue knows, of other products, and of known products on each day apart.
@@ -104,7 +98,6 @@ def write_sorted_rows(
 
 
 def _is_known(batch: pa.RecordBatch, known_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which of the sorted rows have one of the sorted ids."""
     ids = batch["id_product"].to_numpy()
     firsts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
     near = slice(np.searchsorted(known_ids, ids[0]), np.searchsorted(known_ids, ids[-1], "right"))
@@ -143,10 +136,7 @@ def _sorted_reader(context: BuildContext, view: str) -> pa.RecordBatchReader:
 
 
 def _checked(db: Database, batches: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
-    """Yield the sorted rows of the price guide, with all prices.
-
-    The rules in `build/checks/price_guide.sql.j2` read the files once more, to name what is wrong.
-    """
+    """Yield the sorted rows of the price guide. The rules read the files once more only to name what is wrong."""
     last_key = None
     for batch in batches:
         if batch["id_product"].null_count or _repeats(batch, last_key) or not all(map(_are_prices, batch.columns[2:])):
@@ -158,7 +148,6 @@ def _checked(db: Database, batches: pa.RecordBatchReader) -> Iterator[pa.RecordB
 
 
 def _are_prices(numbers: pa.Array) -> bool:
-    """Return whether all numbers are prices or null."""
     total, found = pc.sum(numbers).as_py(), pc.min_max(numbers).as_py()  # only the sum counts NaN
     return total is None or bool(not isnan(total) and found["min"] >= 0 and found["max"] <= MAX_PRICE)
 

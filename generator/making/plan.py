@@ -24,16 +24,9 @@ _SMALLEST_ID, _LARGEST_ID = -(2**63), 2**63 - 1
 
 
 class Plan:
-    """The tasks that make the missing layers of a build.
+    """The tasks that make the missing layers of a build. Every task comes after the tasks that it needs.
 
-    Args:
-        context: Its database is opened only if a missing layer is made in ranges of products.
-        layers: All layers of the build, in the order in which they are made.
-        missing: The names of those that the build makes. The store has the others.
-        from_stored: Whether a layer may be made from another one that the store has.
-
-    Attributes:
-        tasks: All tasks. Every task comes after the tasks that it needs.
+    The context's database is opened only if a missing layer is made in ranges of products.
     """
 
     def __init__(
@@ -92,11 +85,9 @@ class Plan:
     def stored_part(
         self, months: Sequence[Period], layer_until: Callable[[Period], BuildLayer]
     ) -> tuple[str | None, Sequence[Period]]:
-        """Return the digest of a closed year's layer with fewer of its months that the store has, and the other months.
+        """Return the digest of a stored layer of a closed year's first months, or None, and the other months.
 
-        Args:
-            months: The months of the year that have rows, oldest first.
-            layer_until: Returns the layer of the year up to one of these months.
+        `months` are those of the year that have rows, oldest first.
         """
         for count in range(len(months) - 1, 0, -1) if self._from_stored else ():
             layer = layer_until(months[count - 1])
@@ -124,10 +115,7 @@ class Plan:
 
 
 def _split_products(ids: NDArray[np.int64]) -> tuple[ProductRange, ...]:
-    """Split sorted ids of products into ranges of about the same number of products.
-
-    The ranges hold every integer, also those that are not ids of products.
-    """
+    """Split sorted ids of products into ranges of about the same number. The ranges hold every integer."""
     small = min(_RANGES_OF_A_SMALL_LAKE, len(ids) // _MIN_PRODUCTS_PER_TASK)
     chunks = np.array_split(ids, max(1, small, -(-len(ids) // PRODUCTS_PER_TASK)))
     firsts = [_SMALLEST_ID, *(int(chunk[0]) for chunk in chunks[1:])]

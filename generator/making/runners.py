@@ -33,13 +33,7 @@ class Runner(Protocol):
     """Executes the tasks of one plan. It may begin before it is asked for results."""
 
     def results(self, tasks: list[Task], tick: Tick) -> list[TaskOutput]:
-        """Return the outputs of tasks of the plan, in input order. What the tasks wrote is in the store.
-
-        Raises:
-            LakeError: The lake breaks a rule.
-            BuildError: A layer that others are made from is damaged, or the workers are gone.
-            StoreError: The store failed.
-        """
+        """Return the outputs of tasks of the plan, in input order. What the tasks wrote is in the store."""
         ...
 
     def close(self) -> None:
@@ -48,13 +42,7 @@ class Runner(Protocol):
 
 
 def run_task(context: BuildContext, task: Task, inputs: Inputs) -> TaskOutput:
-    """Execute a task from the outputs of the tasks that it needs. What it writes is in the store when this returns.
-
-    Raises:
-        LakeError, BuildError, StoreError: See `Runner.results`.
-        SpaceError: The folder of temporary files is full.
-        SqlError: The SQL is wrong.
-    """
+    """Execute a task from the outputs of the tasks that it needs. What it writes is in the store when this returns."""
     work = Work(context, task.layer, inputs)
     try:
         task.run(work, *task.arguments)
@@ -76,10 +64,6 @@ class ThreadRunner:
     """A `Runner` of the caller's thread and of others, which begin at once if the tasks read enough rows.
 
     Which thread was faster does not matter: of several errors, the first one in the order of the plan is raised.
-
-    Args:
-        context: The context of the caller's thread. The others get parts of its threads and of its memory.
-        tasks: The tasks of the plan.
     """
 
     def __init__(self, context: BuildContext, tasks: list[Task]):
@@ -120,10 +104,7 @@ class ThreadRunner:
         context.close()
 
     def _take(self, wanted: list[Task] | None = None) -> Task | None:
-        """Wait for a task that is ready. Return None after an error, and when none is left to wait for.
-
-        The thread of the caller waits for wanted tasks, the others for any.
-        """
+        """Wait for a task that is ready, the caller's thread for a wanted one. None after an error or the last one."""
         with self._changed:
             self._changed.wait_for(lambda: self._is_over(wanted) or self._ready(wanted))
             task = None if self._is_over(wanted) else self._ready(wanted)

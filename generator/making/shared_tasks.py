@@ -104,7 +104,6 @@ def _month(work: Work, days: Period, has_bulk_file: bool, bulk_days: tuple[date,
 
 
 def _add_newest(work: Work, prices: pa.Table) -> None:
-    """Write the newest row of each product per table; `prices` are those of the price guide."""
     with work.db.registered(newest_in_month_price_guide=prices):
         for table in PRICE_TABLES:
             rows = _parquet(work.db, f"from newest_in_month_{table} order by id_product")

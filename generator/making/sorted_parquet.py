@@ -22,9 +22,7 @@ RECIPE = 3  # raise it when the same rows give other bytes
 class SortedParquet:
     """A Parquet file that is written batch by batch. Few row groups are in memory at once.
 
-    Args:
-        sorted_by: The columns that have statistics.
-        repeated: The columns whose values repeat, which are stored as dictionaries. None: all.
+    The columns `sorted_by` have statistics. Those `repeated` are stored as dictionaries; None: all.
     """
 
     def __init__(

@@ -18,12 +18,7 @@ from generator.pack.writer import Inputs, Writer, compress_objects
 
 
 class Work(Writer):
-    """The one argument of every task's function, besides the arguments of the task.
-
-    Args:
-        layer: The layer whose objects or files the task writes, '' if it writes only intermediate files.
-        inputs: The outputs of the tasks that the task needs.
-    """
+    """The one argument of every task's function, besides the arguments of the task."""
 
     def __init__(self, context: BuildContext, layer: str, inputs: Inputs):
         folder = layout.layer_folder(layer, context.digests[layer]) if layer else ""

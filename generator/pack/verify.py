@@ -48,13 +48,9 @@ class VerifiedTotals(NamedTuple):
 
 
 def verify(build: Build, progress: Progress, only: Collection[str] | None = None) -> VerifiedTotals:
-    """Read every pack, file and object of a build and compare it with its recorded hash.
+    """Read every pack, file and object of a build, or of some layers, and compare it with its recorded hash.
 
-    Args:
-        only: Names of the layers to read; None for all.
-
-    Raises:
-        BuildError: Something is missing or differs. The message names the first such object and counts the others.
+    BuildError names the first one that is missing or differs, and counts the others.
     """
     layers = {name: layer for name, layer in build.layers.items() if only is None or name in only}
     broken: list[str] = []
@@ -127,7 +123,6 @@ def _broken_index(layer: Layer) -> list[str]:
 
 
 def _parts(layer: Layer) -> list[_Part]:
-    """Return the files of a layer, and its packs with their numbers."""
     index = layer.index
     return [*((layer, file, None) for file in index.files), *((layer, pack, n) for n, pack in enumerate(index.packs))]
 
@@ -188,15 +183,7 @@ def _is_good(entry: Entry, stored: bytes) -> bool:
 
 
 class Rotation:
-    """The layers that one night reads again.
-
-    Args:
-        days: Within how many days everything is read, if a night runs every day.
-
-    Attributes:
-        read: The layers that were read, by name.
-        bytes: Their size.
-    """
+    """The layers that one night reads again. Within `days` days everything is read, if a night runs every day."""
 
     def __init__(self, store: Store, days: int, clock: Clock):
         self.store, self.days, self.clock = store, days, clock
@@ -215,11 +202,7 @@ class Rotation:
         return broken
 
     def save(self, layers: Iterable[Layer], verified: Iterable[str]) -> None:
-        """Record that layers were read now: those of the rotation, and others that were verified, by name.
-
-        Args:
-            layers: All layers of the build. Others are forgotten.
-        """
+        """Record that layers of a build were read now: those of the rotation, and others that were verified."""
         now, read = timestamp(self.clock()), {*self.read, *verified}
         times = {
             layer.folder: now if layer.name in read else self._times[layer.folder]

@@ -33,12 +33,9 @@ EncodedObjects = Iterable[tuple[Key, bytes, bytes]]  # key, JSON, gzip member
 
 
 class Uploads:
-    """Threads that put immutable files into a store.
+    """Threads that put immutable files into a store. Every method may raise the StoreError of an earlier file.
 
-    Every method may raise the StoreError of an earlier file.
-
-    Args:
-        resend: Send also the files that the store has, since they may be damaged there.
+    With `resend` they also send the files that the store has, since these may be damaged.
     """
 
     def __init__(self, store: Store, resend: bool = False):
@@ -114,19 +111,13 @@ class IntermediateStore:
 
 @dataclass
 class TaskOutput:
-    """What a task has written.
+    """What a task has written."""
 
-    Attributes:
-        layer: The task's layer, or ''.
-        index_rows: The task's share of the layer's index, or None if it wrote no objects. Its packs count from 0.
-        intermediates: Files for other tasks, by what they hold.
-    """
-
-    layer: str = ""
-    index_rows: pa.Table | None = None
+    layer: str = ""  # '' if it wrote only intermediate files
+    index_rows: pa.Table | None = None  # of objects; its packs count from 0
     packs: list[LayerFile] = field(default_factory=list)
     files: list[LayerFile] = field(default_factory=list)
-    intermediates: dict[str, LayerFile] = field(default_factory=dict)
+    intermediates: dict[str, LayerFile] = field(default_factory=dict)  # by what they hold
 
 
 Inputs = dict[str, TaskOutput]  # by the name of the task
@@ -144,19 +135,13 @@ class Member(NamedTuple):
 
 @dataclass
 class Writer:
-    """Writes the packs and files of one task. Readers see nothing of it before the layer has an index.
-
-    Args:
-        layer: The name of the layer, or '' if the task writes only intermediate files.
-        folder: The folder of the layer, `layers/<name>/<digest>/`.
-        pattern: How the index turns the id of a product into a logical key, or '' if keys are text.
-    """
+    """Writes the packs and files of one task. Readers see nothing of it before the layer has an index."""
 
     uploads: Uploads
     intermediates: IntermediateStore
-    layer: str
-    folder: str
-    pattern: str = ""
+    layer: str  # '' if the task writes only intermediate files
+    folder: str  # `layers/<name>/<digest>/`
+    pattern: str = ""  # how the index turns the id of a product into a logical key, or '' if keys are text
     _rows: list[Row] = field(default_factory=list)
     _output: TaskOutput = field(default_factory=TaskOutput)
     _buffer: list[bytes] = field(default_factory=list)

@@ -35,19 +35,12 @@ _PAGE = re.compile(r"(.+)/(0|[1-9][0-9]{0,8})\.json")  # of a list
 
 
 class TreeDocument(NamedTuple):
-    """A document of a tree.
+    """A document of a tree."""
 
-    Attributes:
-        name: The path of its file in the tree.
-        key: Its logical key.
-        tag: A hash of what it is made from. The same tag means the same content; another tag may mean either.
-        bulk_file: The name of the bulk file that it is, or ''.
-    """
-
-    name: str
-    key: str
-    tag: str
-    bulk_file: str = ""
+    name: str  # the path of its file in the tree
+    key: str  # its logical key
+    tag: str  # of what it is made from: the same tag means the same content
+    bulk_file: str = ""  # its name, or ''
 
     @property
     def names_build(self) -> bool:
@@ -56,13 +49,7 @@ class TreeDocument(NamedTuple):
 
 
 class TreeBody:
-    """The content of a document. It is held in the form in which the store has it.
-
-    Attributes:
-        media_type: Its Content-Type.
-        digest: A hash of the plain content.
-        is_file: Whether it is a bulk file, which is written as it is. It is read only when it is written.
-    """
+    """The content of a document, in the form in which the store has it. A bulk file is read only when it is written."""
 
     def __init__(
         self,
@@ -146,7 +133,6 @@ class Documents:
         return None
 
     def _made(self, key: str) -> bytes | None:
-        """Return a document that no layer stores as it is, or None."""
         if (page := _PAGE.fullmatch(key)) and (pages := self._lists.get(page[1])):
             return pages.page(int(page[2])) if int(page[2]) < pages.pages else None
         if key.startswith(f"{layer_names.MARKET}/") and (group := self._build.market.documents.get(key)):

@@ -26,22 +26,13 @@ Lines = Sequence[bytes | memoryview]
 
 
 class TreeList(NamedTuple):
-    """A list.
-
-    Attributes:
-        per_page: How many rows a page has.
-        rows: How many rows the list has.
-        lines: Returns the rows from one place to another as JSON.
-        source: Returns a hash of what these rows are made from, without reading them.
-        with_key: Of a list with a sort, how many rows have its key. They come first, and the other order is their
-            reverse.
-    """
+    """A list. With a sort, the rows that have its key come first, and the other order is their reverse."""
 
     per_page: int
     rows: int
-    lines: Callable[[int, int], Lines]
-    source: Callable[[int, int], bytes]
-    with_key: int | None = None
+    lines: Callable[[int, int], Lines]  # the rows from one place to another as JSON
+    source: Callable[[int, int], bytes]  # a hash of what these are made from, without reading them
+    with_key: int | None = None  # of a list with a sort, the rows with its key
 
     @property
     def pages(self) -> int:

@@ -27,32 +27,20 @@ _FORMAT = 1
 
 
 class TreeFile(NamedTuple):
-    """A file of a tree.
+    """A file of a tree."""
 
-    Attributes:
-        size: Bytes of the file as it is stored.
-        tag: A hash of what the document is made from; it is known without reading the document.
-        digest: A hash of the content.
-    """
-
-    size: int
-    tag: str
-    digest: str
+    size: int  # as it is stored
+    tag: str  # of what the document is made from, known without reading it
+    digest: str  # of the content
 
 
 @dataclass(frozen=True)
 class TreeRecord:
-    """What an export wrote.
+    """What an export wrote."""
 
-    Attributes:
-        build: The build of the tree; while an export runs, and after it was killed, the build before.
-        files: The files by name; None for a file that an export may have been writing when it was killed.
-        plain: Whether the objects of a bucket are not compressed.
-    """
-
-    build: str | None = None
-    files: dict[str, TreeFile | None] = field(default_factory=dict)
-    plain: bool = False
+    build: str | None = None  # while an export runs, and after it was killed, the build before
+    files: dict[str, TreeFile | None] = field(default_factory=dict)  # None for one that may be half written
+    plain: bool = False  # whether the objects of a bucket are not compressed
 
     def to_bytes(self) -> bytes:
         """Return the record as it is stored, one file on each line."""
@@ -83,10 +71,6 @@ class Target:
     """A tree. It is a context in which no other export writes to it.
 
     A folder is locked. In a bucket the record is written by compare-and-swap, which notices another export.
-
-    Attributes:
-        location: As the caller named it.
-        threads: How many documents are written at the same time.
     """
 
     def __init__(self, location: str):
@@ -121,11 +105,7 @@ class Target:
             os.close(self._lock)
 
     def suffixes(self, gzip: bool) -> tuple[str, ...]:
-        """Return what is appended to the name of a document, for each of its files.
-
-        Args:
-            gzip: Whether a compressed file is wanted beside each file.
-        """
+        """Return what is appended to the name of a document, for each of its files."""
         if gzip and not self._folder:
             raise ExportError("--gzip is for folders: the objects of a bucket are compressed without it")
         return ("", GZIP_SUFFIX) if gzip else ("",)

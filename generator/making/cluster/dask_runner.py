@@ -38,14 +38,7 @@ _CONNECTION_ERRORS = (CommClosedError, CancelledError, TimeoutError, ConnectionE
 
 
 class DaskRunner:
-    """Executes the tasks of a plan on the workers of a Dask scheduler; see `generator.making.runners.Runner`.
-
-    Args:
-        context: Its lake, store and resources are those of each worker.
-
-    Raises:
-        BuildError: No scheduler answers.
-    """
+    """Executes the tasks of a plan on the workers of a Dask scheduler, as a `Runner`; BuildError if none answers."""
 
     def __init__(self, scheduler: str, context: BuildContext, plan: Plan):
         self._scheduler, self._lake = scheduler, context.lake
@@ -85,11 +78,7 @@ class DaskRunner:
         return [outputs[task.name] for task in tasks]
 
     def _completed(self, pending: set[Future[Any]]) -> Iterator[Future[Any]]:
-        """Yield futures as they end, as long as there are workers.
-
-        Raises:
-            BuildError: There was no worker for too long.
-        """
+        """Yield futures as they end. Raise BuildError if there was no worker for too long."""
         while pending:
             try:
                 with self._client.as_current():
@@ -101,11 +90,7 @@ class DaskRunner:
             yield from done
 
     def _wait_for_workers(self) -> None:
-        """Say that there is no worker, if so. One that was lost counts until the scheduler misses it.
-
-        Raises:
-            BuildError: There was none for too long.
-        """
+        """Say that there is no worker, if so. One that was lost counts until the scheduler misses it."""
         if self._client.nthreads():
             self._alone_since = None
             return
@@ -128,7 +113,6 @@ class DaskRunner:
 
     @contextmanager
     def _one_line_errors(self) -> Iterator[None]:
-        """Raise BuildError, in one line, for the errors of the cluster."""
         again = "nothing was published; run the build again, it continues with the layers that are done"
         try:
             yield

@@ -36,22 +36,15 @@ def versions() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Job:
-    """The values that all tasks of a run share.
+    """The values that all tasks of a run share."""
 
-    Attributes:
-        run: Random text, another one for each run.
-        resources: What each task may use.
-        resend: Upload also the files that the store has.
-        digests: The digest of each layer of the build, by name.
-    """
-
-    run: str
+    run: str  # random text
     build: str
     lake: Lake
     store: str
-    resources: Resources
-    resend: bool
-    digests: dict[str, str]
+    resources: Resources  # of each task
+    resend: bool  # upload also the files that the store has
+    digests: dict[str, str]  # of each layer of the build, by name
     versions: dict[str, str] = field(default_factory=versions)
 
     @property
@@ -70,14 +63,7 @@ _contexts: dict[str, BuildContext] = {}  # by run; at most that of the current r
 
 
 def run_on_worker(job: Job, task: Task, *inputs: TaskOutput | GeneratorError) -> TaskOutput | GeneratorError:
-    """Execute a task.
-
-    Returns:
-        The output; or an error that would occur again, as a value so that Dask does not retry the task.
-
-    Raises:
-        StoreError, OSError: The store failed. A retry may succeed.
-    """
+    """Execute a task. An error that would occur again is returned, so that Dask does not retry; others are raised."""
     outputs = []
     for output in inputs:
         if isinstance(output, GeneratorError):
@@ -113,7 +99,6 @@ def _close() -> None:
 
 
 def _check_machine(job: Job, store: Store) -> None:
-    """Raise BuildError if this machine lacks what the client has."""
     here = f"worker {socket.gethostname()} (process {os.getpid()})"
     has = versions()
     for name, wanted in job.versions.items():

@@ -17,11 +17,7 @@ from generator.making.periods import closed_periods
 
 
 def define_layers(context: BuildContext) -> list[BuildLayer]:
-    """Return the layers of a build of the context's lake, in the order in which they are made.
-
-    Raises:
-        LakeError: The products break a rule, or a file of prices cannot be read.
-    """
+    """Return the layers of a build of the context's lake, in the order in which they are made."""
     lake = context.lake
     catalogue, watchlist = catalogue_layer(lake), watchlist_layer(lake)
     named = NamedProducts(context)

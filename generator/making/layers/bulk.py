@@ -170,10 +170,7 @@ def _bulk_market(work: Work, market: tuple[str, ...]) -> None:
 
 
 def _market_in_order(db: Database, days: pa.Table) -> pa.Table:
-    """Return the rows of the bulk file.
-
-    The days of a group in a layer lie side by side and ascend, so only these runs are sorted, which are few.
-    """
+    """Return the rows of the bulk file. Only the runs of days of a group are sorted: they ascend, and are few."""
     firsts = _firsts(days)
     numbered = days.select(_MARKET_GROUP).take(pa.array(firsts)).append_column("run", pa.array(np.arange(len(firsts))))
     with db.registered(market_runs=numbered):

@@ -73,10 +73,7 @@ def market_layers(context: BuildContext, named: NamedProducts) -> list[BuildLaye
 def _members(
     named: NamedProducts, layer: str, months: dict[Period, list[str]], groups: Callable[[], MarketGroups]
 ) -> str:
-    """Return a hash of the groups of the singles that the price tables name in some months.
-
-    If nothing changed, the record of the live build has it already.
-    """
+    """Return a hash of the groups of the singles that the price tables name in some months, perhaps a recorded one."""
     recorded = named.recorded(layer, MEMBERS)
     if recorded and all(named.unchanged(month, prices) for month, prices in months.items()):
         return recorded
@@ -139,7 +136,6 @@ def _open_tasks(plan: Plan, month: Period, before: tuple[str, ...]) -> Iterator[
 
 
 def _closed_year(work: Work, year: str, months: tuple[str, ...], before: tuple[str, ...]) -> None:
-    """Write the layer of a closed year from the bulk files of its months."""
     chain = open_chain(work, before)
     guides = (work.file(layer_names.bulk_layer(month), f"{GUIDE}-{month}") for month in months)
     days = _write_points(work, year, [chain.add(_market_guide(work, [guide])) for guide in guides])

@@ -49,7 +49,6 @@ def _bulk_layer(
     sorted_by: Mapping[str, tuple[str, ...]],
     after: Sequence[BuildLayer] = (),
 ) -> BuildLayer:
-    """Define the layer of some bulk tables, from the views `bulk_<table>`; see `Work.bulk_tables`."""
     name, write = layer_names.bulk_layer(part), partial(Work.bulk_tables, sorted_by=sorted_by)
     return small_layer(lake, name, write, reads, (f"views/bulk_{part}",), after=after, constants=CONSTANTS)
 
@@ -68,13 +67,11 @@ def _games(work: Work) -> None:
 
 
 def _names(work: Work) -> None:
-    """Write the names of all products, and those of each game."""
     rows = work.db.rows("select game_folded, names from names order by game_folded nulls first")
     work.objects((layout.names_key(game), names.encode()) for game, names in rows)
 
 
 def _fingerprints(work: Work) -> None:
-    """Write the index of reference images as one object."""
     entries = work.db.table("select json || ',\n' as line from fingerprint_entries order by key")
     recipe = work.lake.recipe or _NO_FINGERPRINTS
     head = {"version": recipe["version"], "count": len(entries), "image_url": recipe["image_url"]}
