@@ -30,10 +30,7 @@ class Gap(NamedTuple):
 
 def find_gaps(lake: LakeWriter, *, numbers_from_names: bool = False) -> list[Gap]:
     """Return what a lake lacks for an API that looks complete."""
-    products, expansions = (
-        lake.read_all("products"),
-        lake.read_all("expansions"),
-    )
+    products, expansions = lake.read_all("products"), lake.read_all("expansions")
     [counts] = select("missing", products=products, expansions=expansions).to_pylist()
     return [
         *_names(counts, products),

@@ -74,7 +74,7 @@ def _set_codes(context: BuildContext) -> bytes:
 
 
 def _week(build: OpenBuild) -> bytes:
-    """Return how each price changed over 7 days, with the build's id, which has to be that of a list. Parsing takes long."""
+    """Return how each price changed over 7 days, unparsed, with the id of the build, which has to be that of a list."""
     changes = build.layers[layer_names.MOVERS].file(WEEK).read_bytes().replace(b" ", b"")
     return b'{"build":' + json.dumps(build.id).encode() + b"," + changes.removeprefix(b"{")
 
