@@ -12,7 +12,7 @@ from edge_auth.builds.bodies import Body, MadeBody, matches_tag
 from edge_auth.builds.bulk import LIVE_CATALOGUE
 from edge_auth.errors import NotFound, PreconditionFailed, RangeNotSatisfiable
 from edge_auth.live import keys
-from edge_auth.live.bulk_files import MAX_READ_BYTES, Span
+from edge_auth.live.bulk_files import MAX_READ_BYTES
 from edge_auth.live.counter import PER_KEY_FOR_FILES
 from edge_auth.live.open_build import OpenBuild
 
@@ -60,19 +60,19 @@ def get_bulk_file(name: str, query: Query) -> Response:
     if matches_tag(request.environ.get("HTTP_IF_NONE_MATCH", ""), tag):
         return Answer(304, fields)
     part = _requested_span(request, tag, file.size)
-    span = part or Span(0, file.size)
-    fields |= {"Content-Type": file.media_type, "Content-Length": str(span.end - span.start)}
+    span = part or range(file.size)
+    fields |= {"Content-Type": file.media_type, "Content-Length": str(len(span))}
     if part is not None:
-        fields["Content-Range"] = f"bytes {part.start}-{part.end - 1}/{file.size}"
+        fields["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{file.size}"
     status = 200 if part is None else 206
     if request.method == "HEAD":
         return Answer(status, fields)
-    if span.end - span.start <= MAX_READ_BYTES:
+    if len(span) <= MAX_READ_BYTES:
         return Answer(status, fields, service.files.read(file, span))
     return Answer(status, fields, chunks=service.files.stream(file, span, holder(request, service)))
 
 
-def _requested_span(request: ApiRequest, tag: str, size: int) -> Span | None:
+def _requested_span(request: ApiRequest, tag: str, size: int) -> range | None:
     """Return the range that a request names, or None for the whole file."""
     text, quoted = request.environ.get("HTTP_RANGE"), f'"{tag}"'
     if text is None or request.method == "HEAD" or request.environ.get("HTTP_IF_RANGE", quoted) != quoted:
@@ -83,11 +83,11 @@ def _requested_span(request: ApiRequest, tag: str, size: int) -> Span | None:
     # Python refuses to read very long numbers; no file has a position of more digits.
     first, last = (int(digits.lstrip("0")[:_MAX_DIGITS] or 0) if digits else None for digits in found.groups())
     if first is None:
-        span = Span(max(0, size - (last or 0)), size)
+        span = range(max(0, size - (last or 0)), size)
     elif last is not None and last < first:
         return None
     else:
-        span = Span(first, size if last is None else min(last + 1, size))
+        span = range(first, size if last is None else min(last + 1, size))
     if span.start >= size:
         raise RangeNotSatisfiable(f"the file has {size} bytes", Content_Range=f"bytes */{size}")
     return span

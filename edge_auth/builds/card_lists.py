@@ -21,7 +21,6 @@ MATCH_BY = (
 )
 BLANK = "\u0301"  # the key of a text that is empty after folding: no folded text has a combining mark
 _GUIDE_PRICE = "that price of the price guide"
-_MARKET_PRICE = "the market price: the trend, else that of foils"
 
 
 class Sort(NamedTuple):
@@ -39,7 +38,7 @@ SORTS = {
     "low": Sort("Lowest price", _GUIDE_PRICE, price=True),
     "avg": Sort("Average price", _GUIDE_PRICE, price=True),
     "filtered": Sort("Cheapest offer", "the lowest price under the seller filter", price=True),
-    "market": Sort("Market price", _MARKET_PRICE, price=True),
+    "market": Sort("Market price", "the market price: the trend, else that of foils", price=True),
     "name": Sort("Name", "the folded name", ascending=True),
     "number": Sort("Collector number", "the collector number, digits as numbers", ascending=True),
     "newest": Sort("Newest", "when the marketplace added the product"),

@@ -82,11 +82,9 @@ class Catalogue:
         ids, single, set: One value per product, by ordinal.
         texts: By text filter.
         order, rank: One uint32 array per sort.
-        cents: One int64 array per sort by a price: the prices in the sort's default order, highest first, for the
-            products that have one.
+        cents: One int64 array per sort by a price, highest first, of the products that have one.
         full_name, base_name: The rows of each product's names in `names`, by ordinal.
         set_ids, set_names, set_games: One value per known expansion.
-        spellings: By text filter, the spelling of each key.
     """
 
     def __init__(self, layer: Layer, lines: Layer):

@@ -44,11 +44,6 @@ def days_layer(year: str) -> str:
     return f"{DAYS}-{year}"
 
 
-def counts_in_id(layer: str) -> bool:
-    """Return whether a layer makes builds different. A list of files says nothing that other layers do not."""
-    return not layer.startswith(days_layer(""))
-
-
 def bulk_layer(part: str) -> str:
     """Return the name of a layer with bulk files; `part` is a month, a day, or the name of a kind of table."""
     return f"{BULK}-{part}"

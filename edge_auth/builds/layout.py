@@ -95,7 +95,9 @@ NO_BUILD_ID = "0000-00-00-000000000000"
 
 def build_id(as_of: str, digests: dict[str, str]) -> str:
     """Return the id of a build, the same on every machine: its as-of day and a hash of its layers' digests."""
-    listed = json.dumps([as_of, sorted(item for item in digests.items() if layer_names.counts_in_id(item[0]))])
+    # The lists of day files say nothing that other layers do not.
+    counted = sorted(item for item in digests.items() if not item[0].startswith(layer_names.days_layer("")))
+    listed = json.dumps([as_of, counted])
     return f"{as_of}-{hashlib.sha256(listed.encode()).hexdigest()[:12]}"
 
 

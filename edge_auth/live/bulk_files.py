@@ -38,13 +38,6 @@ _S3_READ_BYTES = 2 << 20  # each read is a request
 _LISTED_SECONDS = 2.0  # how long a listing of the builds is used
 
 
-class Span(NamedTuple):
-    """The bytes of a file from `start` to before `end`."""
-
-    start: int
-    end: int
-
-
 class Holder(NamedTuple):
     """Who downloads: the id of a key, None for a guest, and the address of the client."""
 
@@ -79,11 +72,11 @@ class StoredBulkFiles:
             raise NotFound("no build that is kept here has this file: /api/v1/bulk lists the files of the live build")
         return file
 
-    def read(self, file: BulkFile, span: Span) -> bytes:
+    def read(self, file: BulkFile, span: range) -> bytes:
         self._require_whole(file)
-        return self._store.get(file.object, span.start, span.end - span.start)
+        return self._store.get(file.object, span.start, len(span))
 
-    def stream(self, file: BulkFile, span: Span, holder: Holder) -> Iterator[bytes]:
+    def stream(self, file: BulkFile, span: range, holder: Holder) -> Iterator[bytes]:
         """Return the chunks of a part of a file. They end early if the store fails."""
         self._require_whole(file)
         path = self._store.local_path(file.object)
@@ -92,7 +85,7 @@ class StoredBulkFiles:
         return self._begun(holder, lambda held: _chunks_of_file(path, span, held))
 
     def stream_local(self, path: Path, size: int, holder: Holder) -> Iterator[bytes]:
-        return self._begun(holder, lambda held: _chunks_of_file(path, Span(0, size), held))
+        return self._begun(holder, lambda held: _chunks_of_file(path, range(size), held))
 
     def stream_bytes(self, data: bytes, holder: Holder) -> Iterator[bytes]:
         """Return the chunks of a large body. The server holds some of them for a client that does not read, not all."""
@@ -152,14 +145,14 @@ def _refusal(why: str) -> RateLimited:
     return RateLimited(f"{why} at the same time: wait {_RETRY_SECONDS} seconds", Retry_After=str(_RETRY_SECONDS))
 
 
-def _chunks_of_file(path: Path, span: Span, held: ExitStack) -> Iterator[bytes]:
+def _chunks_of_file(path: Path, span: range, held: ExitStack) -> Iterator[bytes]:
     """Open a local file, which then outlives a prune. Return the chunks of a part."""
     try:
         file = held.enter_context(path.open("rb", buffering=0))
     except OSError as error:
         raise MissingObject(f"{path}: {error.strerror}") from error
     file.seek(span.start)
-    return _read(file, span.end - span.start)
+    return _read(file, len(span))
 
 
 def _read(file: FileIO, size: int) -> Iterator[bytes]:
@@ -171,10 +164,10 @@ def _read(file: FileIO, size: int) -> Iterator[bytes]:
         yield chunk
 
 
-def _chunks_of_object(store: Store, name: str, span: Span) -> Iterator[bytes]:
+def _chunks_of_object(store: Store, name: str, span: range) -> Iterator[bytes]:
     """Make the first read of an object across a network, which may fail. Return the chunks of a part."""
-    starts = range(span.start, span.end, _S3_READ_BYTES)
-    pieces = (store.get(name, start, min(_S3_READ_BYTES, span.end - start)) for start in starts)
+    starts = range(span.start, span.stop, _S3_READ_BYTES)
+    pieces = (store.get(name, start, min(_S3_READ_BYTES, span.stop - start)) for start in starts)
     return chain.from_iterable(map(_cut, chain([next(pieces)], pieces)))
 
 

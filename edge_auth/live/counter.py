@@ -69,7 +69,6 @@ class Counter(Protocol):
 
     def hit(self, name: str, limit: int, now: float) -> Usage:
         """Count a request at `now` (Unix time) unless it is over the limit. Never raises."""
-        ...
 
 
 class KeyWindow(NamedTuple):
