@@ -15,8 +15,6 @@ from generator.threads import ONE_THREAD
 
 @dataclass(frozen=True)
 class LayerReason:
-    """Whether a layer would be made, and the reason."""
-
     layer: str
     digest: str
     make: bool
@@ -55,7 +53,6 @@ def _reason(spec: BuildLayer, base_layer: LayerRecord | None, base: str | None, 
 
 
 def _difference(spec: BuildLayer, base_layer: LayerRecord | None, base: str | None) -> str | None:
-    """Return how a layer's inputs differ from those of the same layer of another build, None if they are the same."""
     if base is None:
         return "this is the first build"
     if base_layer is None:

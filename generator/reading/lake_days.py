@@ -22,12 +22,9 @@ READ, NEW = "read", "new"
 
 @dataclass(frozen=True)
 class DayFile:
-    """A file of a daily table.
+    """A file of a daily table; its verdict is `held`, `accepted` or `dropped`, or else READ by the live build, or NEW.
 
-    Attributes:
-        source: The name of the file without suffix: `cardmarket` and `monitor` are of imports.
-        imported: When the file was written.
-        verdict: `held`, `accepted` or `dropped` (`releases.quarantine`); else READ by the live build, or NEW.
+    Its source is its name without suffix: `cardmarket` and `monitor` are of imports.
     """
 
     table: str

@@ -16,9 +16,7 @@ _GUIDE = "price_guide"
 class OutlyingDay:
     """A day on which half of the prices of a game or set are so many times those of the days around it.
 
-    Attributes:
-        columns: The columns of the price guide, with the middle ratio to the day before.
-        prices: The most prices that were compared in one of them.
+    `columns` has the middle ratios to the day before, `prices` the most that were compared in one of them.
     """
 
     day: str
@@ -39,12 +37,11 @@ class OutlyingDay:
 
 def outlying_days(build: Build) -> list[OutlyingDay]:
     """Return the outlying days of a build, oldest first. A game hides its sets of the same day."""
-    files = list(_history_files(build))
-    if not files:
+    listed = ", ".join(map(sql_literal, _history_files(build)))
+    if not listed:
         return []
     with prices_database(build, USUAL) as db:
         db.set(enough_prices=settings.ENOUGH_PRICES)
-        listed = ", ".join(map(sql_literal, files))
         db.connection.execute(f"create view guide_history as from read_parquet([{listed}])")
         db.run("report/outlying_days")
         rows = db.table("from outlying_days").to_pylist()

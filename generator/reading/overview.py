@@ -29,11 +29,7 @@ _MAX_REASON = 300  # characters
 
 @dataclass(frozen=True)
 class LastNight:
-    """The newest night of a store, if it did not publish.
-
-    Attributes:
-        sentences: What clients see, why, what is held and the next step, each a sentence.
-    """
+    """The newest night of a store, if it did not publish: what clients see, why, what is held and the next step."""
 
     run: str
     outcome: str
@@ -46,8 +42,7 @@ def last_failed_night(store: Store) -> LastNight | None:
     night = newest_report(store)
     if night is None or night["outcome"] in (PUBLISHED, UNCHANGED):
         return None
-    sentences = list(_sentences(store, night))
-    return LastNight(night["run"], night["outcome"], night.get("build"), sentences)
+    return LastNight(night["run"], night["outcome"], night.get("build"), list(_sentences(store, night)))
 
 
 def _sentences(store: Store, night: dict[str, Any]) -> Iterator[str]:
@@ -102,7 +97,6 @@ class BuildRow:
 
     Attributes:
         made: When its record was written.
-        gates: Its gate results in a few words.
         state: LIVE, PREVIOUS (it was live before), REFUSED by a gate, FAILED or ''.
         held: Which games' prices it lacks because they are held.
     """
@@ -173,7 +167,6 @@ def _row(store: Store, record: BuildRecord, written: datetime, now: datetime, st
 
 
 def _gates(judgement: dict[str, Any] | None) -> str:
-    """Return the gate results in a few words."""
     if judgement is None:
         return "-"
     verdicts = judgement["verdicts"]

@@ -1,6 +1,7 @@
 """Lays out bar charts, which the macro `plot_svg` of the templates draws as SVG."""
 
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,11 +13,9 @@ _MAX_TICKS, _MAX_BAR_WIDTH, _MIN_LABEL_WIDTH = 4, 48.0, 18
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar of a plot.
+    """A bar of a plot with its tooltip.
 
     Attributes:
-        count: The height of the bar.
-        title: The tooltip.
         edge_label: The label on the axis between this bar and the one before. The first bar's is not shown.
         label: The label below the bar.
         color: `up`, `down` or `plain`.
@@ -48,7 +47,6 @@ class Plot:
     Attributes:
         label: The text for screen readers.
         view: The value of the page's filter that shows this plot; None if the plot is always shown.
-        placeholder: The text of a plot without bars.
         x_ticks, y_ticks: The marks of an axis: position and label.
     """
 
@@ -69,27 +67,20 @@ def plot(
     highest = max((bar.count for bar in bars), default=0)
     if not highest:
         return Plot(label, x_axis, y_axis, view, placeholder)
-    step = next(step for step in _steps() if step * _MAX_TICKS >= highest)
+    steps = (step * 10**power for power in itertools.count() for step in (1, 2, 5))
+    step = next(step for step in steps if step * _MAX_TICKS >= highest)
     top, width = step * -(-highest // step), (WIDTH - LEFT - RIGHT) / len(bars)
     rectangles = [_rectangle(bar, LEFT + width * place, width, top) for place, bar in enumerate(bars)]
     x_ticks = [(LEFT + width * place, bar.edge_label) for place, bar in enumerate(bars) if place]
     x_ticks += [(LEFT + width * (place + 0.5), bar.label) for place, bar in enumerate(bars)]
-    y_ticks = [(_y(at, top), short_count(at) or "0") for at in range(0, top + 1, step)]
+    y_ticks = [(_y(at, top), _short_count(at) or "0") for at in range(0, top + 1, step)]
     shown = [(round(at, 2), text) for at, text in x_ticks if text]
     return Plot(label, x_axis, y_axis, view, placeholder, rectangles, shown, y_ticks)
 
 
-def _steps() -> Iterator[int]:
-    """Yield 1, 2, 5, 10, 20, 50 …"""
-    power = 1
-    while True:
-        yield from (power, 2 * power, 5 * power)
-        power *= 10
-
-
 def _rectangle(bar: Bar, x: float, width: float, top: int) -> Rectangle:
     y, gap = _y(bar.count, top), max(min(2.0, width / 5), width - _MAX_BAR_WIDTH)
-    label = short_count(bar.count) if width > _MIN_LABEL_WIDTH else ""
+    label = _short_count(bar.count) if width > _MIN_LABEL_WIDTH else ""
     left, across, down = (round(at, 2) for at in (x + gap / 2, width - gap, HEIGHT - BOTTOM - y))
     return Rectangle(left, y, across, down, bar.color, label, bar.title)
 
@@ -98,7 +89,7 @@ def _y(count: int, top: int) -> float:
     return round(TOP + (HEIGHT - TOP - BOTTOM) * (1 - count / top), 2)
 
 
-def short_count(count: int) -> str:
+def _short_count(count: int) -> str:
     """Format a count for a narrow place, such as 1.2k; '' for 0."""
     if count < 1000:
         return str(count) if count else ""

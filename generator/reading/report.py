@@ -55,9 +55,8 @@ from generator.terminal import Progress
 from generator.threads import Resources
 
 DIFF_ROWS = 50  # of each list of the diff
-MAX_HISTORY_BUILDS = 30
-# How many run reports are searched for the builds of the history.
-MAX_RUN_REPORTS = 100
+_MAX_HISTORY_BUILDS = 30
+_MAX_RUN_REPORTS = 100  # that are searched for the builds of the history
 _VIEWS = ("coverage", "distribution", "ages", "game_columns")
 _FRESH_DAYS = 2  # bars of older rows have the warning color
 _MAX_DAY_LABELS = 7
@@ -67,12 +66,9 @@ _Stored = dict[str, Any]
 
 @dataclass(frozen=True)
 class BuildReport:
-    """The content of the report of a build.
+    """The content of the report of a build: `night` is the last one that made it, `warnings` have titles and sentences.
 
-    Attributes:
-        night: The run and the outcome of the last night that made the build, or ''.
-        warnings: What is wrong: a title and sentences for each.
-        tiles: The figures at the head of the page.
+    `tiles` are the figures at the head of the page.
     """
 
     build: str
@@ -93,11 +89,7 @@ def write_pages(
     resources: Resources,
     progress: Progress,
 ) -> str:
-    """Write the pages of a run and return their folder in the store.
-
-    Args:
-        comparison: That of the run's gates, perhaps of other builds.
-    """
+    """Write the pages of a run and return their folder in the store; the `comparison` may be of other builds."""
     new = open_build(store, report.build or "")
     if report.live_before:
         with ExitStack() as stack:
@@ -122,11 +114,7 @@ def diff_page(
 
 
 def as_html(report: BuildReport, diff_url: str | None = None) -> str:
-    """Return the page.
-
-    Args:
-        diff_url: Relative URL of the page that shows what the build changed, to link to.
-    """
+    """Return the page, with a link to the page of what the build changed."""
     return render("report", report=report, diff_page=diff_url)
 
 
@@ -144,14 +132,14 @@ def summarize_build(store: Store, build: Build, clock: Clock, resources: Resourc
         f"night {night['run']}: {night['outcome']}" if night else "",
         list(_warnings(store, build, night, judgement)),
         _tiles(build.record, judgement),
-        list(_groups(build, clock(), prices, judgement, nights, records)),
+        list(_groups(build, clock(), prices, judgement, night, nights, records)),
         build.record["versions"],
     )
 
 
 def _nights(store: Store, build: Build) -> list[_Stored]:
     """Return the reports of nights that made a build up to this one's as-of day, newest first."""
-    newest = itertools.islice(read_reports(store), MAX_RUN_REPORTS)
+    newest = itertools.islice(read_reports(store), _MAX_RUN_REPORTS)
     with_build = (report for report in newest if report.get("build") and report.get("record"))
     return [report for report in with_build if report["record"]["as_of"] <= build.as_of.isoformat()]
 
@@ -160,7 +148,7 @@ def _records(store: Store, build: Build) -> dict[str, BuildRecord]:
     """Return the records of the newest builds up to this one's as-of day, by id."""
     ids = layout.build_ids(store.list(layout.BUILDS))
     records = {}
-    for id_ in sorted(id_ for id_ in ids if layout.day_of(id_) <= build.as_of.isoformat())[-MAX_HISTORY_BUILDS:]:
+    for id_ in sorted(id_ for id_ in ids if layout.day_of(id_) <= build.as_of.isoformat())[-_MAX_HISTORY_BUILDS:]:
         with suppress(UnknownBuild, DamagedObject):  # pruned meanwhile, or damaged, which the doctor says
             records[id_] = open_build(store, id_).record
     return records
@@ -195,6 +183,7 @@ def _groups(
     moment: datetime,
     prices: Mapping[str, list[Record]],
     judgement: _Stored | None,
+    night: _Stored | None,
     nights: list[_Stored],
     records: dict[str, BuildRecord],
 ) -> Iterator[PageGroup]:
@@ -206,7 +195,6 @@ def _groups(
     indexes = [_indexes_table(judgement)] if judgement else []
     yield PageGroup("Products and coverage of prices", some([*of_games, *indexes]))
     yield PageGroup("Prices", figures=[_prices_figure(price, prices["distribution"]) for price in PRICES])
-    night = next((report for report in nights if report["build"] == build.id), None)
     gates = [gates_table(judgement)] if judgement else []
     steps = [_steps_table(night)] if night else []
     seconds = _layer_seconds(record, nights, records | {build.id: record})
@@ -276,7 +264,7 @@ def _history(nights: list[_Stored], records: dict[str, BuildRecord]) -> list[Rec
     for night in reversed(nights):
         if night["outcome"] != UNCHANGED or night["build"] not in rows:
             rows[night["build"]] = _history_row(night["build"], night["record"], night)
-    return sorted(rows.values(), key=lambda row: (row["as_of"], row["run"], row["build"]))[-MAX_HISTORY_BUILDS:]
+    return sorted(rows.values(), key=lambda row: (row["as_of"], row["run"], row["build"]))[-_MAX_HISTORY_BUILDS:]
 
 
 def _history_row(id_: str, record: BuildRecord, night: _Stored) -> Record:
@@ -306,30 +294,28 @@ def _history_table(history: list[Record]) -> Table:
 
 
 def _prices_figure(price: str, distribution: list[Record]) -> Chart:
-    rows = [row for row in distribution if row["price"] == price]
-    kinds = dict.fromkeys(row["kind"] for row in rows)
-    return Chart(
-        PRICES[price], [_prices_plot(price, kind, [row for row in rows if row["kind"] == kind]) for kind in kinds]
-    )
+    kinds: dict[str, list[Record]] = {}
+    for row in distribution:
+        if row["price"] == price:
+            kinds.setdefault(row["kind"], []).append(row)
+    return Chart(PRICES[price], [_prices_plot(price, kind, rows) for kind, rows in kinds.items()])
 
 
 def _prices_plot(price: str, kind: str, rows: list[Record]) -> Plot:
     products = sum(row["products"] for row in rows)
-    bars = [Bar(row["products"], f"{_band(row)}: {row['products']:,}", edge_label=f"{row['low']:g}") for row in rows]
+    bars = []
+    for row in rows:
+        band = f"{row['low']:g} euros and above" if row["high"] is None else f"{row['low']:g} to {row['high']:g} euros"
+        bars.append(Bar(row["products"], f"{band}: {row['products']:,}", edge_label=f"{row['low']:g}"))
     label = f"{products:,} prices {price} ({kind}), by euros"
     return plot(label, bars, x_axis="euros", y_axis="products", view=kind, placeholder="No product has this price.")
-
-
-def _band(row: Record) -> str:
-    return f"{row['low']:g} euros and above" if row["high"] is None else f"{row['low']:g} to {row['high']:g} euros"
 
 
 def _ages_figure(source: str, rows: list[Record]) -> Chart:
     bars = [_age_bar(row) for row in rows if row["source"] == source]
     label = f"Products by the days between the newest row of {source} and the as-of day"
-    shown = plot(
-        label, bars, x_axis="days before the as-of day", y_axis="products", placeholder="There are no products."
-    )
+    axes, none = {"x_axis": "days before the as-of day", "y_axis": "products"}, "There are no products."
+    shown = plot(label, bars, **axes, placeholder=none)
     return Chart(f"{SOURCE_TITLES[source]}: products by the days from their newest row to the as-of day", [shown])
 
 
@@ -344,10 +330,8 @@ def _age_bar(row: Record) -> Bar:
 
 def _products_figure(history: list[Record]) -> Chart:
     bars = [
-        Bar(
-            row["products"], f"{row['build']}: {row['products']:,} products", label=_day_label(place, len(history), row)
-        )
-        for place, row in enumerate(history)
+        Bar(row["products"], f"{row['build']}: {row['products']:,} products", label=label)
+        for row, label in _day_labels(history)
     ]
     label, none = "Products of each build of the history", "No build has products."
     return Chart("Products, build by build", [plot(label, bars, y_axis="products", placeholder=none)])
@@ -356,14 +340,16 @@ def _products_figure(history: list[Record]) -> Chart:
 def _seconds_figure(history: list[Record]) -> Chart:
     nights = [row for row in history if row["seconds"] is not None]
     bars = [
-        Bar(round(row["seconds"]), f"{row['run']}: {row['seconds']:,.1f} s", label=_day_label(place, len(nights), row))
-        for place, row in enumerate(nights)
+        Bar(round(row["seconds"]), f"{row['run']}: {row['seconds']:,.1f} s", label=label)
+        for row, label in _day_labels(nights)
     ]
     none = "No night took a second or more."
     shown = plot("Seconds of each night", bars, y_axis="seconds", placeholder=none)
     return Chart("Seconds, night by night", [shown])
 
 
-def _day_label(place: int, bars: int, row: Record) -> str:
-    """Return month and day for some of the bars, so that the labels do not touch."""
-    return row["as_of"][5:] if (bars - 1 - place) % max(1, -(-bars // _MAX_DAY_LABELS)) == 0 else ""
+def _day_labels(rows: list[Record]) -> Iterator[tuple[Record, str]]:
+    """Yield the rows with month and day for some of them, so that the labels do not touch."""
+    every = max(1, -(-len(rows) // _MAX_DAY_LABELS))
+    for place, row in enumerate(rows, 1):
+        yield row, "" if (len(rows) - place) % every else row["as_of"][5:]

@@ -12,13 +12,11 @@ Record = Mapping[str, Any]
 
 
 class Cell(NamedTuple):
-    """A cell of a table.
+    """A cell of a table; `bad` is its small text, or else its text.
 
     Attributes:
-        small: More about the text, in smaller letters.
         css: The class: `what` for names, `n` for numbers.
         value: The number that the column is sorted by; None for a number that is absent.
-        bad: Whether the small text, or else the text, tells of something bad.
     """
 
     text: str
@@ -102,14 +100,13 @@ def part(many: int, whole: int, *, bad: bool = False) -> Cell:
     return Cell(f"{shown:.1f} %" if shown not in (0, 100) else f"{shown:.0f} %", "", "n", many / whole, bad)
 
 
-def count(name: str) -> Column:
-    """Return the column of a count."""
-    return name.replace("_", " ").capitalize(), lambda record: number(record[name])
-
-
 def counts(*names: str) -> list[Column]:
     """Return the columns of some counts."""
-    return [count(name) for name in names]
+
+    def count(name: str) -> Column:
+        return name.replace("_", " ").capitalize(), lambda record: number(record[name])
+
+    return list(map(count, names))
 
 
 def euros(head: str, name: str) -> Column:

@@ -16,8 +16,6 @@ from generator.clock import Clock
 from generator.database import Database, query_fault
 from generator.errors import GeneratorError
 
-_PACKED = ".gz"
-
 
 @dataclass(frozen=True)
 class KeyUsage:
@@ -25,8 +23,8 @@ class KeyUsage:
 
     Attributes:
         keys: Rows of day (UTC), key (its id, or None for requests without a valid key), requests, refused (with a
-            status of 400 to 499) and bytes (of bodies), by day and key.
-        other_lines: Rows of file and lines: how many lines were cut off, or are of other programs.
+            status of 400 to 499) and bytes (of bodies).
+        other_lines: How many lines of each file were cut off, or are of other programs.
     """
 
     keys: list[dict[str, Any]]
@@ -34,12 +32,7 @@ class KeyUsage:
 
 
 def read_usage(locations: Iterable[str], days: int | None, clock: Clock) -> KeyUsage:
-    """Count what logs say.
-
-    Args:
-        locations: Folders, `s3://` prefixes, or single files. A file that several of them hold counts once.
-        days: How many days to count, today included. None: all.
-    """
+    """Count what logs say of this many days, today included; a file that several locations hold counts once."""
     with closing(Database()) as database:
         names = {path: name for location in locations for path, name in _files(location, database.scratch)}
         database.set(log_files=sorted(names))
@@ -64,7 +57,7 @@ def _files(location: str, scratch: Path) -> Iterator[tuple[str, str]]:
             (store.local_path(name) or _copy(store, name, scratch), f"{store.location}/{name}")
             for name in sorted(names)
             # While a file is packed, both are there, and the packed one is not complete.
-            if not (name.endswith(_PACKED) and name.removesuffix(_PACKED) in names)
+            if not (name.endswith(".gz") and name.removesuffix(".gz") in names)
         ]
     if not paths:
         raise GeneratorError(

@@ -54,9 +54,6 @@ class DiffReport:
     Attributes:
         names: What tells the builds apart: their days, or the ids of two builds of one day.
         same: Whether the builds have the same objects, and so the same values.
-        night: The figures beside those of earlier nights.
-        head: The tables at the head of the page.
-        groups: The rest, in the order of the page.
     """
 
     ids: list[str]
@@ -74,16 +71,13 @@ class DiffReport:
 
 
 def make_report(diff: Diff, top: int, figures: Figures | None = None) -> DiffReport:
-    """Return the counts of a diff and the first `top` rows of each list.
-
-    Args:
-        figures: The figures of the night, if its gates have counted them.
-    """
+    """Return the counts of a diff, those `figures` that the gates had, and the first `top` rows of each list."""
     builds, views = [diff.old, diff.new], _Views(diff, top)
     layers, resources, night = diff.layers(), diff.resources(), _night_comparison(diff, figures)
     fields = views.all("field_counts")
     daily = [row for row in fields if _DAILY.match(f"{row['resource']} {row['field']}")]
-    large = sorted((row for row in fields if row not in daily), key=_differing_items, reverse=True)
+    large = [row for row in fields if row not in daily]
+    large.sort(key=lambda row: int(row["changed"] + row["appeared"] + row["went"]), reverse=True)
     days = [build.as_of.isoformat() for build in builds]
     groups = [
         PageGroup("Prices", figures=_figures(views)),
@@ -103,11 +97,7 @@ def make_report(diff: Diff, top: int, figures: Figures | None = None) -> DiffRep
 
 
 def as_html(report: DiffReport, build_report: str | None = None) -> str:
-    """Return the page.
-
-    Args:
-        build_report: Relative URL of the newer build's report, to link to.
-    """
+    """Return the page, with a link to the newer build's report."""
     return render("diff", report=report, build_report=build_report)
 
 
@@ -129,13 +119,10 @@ def as_text(report: DiffReport) -> Iterator[str]:
 
 
 class _Views:
-    """Reads rows of the views of a diff."""
-
     def __init__(self, diff: Diff, top: int):
         self.db, self.top = diff.db, top
 
     def all(self, query: str) -> list[Record]:
-        """Return all rows."""
         rows: list[Record] = self.db.table(f"from {query}").to_pylist()
         return rows
 
@@ -158,7 +145,6 @@ class _Views:
 
 
 def _night_comparison(diff: Diff, figures: Figures | None) -> NightComparison:
-    """Compare the figures of a night, and what its gates said, with the nights before."""
     old, new = diff.old, diff.new
     counted = count_differences(diff.comparison) if figures is None else figures
     held = held_games(new.store, new.record)
@@ -185,11 +171,6 @@ _LARGE = (
 def _fields_table(name: str, note: str, fields: list[Record]) -> Table:
     field = ("Field", lambda row: what(row["field"], row["resource"]))
     return table(name, [field, *counts("changed", "appeared", "went")], fields, note, "sortable")
-
-
-def _differing_items(field: Record) -> int:
-    """Return in how many items a field differs."""
-    return int(field["changed"] + field["appeared"] + field["went"])
 
 
 def _price_tables(views: _Views, price: str) -> Iterator[Table]:
@@ -268,36 +249,25 @@ def _count_tables(
 
 
 def _figures(views: _Views) -> list[Chart]:
-    """Return the figures of the prices, and for each their kinds, in the order of the view `distribution`."""
     moves, bands = views.all("price_counts"), views.all("distribution")
     said = {
         (row["price"], row["kind"]): "{up:,} up, {down:,} down, {appeared:,} appeared, {went:,} went".format(**row)
         for row in moves
     }
     kinds = list(dict.fromkeys(band["kind"] for band in bands))
-    return [
-        Chart(
-            name,
-            [
-                _moves_plot(price, kind, [band for band in bands if (band["price"], band["kind"]) == (price, kind)])
-                for kind in kinds
-            ],
-            [(kind, said[price, kind]) for kind in kinds],
-        )
-        for price, name in PRICES.items()
-    ]
+    charts = []
+    for price, name in PRICES.items():
+        of_price = [band for band in bands if band["price"] == price]
+        plots = [_moves_plot(price, kind, [band for band in of_price if band["kind"] == kind]) for kind in kinds]
+        charts.append(Chart(name, plots, [(kind, said[price, kind]) for kind in kinds]))
+    return charts
 
 
 def _moves_plot(price: str, kind: str, bands: list[Record]) -> Plot:
     moves = sum(band["moves"] for band in bands)
-    return plot(
-        f"{moves:,} moves of the price {price} ({kind}), by percent",
-        [_bar(band) for band in bands],
-        x_axis="change in percent",
-        y_axis="prices",
-        view=kind,
-        placeholder="No price moved.",
-    )
+    label, none = f"{moves:,} moves of the price {price} ({kind}), by percent", "No price moved."
+    bars = [_bar(band) for band in bands]
+    return plot(label, bars, x_axis="change in percent", y_axis="prices", view=kind, placeholder=none)
 
 
 def _bar(band: Record) -> Bar:

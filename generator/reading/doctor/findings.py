@@ -42,9 +42,7 @@ def problem(check: str, message: str, advice: str) -> Finding:
 def guarded(check: str, findings: Iterable[Finding], advice: str) -> Iterator[Finding]:
     """Yield the findings of a check. If the check fails, yield its error as a problem.
 
-    Args:
-        advice: For an error without a code of the operating system or of an S3 server. A code has its own remedy; one
-            without a remedy is told with the text that came with it.
+    A code of the operating system or of an S3 server has a remedy of its own, or else its text, in place of `advice`.
     """
     try:
         yield from findings

@@ -1,6 +1,7 @@
 """Checks the lake: its tables, their newest days, and unfinished imports."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 
@@ -28,9 +29,14 @@ def check_lake(location: str, clock: Clock) -> Iterator[Finding]:
         return
     yield ok("lake", f"{location}: {len(files):,} files, {', '.join(sorted(tables))}")
     yield from _check_days(tables, clock().date())
-    yield from _check_names(location)
+    if names := unnamed_expansions(LakeWriter(location)):
+        more = "s have" if len(names) > 1 else " has"
+        message = f"{len(names):,} set{more} no name, such as {names[0]}"
+        yield warning("sets", message, "`cardpress ingest expansions --template` prints the table to fill")
     if is_folder(location):
-        yield from _check_imports(Path(location))
+        if (stage := Path(location) / STAGE).exists():
+            message = f"{stage}: an import is running or was interrupted"
+            yield warning("import", message, "the next import or build completes it or removes it")
         _check_columns(location, tables)
 
 
@@ -50,27 +56,10 @@ def _check_days(tables: dict[str, list[LakeFile]], today: date) -> Iterator[Find
         yield ok("days", days)
 
 
-def _check_names(location: str) -> Iterator[Finding]:
-    """Warn of sets that no import has named."""
-    if names := unnamed_expansions(LakeWriter(location)):
-        more = "s have" if len(names) > 1 else " has"
-        message = f"{len(names):,} set{more} no name, such as {names[0]}"
-        yield warning("sets", message, "`cardpress ingest expansions --template` prints the table to fill")
-
-
-def _check_imports(lake: Path) -> Iterator[Finding]:
-    if (lake / STAGE).exists():
-        message = f"{lake / STAGE}: an import is running or was interrupted"
-        yield warning("import", message, "the next import or build completes it or removes it")
-
-
 def _check_columns(location: str, tables: dict[str, list[LakeFile]]) -> None:
     """Check the newest file of each table against `build/lake.sql`."""
-    db = Database(ONE_THREAD)
-    try:
+    with closing(Database(ONE_THREAD)) as db:
         for table, files in tables.items():
             last = max(files, key=lambda file: (file.day or date.min, file.name))
             newest = LakeFile(last.name, table, last.day, path=str(Path(location) / last.name))
             check_columns(db, table, [newest])
-    finally:
-        db.close()

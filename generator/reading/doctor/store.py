@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
-from pathlib import Path
 
 from edge_auth.builds import layout
 from edge_auth.builds.builds import Build, open_build
@@ -28,15 +27,7 @@ from generator.releases.change_documents import verify_steps
 from generator.releases.locks import Holder, current_holder
 
 
-def check_locks(store: Store, clock: Clock) -> Iterator[Finding]:
-    """Report the locks that are held, and those whose time lies in the future."""
-    for name in (layout.NIGHTLY_LOCK, layout.PRUNE_LOCK):
-        holder = current_holder(store, name, clock)
-        if holder:
-            yield _finding(name, holder, clock)
-
-
-def _finding(name: str, holder: Holder, clock: Clock) -> Finding:
+def _lock(name: str, holder: Holder, clock: Clock) -> Finding:
     run = f"run {holder['run']} on {holder['host']} (process {holder['pid']})"
     future = clock() + timedelta(seconds=settings.MAX_CLOCK_DIFFERENCE_SECONDS)
     expires = holder.get("expires")  # in a bucket
@@ -55,15 +46,17 @@ def check_store(store: Store, clock: Clock) -> Iterator[Finding]:
     """Check by reading: the store, its records, the pointer and the live build."""
     folder = store.local_path("")
     if folder is not None and not folder.is_dir():
-        yield problem(
-            "store", f"{store.location} does not exist", f"pass another --store, or {_how_to_publish(store, [])}"
-        )
+        advice = f"pass another --store, or {_how_to_publish(store, [])}"
+        yield problem("store", f"{store.location} does not exist", advice)
         return
     records = list(store.list(layout.BUILDS))
     yield ok("store", f"{store.location}: {len(records)} build{'s' * (len(records) != 1)}")
-    yield from _check_free_space(folder)
+    if folder is not None and (free := shutil.disk_usage(folder).free) < settings.MIN_FREE_BYTES:
+        yield warning("disk", f"{free / 1e6:,.0f} MB are free", "free some space, or `cardpress prune --keep N`")
     yield from _check_records(store, records)
-    yield from check_locks(store, clock)
+    for name in (layout.NIGHTLY_LOCK, layout.PRUNE_LOCK):
+        if holder := current_holder(store, name, clock):
+            yield _lock(name, holder, clock)
     pointer, _ = read_pointer(store)
     if pointer is None:
         yield problem("live", f"no build is live in {store.location}", _how_to_publish(store, records))
@@ -79,11 +72,6 @@ def check_store(store: Store, clock: Clock) -> Iterator[Finding]:
     yield from _check_last_night(store)
 
 
-def _check_free_space(folder: Path | None) -> Iterator[Finding]:
-    if folder is not None and (free := shutil.disk_usage(folder).free) < settings.MIN_FREE_BYTES:
-        yield warning("disk", f"{free / 1e6:,.0f} MB are free", "free some space, or `cardpress prune --keep N`")
-
-
 def _how_to_publish(store: Store, records: list[str]) -> str:
     if records:
         newest = layout.id_of(max(records))
@@ -92,7 +80,6 @@ def _how_to_publish(store: Store, records: list[str]) -> str:
 
 
 def _check_records(store: Store, records: list[str]) -> Iterator[Finding]:
-    """Check that each record can be read and matches its id."""
     pointer, _ = read_pointer(store)
     errors = []
     for name in sorted(records, key=lambda name: pointer is None or layout.id_of(name) != pointer.build):
@@ -127,7 +114,6 @@ def _check_live_build(live: Build, clock: Clock) -> Iterator[Finding]:
 
 
 def _check_steps(store: Store) -> Iterator[Finding]:
-    """Check that the documents of /changes exist."""
     try:
         verify_steps(store)
     except BuildError as error:
