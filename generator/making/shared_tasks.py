@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from edge_auth.builds import layer_names
 from edge_auth.builds.bodies import HISTORY_ARRAYS
 from edge_auth.builds.index import map_table, to_bytes
-from generator.database import Database, sql_literal
+from generator.database import sql_literal
 from generator.lake.files import PRICE_TABLES
 from generator.making.context import Intermediate
 from generator.making.layer import ProductRange, Task
@@ -106,14 +106,9 @@ def _month(work: Work, days: Period, has_bulk_file: bool, bulk_days: tuple[date,
 def _add_newest(work: Work, prices: pa.Table) -> None:
     with work.db.registered(newest_in_month_price_guide=prices):
         for table in PRICE_TABLES:
-            rows = _parquet(work.db, f"from newest_in_month_{table} order by id_product")
-            work.add_intermediate(Intermediate.NEWEST_ROWS.of(table), rows)
-
-
-def _parquet(db: Database, query: str) -> Path:
-    path = db.scratch / "result.parquet"
-    db.connection.execute(f"copy ({query}) to {sql_literal(path)} (row_group_size {_ROWS_PER_GROUP})")
-    return path
+            path, rows = work.db.scratch / "result.parquet", f"from newest_in_month_{table} order by id_product"
+            work.db.connection.execute(f"copy ({rows}) to {sql_literal(path)} (row_group_size {_ROWS_PER_GROUP})")
+            work.add_intermediate(Intermediate.NEWEST_ROWS.of(table), path)
 
 
 def card_tasks(plan: Plan) -> tuple[list[Task], list[Task]]:
