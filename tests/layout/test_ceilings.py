@@ -22,7 +22,7 @@ LINES = {
     "generator/fingerprints": 782,
     "generator/ingest": 4_131,
     "generator/lake": 1_354,
-    "generator/making": 3_936,
+    "generator/making": 3_933,
     "generator/nightly": 959,
     "generator/pack": 461,
     "generator/reading": 2_295,
