@@ -40,7 +40,6 @@ def list_changes(query: Query) -> Body:
 
 @changes.get("changes/<pair>", path=f"{_URL}{{from}}...{{to}}", schema="Changes", of_build=False, errors=(NotFound,))
 def get_changes(pair: str, query: Query) -> Body:
-    """Return what differs between the builds of a step."""
     builds = _builds()
     steps = builds.steps.known()
     if all(step.pair != pair for step in steps.documented):

@@ -29,10 +29,9 @@ class Endpoint:
         public: Whether requests need no key. The limit then counts by client address.
         guests: Whether requests without a key may be answered, where guests are allowed.
         query: The rules of the parameters by name. None means that the endpoint ignores the query.
-        subject: The rule of the variable part of the path, if it has one.
+        subject: The rule of the variable part of the path.
         of_build: Whether a build determines the answers, which name it in X-Build.
-        pinned: Whether a request may name this build in X-Build.
-        kept: Whether path and query determine the body, so that it is kept for the next request.
+        pinned, kept: Whether a request may name this build in X-Build; whether path and query determine the body.
         tag, schema: What the OpenAPI document says: the tag, and the schema of a 200.
         errors: The errors of the look-up. The document adds those of the checks that come before.
         cache_control, vary, extra_headers: Headers of every 200; the last ones in addition to the usual ones.

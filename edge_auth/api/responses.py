@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from http.client import responses
 from time import perf_counter
-from typing import TYPE_CHECKING
+from wsgiref.types import StartResponse, WSGIEnvironment
 
 from flask import Response, current_app
 from werkzeug.datastructures import Headers, MIMEAccept
@@ -35,15 +35,8 @@ _MAX_ASKED_BYTES = 1000
 _MAX_CHARACTERS = 256  # a longer header is read as far as this
 
 
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIEnvironment
-
-
 class Answer(Response):
-    """A response that costs little to make: `Response` copies and checks each header, which takes ten times as long.
-
-    `chunks` are the content in place of `body`, and are sent while other requests run.
-    """
+    """A `Response` that neither copies nor checks its headers, in a tenth of the time. `chunks` replace the body."""
 
     def __init__(
         self, status_code: int, fields: dict[str, str], body: bytes = b"", chunks: Iterable[bytes] | None = None
@@ -56,7 +49,7 @@ class Answer(Response):
         self.size = len(body) if chunks is None else int(fields["Content-Length"])
         self._on_close: list[Callable[[], object]] = []
 
-    def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         start_response(self._status, self.headers.to_wsgi_list())
         plain = not self._on_close and environ["REQUEST_METHOD"] != "HEAD"
         return self.response if plain else self.get_app_iter(environ)

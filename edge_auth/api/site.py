@@ -50,7 +50,6 @@ def home(build: OpenBuild, query: Query) -> Body:
 
 
 def no_path(meant: str | None = None) -> str:
-    """Return the message of a path that is not there, with the one that is meant."""
     return f"there is no such path: {f'did you mean {meant}? ' if meant else ''}/docs lists what there is"
 
 

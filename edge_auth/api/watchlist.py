@@ -31,8 +31,7 @@ _HISTORY = {
 
 @watchlist.get(f"{_ITEM}/history", schema="WatchlistHistory", errors=_ERRORS, query=_HISTORY)
 def get_watchlist_history(build: OpenBuild, slug: str, query: Query) -> Body:
-    slug = build.slugs.resolve(slug)
-    return build.stored_body(layout.watchlist_history(slug, query.view, query.range))
+    return build.stored_body(layout.watchlist_history(build.slugs.resolve(slug), query.view, query.range))
 
 
 @watchlist.get(f"{_ITEM}/offers", schema="WatchlistOffers", errors=_ERRORS)

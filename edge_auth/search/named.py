@@ -79,9 +79,7 @@ def _printings(catalogue: Catalogue, ordinals: np.ndarray) -> Iterator[bytes]:
 
 
 def _entries(catalogue: Catalogue, rows: np.ndarray, mask: np.ndarray) -> Iterator[tuple[bytes, np.ndarray]]:
-    """Yield what the answer says of each of some rows of the index, of which a mask leaves a part, without the closing
-    brace; and the ordinals of the products that it lists.
-    """
+    """Yield what the answer says of each row that a mask narrows, without its closing brace; and its ordinals."""
     index = catalogue.names
     lists = [_kept(way, rows, mask) for way in (index.whole, index.base, index.short)]
     ids = [catalogue.ids.take(ordinals).tolist() for ordinals, _ in lists]

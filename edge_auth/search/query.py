@@ -37,8 +37,7 @@ class Search(NamedTuple):
     Attributes:
         reverse: Whether the order is the opposite of the sort's default order.
         ranks: The first rank and the end of the products in the price range, in the sort of `price_sort`.
-        best: The words of `q` or `find` in their order, joined by single spaces, if the best matches come first; the
-            sort then orders matches that are equally good. Else None.
+        best: The words of `q` or `find`, if the best matches come first. The sort then orders equally good ones.
     """
 
     filters: tuple[Filter, ...] = ()

@@ -92,9 +92,7 @@ def first_matches(catalogue: Catalogue, search: Search, count: int) -> ResultPag
 def cheap_page(
     catalogue: Catalogue, search: Search, offset: int, limit: int, stored: ResultPage | None
 ) -> ResultPage | None:
-    """Return a page that the first products of the result, if they are stored, hold, one of a part of a ranking, or the
-    first page of another search; else None.
-    """
+    """Return a page of the stored first products, or of a part of a ranking, or the first page; else None."""
     if stored is not None and offset + limit <= len(stored.ordinals):
         return ResultPage(stored.ordinals[offset : offset + limit], stored.total)
     if not search.filters and (search.ranks is None or search.sort == price_sort(search.sort)):

@@ -54,7 +54,7 @@ class Settings:
 
 
 def create_app(store: str = "site_out", *, state: str | None = None, **settings: Any) -> Flask:
-    """Return the application of a store, with views and extensions to be added. Settings are those of `Settings`."""
+    """Return the application of a store, for more views and extensions, by what `Settings` has. It starts threads."""
     state = state or default_state_folder()
     Path(state).mkdir(0o700, parents=True, exist_ok=True)
     proxies = tuple(ip_network(network, strict=False) for network in settings.pop("trusted_proxies", ()))
@@ -127,8 +127,7 @@ def _check_ready(builds: BuildRegistry, keyring: Keyring) -> str:
 
 def _counter(settings: Settings, store_location: str, log: Log, metrics: Metrics) -> Counter:
     """Return the counter of a store, shared by its shims that have the same state folder or the same counter URL."""
-    file = counter_file(settings.state, store_location)
-    file_counter = FileCounter(file, log.once, settings.guest_limit)
+    file_counter = FileCounter(counter_file(settings.state, store_location), log.once, settings.guest_limit)
     if settings.rate_limit_url is None:
         return file_counter
     from edge_auth.live.redis_counter import RedisCounter  # most shims do not need the client library

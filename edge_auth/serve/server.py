@@ -36,12 +36,7 @@ _LOGGING = {"handlers": {name: {"formatter": form, **_STDERR} for name, form in 
 
 
 def serve(
-    settings: Settings,
-    host: str,
-    port: int,
-    workers: int,
-    metrics: tuple[str, int] | None = None,
-    notes: Sequence[str] = (),
+    settings: Settings, host: str, port: int, workers: int, metrics: tuple[str, int] | None, notes: Sequence[str]
 ) -> None:
     """Serve until SIGTERM or SIGINT, and finish requests in progress. `notes` are printed after the address."""
     with ExitStack() as ends:

@@ -7,11 +7,11 @@ from tests.support.service import ROOT
 # After a change that made a package smaller, write its new number here.
 LINES = {
     "edge_auth": 293,  # its flat modules
-    "edge_auth/api": 1_715,
+    "edge_auth/api": 1_581,
     "edge_auth/builds": 2_584,
     "edge_auth/live": 2_075,
-    "edge_auth/search": 745,
-    "edge_auth/serve": 734,
+    "edge_auth/search": 690,
+    "edge_auth/serve": 683,
     "edge_auth/store": 1_444,
     "generator": 1_023,  # its flat modules
     "generator/commands": 2_779,
