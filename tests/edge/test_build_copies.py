@@ -159,11 +159,3 @@ def test_a_full_disk_leaves_no_half_build(
 def test_an_unknown_build(copies: BuildCopies, build: str) -> None:
     with pytest.raises(UnknownBuild):
         copies.open(small_store.AS_OF + "-00000000000c")
-
-
-def test_a_repair_leaves_other_workers_their_locks(bucket: ReadBucket, build: str, copies: BuildCopies) -> None:
-    held = BuildCopies(bucket, Path(copies.store.location)).open(build)
-    copies.repair(build)
-    copies.drop_unused()
-    assert open_build(held, build).catalogue.ids.size == 50
-    assert list(copies.store.list(RECORD)) == [f"builds/{build}.json"]

@@ -1,4 +1,4 @@
-"""The counter of the rate limit, by itself and over processes; records that several processes add."""
+"""The counter of the rate limit, by itself and over processes; when keys expire."""
 
 import os
 import subprocess
@@ -9,9 +9,7 @@ from multiprocessing import get_context
 import pytest
 
 from edge_auth.live.counter import FileCounter
-from edge_auth.live.key_file import KeyFile
-from edge_auth.live.keys import issue, parse_expiry
-from edge_auth.store.folder import FolderStore
+from edge_auth.live.keys import parse_expiry
 from tests.releases.test_full_disk import fill, small_disk
 from tests.support.serving import told
 
@@ -158,19 +156,6 @@ def test_no_number_of_keys_loses_the_count_of_one(tmp_path, monkeypatch):
         for expected in (2, 1, 0):
             assert {counters[expected % 2].hit(key, 3, now).remaining for key in keys} == {expected}
         assert not any(counters[0].hit(key, 3, now).allowed for key in keys)
-
-
-def _adds(job) -> None:
-    folder, count = job
-    for _ in range(count):
-        KeyFile(FolderStore(folder), "private/keys.json").add(issue("n", (), 1, None, 0)[1])
-
-
-def test_no_operator_loses_anothers_key(tmp_path):
-    with ProcessPoolExecutor(4) as pool:
-        list(pool.map(_adds, [(str(tmp_path), 10)] * 4))
-    records = KeyFile(FolderStore(str(tmp_path)), "private/keys.json").records()
-    assert len({record.id for record in records}) == 40
 
 
 @pytest.mark.parametrize(

@@ -124,20 +124,6 @@ def test_ctrl_c_in_a_terminal_ends_it_at_once(store, tmp_path):
     assert min(took) <= 3
 
 
-@pytest.mark.shim_only("the workers of the shim")
-@pytest.mark.thorough
-def test_a_worker_leaves_ctrl_c_to_its_parent(store, tmp_path):
-    """A signal that is blocked stays pending, as Linux tells."""
-    server = RunningShim(store, str(tmp_path / "state"), "--workers", "1")
-    [worker] = server.workers()
-    os.kill(worker, signal.SIGINT)
-    pending = re.compile(r"^ShdPnd:\s*(\w+)$", re.MULTILINE)
-    status = Path(f"/proc/{worker}/status")
-    assert eventually(lambda: int(pending.search(status.read_text())[1], 16) & 1 << signal.SIGINT - 1)
-    assert server.get("/healthz")[0] == 200 and server.workers() == [worker]
-    server.stop()
-
-
 @pytest.mark.thorough
 def test_serve_without_a_build_waits_for_one(tmp_path):
     server = RunningShim(str(tmp_path / "store"), str(tmp_path / "state"))

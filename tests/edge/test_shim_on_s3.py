@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds import layout
 from edge_auth.builds.pointer import Pointer, read_pointer
 from edge_auth.live import build_registry as library
 from edge_auth.live import keyring
@@ -86,14 +85,8 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def reader(server: S3Server, built: str, proxy: Proxy, tmp_path: Path, often: None) -> WsgiClient:
-    """Of a shim that reads through the proxy, has come up, and was not asked anything yet."""
-    return ready(built, tmp_path)
-
-
-@pytest.fixture
 def client(store: Store, proxy: Proxy, tmp_path: Path, often: None) -> WsgiClient:
-    """The same over a store of the test's own."""
+    """Of a shim that reads through the proxy, has come up, and was not asked anything yet."""
     return ready(store.location, tmp_path)
 
 
@@ -132,24 +125,6 @@ def test_no_answer_costs_a_request(client: WsgiClient, proxy: Proxy, right: dict
     assert made == []
     assert {answer.status for answer in answers.values()} == {200}
     assert {path: answers[path].body for path in right} == right
-
-
-def test_a_restart_fetches_nothing_again(
-    reader: WsgiClient, proxy: Proxy, right: dict[str, bytes], tmp_path: Path
-) -> None:
-    copies = [path for path in (tmp_path / "state").glob("builds-*/layers/*/*/*") if path.name != "index.arrow"]
-    largest = max(copies, key=lambda path: path.stat().st_size)
-    for damaged in (False, True):
-        if damaged:
-            largest.rename(largest.with_name("aside"))
-            largest.write_bytes(b"x")
-        with object_requests(proxy) as made:
-            reader.reopen()
-            until_ready(reader)
-            until(lambda: reader.get("/healthz").json["store"] == "ok", LIMIT, "it is repaired")
-            assert reader.get(f"{API}cards?q=pika&limit=100").body == right["cards?q=pika&limit=100"]
-        files = [line for line in made if not line.split()[1].endswith("index.arrow")]
-        assert len(files) == damaged and all(largest.name in line for line in files)
 
 
 def honest(answer: HttpAnswer) -> bool:
@@ -226,19 +201,6 @@ def test_a_new_build_that_cannot_be_read_does_not_answer(client: WsgiClient, sto
     assert client.get(f"{API}cards?q=pika").headers["X-Build"] == old
     store.put(rows, data)
     until(lambda: client.get(f"{API}cards?q=pika").headers["X-Build"] == new, LIMIT, "it follows")
-
-
-def test_a_pinned_build(client: WsgiClient, store: Store, proxy: Proxy) -> None:
-    old = read_pointer(store)[0].build
-    new = small_store.add_build(store, 50)
-    assert client.get(f"{API}cards?q=pika", x_build=new).headers["X-Build"] == new
-    until(lambda: client.get(f"{API}cards?q=pika").headers["X-Build"] == new, LIMIT, "it follows")
-    with object_requests(proxy) as made:
-        assert client.get(f"{API}cards?q=e", x_build=old).headers["X-Build"] == old
-    assert made == []  # a crawl that goes on with the old build costs nothing more
-    assert client.get(f"{API}cards", x_build="2020-01-01-0123456789ab").code == "invalid_parameter"
-    store.delete([layout.record_name(old)])
-    until(lambda: client.get(f"{API}cards", x_build=old).status == 400, LIMIT, "it is not kept any more")
 
 
 def test_a_reader_without_the_right_to_list(servers: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -162,30 +162,6 @@ def test_two_values_of_one_thing_are_reported(lake: Path, tmp_path: Path, kind: 
     assert f"1 values are given in several ways, such as {says}" in said
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("id_product,scheme,value\n1,a,b\n1,a,b,c\n", "line 3: 4 values, more than the 3 columns"),
-        (
-            '{"id_product": 1, "scheme": "a", "value": 1}\n{"id_product": 1, "value": 1, "value": 2}',
-            'line 2: "value" stands twice in an object',
-        ),
-    ],
-)
-def test_a_row_of_identifiers_that_is_none(lake: Path, tmp_path: Path, text: str, says: str) -> None:
-    (tmp_path / "i.csv").write_text(text)
-    said = run("ingest", "identifiers", "--lake", lake, tmp_path / "i.csv").stdout
-    assert "1 refused (such as" in said and says in said
-    assert pq.read_table(lake / "identifiers-imported.parquet").num_rows == 1
-
-
-def test_a_file_of_which_all_lines_are_bad(lake: Path, tmp_path: Path) -> None:
-    bad = tmp_path / "bad"
-    (tmp_path / "e.csv").write_text("id,name\nx,Blue\ny,Red\n")
-    said = run("ingest", "expansions", "--lake", lake, tmp_path / "e.csv", "--bad-lines", bad, status=1).stderr
-    assert "all 2 lines were refused, nothing was imported" in said and len(bad.read_text().splitlines()) == 2
-
-
 def pages(tmp_path: Path, *prices: str) -> Path:
     path = tmp_path / "pages.jsonl"
     rows = ({"id": n, "scraped_at": NOON, "from_price": price} for n, price in enumerate(prices, 1))

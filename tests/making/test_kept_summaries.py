@@ -11,7 +11,7 @@ import pytest
 
 from edge_auth.store.folder import FolderStore
 from generator.errors import LakeError
-from generator.lake.lake import Lake, open_lake
+from generator.lake.lake import open_lake
 from generator.making.context import BuildContext
 from generator.making.lake_tables import MIN_FILES
 from generator.threads import ONE_THREAD
@@ -67,10 +67,10 @@ def _kept(lake: Path) -> list[Path]:
     return sorted((lake.parent / "cache" / "cardpress" / "summaries").glob("*"))
 
 
-def _read(lake: Path, opened: Lake | None = None) -> list[list[tuple[Any, ...]]]:
+def _read(lake: Path) -> list[list[tuple[Any, ...]]]:
     """Return the checks as the layers of the tracked products read them."""
     store = FolderStore(str(lake.parent / "store"))
-    with closing(BuildContext(opened or open_lake(str(lake)), store, ONE_THREAD)) as context:
+    with closing(BuildContext(open_lake(str(lake)), store, ONE_THREAD)) as context:
         context.tables.open_watchlist()
         tables = ("all_watch_checks", "watch_checks", "newest_watch_checks", "watch_days")
         return [context.db.rows(f"from {table} order by all") for table in tables]
@@ -122,14 +122,6 @@ def test_a_correction_of_a_closed_month_is_read(lake: Path) -> None:
     for kept in _kept(lake):
         kept.unlink()
     assert first != with_kept == _read(lake)
-
-
-def test_nothing_is_kept_of_a_lake_that_changes_while_it_is_read(lake: Path) -> None:
-    opened = open_lake(str(lake))
-    _add_check(lake, DAYS[7])
-    with pytest.raises(LakeError, match="changed while the lake was being read"):
-        _read(lake, opened)
-    assert _kept(lake) == []
 
 
 def test_damaged_summaries_are_not_used(lake: Path) -> None:
