@@ -201,8 +201,7 @@ class Build:
 
     @cached_property
     def bulk_files(self) -> dict[str, BulkFile]:
-        digests = {name: layer["digest"] for name, layer in self.record["layers"].items()}
-        return read_manifest(self._object(layout.BULK_KEY), digests)
+        return read_manifest(self._object(layout.BULK_KEY), self.layers)
 
     def manifest(self) -> bytes:
         """Return the manifest of the bulk files as the API answers it."""

@@ -8,7 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from edge_auth.builds import layer_names, layout
+from edge_auth.builds import layer_names
+from edge_auth.builds.layers import Layer
 
 URL_FOLDER = "/api/v1/bulk/"
 # The part of the tables without days of their own in the names of the layers.
@@ -56,16 +57,15 @@ def catalogue_of(files: Mapping[str, BulkFile]) -> BulkFile:
     return next(file for name, file in files.items() if name.startswith(f"{CATALOGUE}-"))
 
 
-def read_manifest(manifest: bytes, digests: Mapping[str, str]) -> dict[str, BulkFile]:
-    """Return the files of a manifest, by name. The digests are those of the build's layers, by name."""
-    return {entry["name"]: _located(entry, digests) for entry in json.loads(manifest)[FILES]}
+def read_manifest(manifest: bytes, layers: Mapping[str, Layer]) -> dict[str, BulkFile]:
+    """Return the files of a manifest, by name. The layers are those of the build, by name."""
+    return {entry["name"]: _located(entry, layers) for entry in json.loads(manifest)[FILES]}
 
 
-def _located(entry: dict[str, Any], digests: Mapping[str, str]) -> BulkFile:
+def _located(entry: dict[str, Any], layers: Mapping[str, Layer]) -> BulkFile:
     found = _NAME.fullmatch(entry["name"])
     assert found is not None, "the generator writes no other names"
-    layer = layer_names.bulk_layer(found["span"] or PART_OF_TABLE[found["table"]])
+    layer = layers[layer_names.bulk_layer(found["span"] or PART_OF_TABLE[found["table"]])]
     suffix, media_type = FORMATS[found["format"]]
     stored = f"{found['stem']}-{entry['sha256'][:STORED_DIGITS]}{suffix}"
-    folder = layout.layer_folder(layer, digests[layer])
-    return BulkFile(entry["name"], folder + stored, entry["bytes"], entry["sha256"], media_type)
+    return BulkFile(entry["name"], layer.folder + stored, entry["bytes"], entry["sha256"], media_type)

@@ -71,10 +71,6 @@ class KeyChanges:
         return KeyChanges(version, latest)
 
 
-def raised(error: Exception) -> None:
-    raise error
-
-
 class KeyFile:
     """The key records of a store. `name` is that of `keys.json` there."""
 
@@ -105,7 +101,7 @@ class KeyFile:
     def records(
         self,
         progress: Callable[[int], Any] = lambda number: nullcontext(),
-        on_broken: Callable[[KeyFormatError], object] = raised,
+        on_broken: Callable[[KeyFormatError], object] | None = None,
     ) -> list[KeyRecord]:
         """Return all records, the oldest first. `on_broken` takes the error of each that cannot be read.
 
@@ -117,6 +113,8 @@ class KeyFile:
             try:
                 return self.find(sha256)
             except KeyFormatError as error:
+                if on_broken is None:
+                    raise
                 on_broken(error)
                 return None
 

@@ -87,7 +87,6 @@ class Log:
         )
 
     def failure(self, method: str, path: bytes, id_: str, error: BaseException) -> None:
-        """Log why a request got 500."""
         self._say(f"failed: {method} {_clean_path(path)}", request=id_, **_cause(error))
 
     def _say(self, message: str, **more: str) -> None:
