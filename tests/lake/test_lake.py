@@ -39,6 +39,15 @@ def text(name: str, content: str) -> Broken:
     return into
 
 
+def offer_that_is_no_text(lake: Path) -> None:
+    """Put a check whose offer has a seller that is not UTF-8."""
+    offers = pa.array([[{"price": 1.0, "condition": "NM", "seller": "<wrong>"}]], OFFERS)
+    file, columns = lake / CHECKS, {"id_product": [1], "checked_at": TIME, "offers": [1], "offer_list": offers}
+    file.parent.mkdir(parents=True)
+    pq.write_table(pa.table(columns), file, compression="none", write_statistics=False)
+    file.write_bytes(file.read_bytes().replace(b"<wrong>", b"<wr\xffng>"))
+
+
 def fingerprints(**changed: object) -> Broken:
     good = {"key": ["a"], "art_p": ["0" * 16], "art_d": ["0" * 16], "card_p": ["0" * 16], "colour": ["0" * 96]}
     return put("fingerprints.parquet", **(good | {"products": [[1]]} | changed))
@@ -143,6 +152,7 @@ BROKEN: dict[str, tuple[list[Broken], list[str]]] = {
         [put(GUIDE, id_product=pa.array([2**63], pa.uint64()))],
         ["price_guide", "id_product", "9223372036854775808"],
     ),
+    "a seller that is no text": ([offer_that_is_no_text], ["filtered_checks", CHECKS]),
     "a file that is no Parquet": ([text(GUIDE, "garbage")], ["price_guide", GUIDE, "Parquet"]),
     "a partition that is no day": (
         [put("price_guide/day=2026-13-05/a.parquet", id_product=[1])],
