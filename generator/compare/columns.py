@@ -97,7 +97,8 @@ def _tables(comparison: Comparison, old: Build, days: Mapping[str, pa.Table]) ->
     before, tonight = (db.table(f"select id_product, {prices.replace('{}', side)} {newer}") for side in "on")
     yield _Table("price_guide", ("id_product",), before, tonight)
     for name, rows in days.items():
-        if table := _newest_day(db, name, rows, _last_day(old, name)):
+        days_before = (entry["last_day"] or "" for entry in _files(old) if entry["table"] == SOURCES[name][0])
+        if table := _newest_day(db, name, rows, max(days_before, default="")):
             yield table
     names = [{entry["name"] for entry in _files(build)} for build in (old, new)]
     differing = {name.rpartition("-")[0] for name in names[0] ^ names[1]}
@@ -136,11 +137,6 @@ def _newest_day(db: Database, name: str, rows: pa.Table, last_day: str) -> _Tabl
     return _Table(name, (key,), before, tonight)
 
 
-def _last_day(build: Build, table: str) -> str:
-    entries = (entry for entry in _files(build) if entry["table"] == SOURCES[table][0])
-    return max((entry["last_day"] or "" for entry in entries), default="")
-
-
 def _files(build: Build) -> list[dict[str, Any]]:
     files: list[dict[str, Any]] = json.loads(build.manifest())[FILES]
     return files
@@ -164,7 +160,9 @@ def _measure(db: Database, table: _Table) -> Iterator[Measured]:
         field for field in table.tonight.schema if field.name not in table.keys and not pa.types.is_nested(field.type)
     ]
     names = tuple(field.name for field in columns)
-    numbers = tuple(field.name for field in columns if _is_number(field))
+    is_number = (pa.types.is_floating, pa.types.is_integer, pa.types.is_decimal)
+    values = (field for field in columns if not field.name.startswith("id_"))
+    numbers = tuple(field.name for field in values if any(is_one(field.type) for is_one in is_number))
     finishes = ([n for n in numbers if n.endswith("_holo")], [n for n in numbers if not n.endswith("_holo")])
     pairs = tuple(pair for finish in finishes for pair in pairwise(finish))
     db.connection.register("before", table.before)
@@ -177,11 +175,6 @@ def _measure(db: Database, table: _Table) -> Iterator[Measured]:
     for row in rows:
         key = f"{table.name}/{row['measure']}/{row['kind']}"
         yield Measured(key, (row["least"], row["greatest"]), (row["least_part"], row["greatest_part"]))
-
-
-def _is_number(field: pa.Field) -> bool:
-    type_, is_id = field.type, field.name.startswith("id_")
-    return not is_id and (pa.types.is_floating(type_) or pa.types.is_integer(type_) or pa.types.is_decimal(type_))
 
 
 def _unusual(tonight: Measured, nights: Sequence[Measures]) -> Iterator[Unusual]:

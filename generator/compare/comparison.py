@@ -77,11 +77,9 @@ class Comparison:
 
     @property
     def sides(self) -> tuple[tuple[str, Build | None], ...]:
-        """Both builds with the names of their sides."""
         return ("old", self.old), ("new", self.new)
 
     def is_of(self, old: str, new: str) -> bool:
-        """Return whether this compares the builds with these ids."""
         return self.old is not None and (self.old.id, self.new.id) == (old, new)
 
     @cached_property
@@ -137,7 +135,6 @@ def named_faults(comparison: Comparison) -> Iterator[None]:
 
 
 def newest_prices(build: Build | None) -> pa.Table:
-    """Return the prices of a build."""
     if build is None:
         return _PRICES.empty_table()
     return _read_columns(build.layers[layer_names.CATALOGUE], PRICES, _PRICES)

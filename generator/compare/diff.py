@@ -133,16 +133,10 @@ class Diff:
 
     def resources(self) -> list[ObjectCounts]:
         """Return the counts of the API's objects per resource, as `cardpress export` writes them."""
-        joined = {
-            layer_names.LISTS: sum(one.pages for one in card_lists(self.old).values()),
-            layer_names.CARDS: len(self.old.catalogue.ids),
-        }
-        return [
-            ObjectCounts(
-                *self._counts("api_object_changes", "resource", name, joined.get(name, self._stored_count(name)))
-            )
-            for name in RESOURCES
-        ]
+        old = {name: self._stored_count(name) for name in RESOURCES}
+        old[layer_names.LISTS] = sum(one.pages for one in card_lists(self.old).values())
+        old[layer_names.CARDS] = len(self.old.catalogue.ids)
+        return [ObjectCounts(*self._counts("api_object_changes", "resource", name, old[name])) for name in RESOURCES]
 
     def _compare(self, progress: Progress) -> None:
         differing = [name for name, old, new in self._layer_digests() if old != new]
@@ -162,7 +156,10 @@ class Diff:
             self.db.run("diff/same_history", "diff/api_objects")
             bar.update(1)
             _read_values(self.db, self.old, self.new, differing)
-            self._compare_fields()
+            self.db.run("diff/items")
+            for resource, fields in compared_fields().items():
+                self.db.set(resource=resource, fields=fields, paths=[f"$.{field}" for field in fields])
+                self.db.run("diff/field_changes")
             _ = self.comparison.identifiers
             self.db.run(*(f"diff/{view}" for view in _VIEWS))
             bar.update(1)
@@ -175,14 +172,7 @@ class Diff:
         self.db.set(layer=name, pattern=pattern)
         self.db.run("diff/objects")
 
-    def _compare_fields(self) -> None:
-        self.db.run("diff/items")
-        for resource, fields in compared_fields().items():
-            self.db.set(resource=resource, fields=fields, paths=[f"$.{field}" for field in fields])
-            self.db.run("diff/field_changes")
-
     def _layer_digests(self) -> Iterator[tuple[str, str | None, str | None]]:
-        """Yield each layer's name with its digest in the old and in the new build."""
         old, new = self.old.record["layers"], self.new.record["layers"]
         for name in sorted(old.keys() | new.keys()):
             before, after = (layers[name]["digest"] if name in layers else None for layers in (old, new))
@@ -240,7 +230,6 @@ def _changed_objects(db: Database, build: Build, side: str, name: str, condition
 
 
 def _absent_in(side: str) -> str:
-    """Return the kind of change whose objects are missing on a side."""
     return "added" if side == "old" else "removed"
 
 

@@ -44,12 +44,13 @@ def count_differences(comparison: Comparison) -> Figures:
     before, after = _movers(old), _movers(new)
     gone = files_read(old) - files_read(new)
     days = {file.day for file in gone | unread_files(new, old)}  # of which only one of the lakes had this file
+    names, names_before = ({entry["name"] for entry in json.loads(build.manifest())[FILES]} for build in (new, old))
     added = sum(day > old.as_of.isoformat() for day in days)
     return counts | {
         "days_added": added,
         "past_days_changed": len(days) - added,
         "movers_lists_changed": sum(before.get(key) != after.get(key) for key in before | after),
-        "bulk_files_added": len(_bulk_files(new) - _bulk_files(old)),
+        "bulk_files_added": len(names - names_before),
     }
 
 
@@ -59,10 +60,6 @@ def _movers(build: Build) -> dict[tuple[bool, str], bytes]:
     hashes = np.array([hash(line) for line in lines["line"].to_pylist()], np.int64)
     rows = zip(*(lists[name].to_pylist() for name in ("confirmed", "key", "lines")), strict=True)
     return {(of_confirmed, key): hashes[np.array(places, int)].tobytes() for of_confirmed, key, places in rows}
-
-
-def _bulk_files(build: Build) -> set[str]:
-    return {entry["name"] for entry in json.loads(build.manifest())[FILES]}
 
 
 class FigureRow(NamedTuple):

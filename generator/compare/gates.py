@@ -144,9 +144,8 @@ def breached_by_game(comparison: Comparison, judgement: Judgement, *, past: Past
         for game in games:
             with db.registered_instead(whole, _rows_of(db, whole, game)):
                 db.run("checks/two_builds")
-                verdicts = [
-                    verdict for gate in gates if (verdict := _verdict(db, "gates", gate, gates[gate].threshold))
-                ]
+                asked = (_verdict(db, "gates", gate, of_all.threshold) for gate, of_all in gates.items())
+                verdicts = [verdict for verdict in asked if verdict]
                 if breached := {verdict.gate for verdict in verdicts if verdict.breached}:
                     guilty[game] = breached
                 else:
@@ -234,18 +233,19 @@ def _open_sides(comparison: Comparison, days_left_out: Collection[tuple[str, str
 
 
 def _tables(build: Build | None, prices: pa.Table, days_left_out: Collection[tuple[str, str]]) -> dict[str, pa.Table]:
-    schemas = {"build": _BUILD, "tables": _TABLES, "bulk": _BULK, "indexes": _INDEXES}
-    made = {name: schema.empty_table() for name, schema in schemas.items()}
-    if build:
-        checked_file(build.layers[layer_names.CATALOGUE], COLUMNS)  # the documents of /changes compare it
-        counts = _table_rows(build, prices).items()
-        guide_day = build.record["freshness"]["catalogue"]["price_guide_day"]
-        days = {"as_of": build.as_of, "guide_day": guide_day and date.fromisoformat(guide_day)}
-        made["build"] = pa.Table.from_pylist([days], _BUILD)
-        made["tables"] = pa.Table.from_pylist([{"table": table, "rows": rows} for table, rows in counts], _TABLES)
-        made["bulk"] = _bulk(build, days_left_out)
-        made["indexes"] = pq.read_table(checked_file(build.layers[layer_names.MARKET], INDEXES))
-    return made
+    if build is None:
+        schemas = {"build": _BUILD, "tables": _TABLES, "bulk": _BULK, "indexes": _INDEXES}
+        return {name: schema.empty_table() for name, schema in schemas.items()}
+    checked_file(build.layers[layer_names.CATALOGUE], COLUMNS)  # the documents of /changes compare it
+    counts = _table_rows(build, prices).items()
+    guide_day = build.record["freshness"]["catalogue"]["price_guide_day"]
+    days = {"as_of": build.as_of, "guide_day": guide_day and date.fromisoformat(guide_day)}
+    return {
+        "build": pa.Table.from_pylist([days], _BUILD),
+        "tables": pa.Table.from_pylist([{"table": table, "rows": rows} for table, rows in counts], _TABLES),
+        "bulk": _bulk(build, days_left_out),
+        "indexes": pq.read_table(checked_file(build.layers[layer_names.MARKET], INDEXES)),
+    }
 
 
 def _links(build: Build | None, other: Build | None) -> pa.Table:

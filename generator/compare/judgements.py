@@ -71,8 +71,7 @@ class Judgement:
 
     Attributes:
         differences: The counts of `compare.figures`.
-        indexes: For each game the index of the market, now and on the newest day of the live build; see the view
-            game_indexes in `build/checks/two_builds.sql`.
+        indexes: The rows of game_indexes (`build/checks/two_builds.sql`).
         remarks: What is strange about the build and stops nothing.
         columns: What `compare.columns` measured, for the nights that follow.
     """
@@ -86,7 +85,6 @@ class Judgement:
 
     @property
     def breaches(self) -> list[Verdict]:
-        """The verdicts that stop the build from being published."""
         return [verdict for verdict in self.verdicts if verdict.stops]
 
     def in_short(self, details: str) -> str:

@@ -23,8 +23,6 @@ class LayerReason:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The layers that a build would make or keep, compared with the build `base`; None if the store has no build."""
-
     build: str
     base: str | None
     layers: list[LayerReason]

@@ -126,8 +126,6 @@ class SourceAge:
 
 @dataclass(frozen=True)
 class Overview:
-    """The live build, whether a rollback holds publishing back, and all builds, newest day first."""
-
     live: str | None
     hold: bool
     builds: list[BuildRow]
@@ -184,16 +182,14 @@ def source_ages(record: BuildRecord, clock: Clock) -> list[SourceAge]:
         "filtered_checks": freshness["filtered_price"]["latest_checked_at"],
         "watch_checks": freshness["watchlist"]["last_checked"],
     }
-    return [_source_age(table, time, clock()) for table, time in newest.items()]
-
-
-def _source_age(table: str, newest: str | None, now: datetime) -> SourceAge:
-    allowed = settings.MAX_SOURCE_AGE_HOURS[table]
-    if newest is None:
-        return SourceAge(table, None, None, allowed, False)
-    latest = newest if "T" in newest else f"{newest}T23:59:59Z"  # when rows of that day can have been written
-    age = _hours(now - parse_timestamp(latest))
-    return SourceAge(table, newest, age, allowed, age > allowed)
+    ages = []
+    for table, time in newest.items():
+        allowed, age = settings.MAX_SOURCE_AGE_HOURS[table], None
+        if time is not None:
+            latest = time if "T" in time else f"{time}T23:59:59Z"  # when rows of that day can have been written
+            age = _hours(clock() - parse_timestamp(latest))
+        ages.append(SourceAge(table, time, age, allowed, (age or 0) > allowed))
+    return ages
 
 
 def _hours(age: timedelta) -> float:

@@ -60,6 +60,7 @@ _MAX_RUN_REPORTS = 100  # that are searched for the builds of the history
 _VIEWS = ("coverage", "distribution", "ages", "game_columns")
 _FRESH_DAYS = 2  # bars of older rows have the warning color
 _MAX_DAY_LABELS = 7
+_SECONDS: Column = ("Seconds", lambda row: number(row["seconds"], ".1f"))
 # The report of a night or the gate results of a build, as JSON.
 _Stored = dict[str, Any]
 
@@ -242,8 +243,7 @@ def _indexes_table(judgement: _Stored) -> Table:
 
 def _steps_table(night: _Stored) -> Table:
     rows = [{"step": step, "seconds": seconds} for step, seconds in night["seconds"].items()]
-    columns = [("Step", lambda row: what(row["step"])), ("Seconds", lambda row: number(row["seconds"], ".1f"))]
-    return table("Steps of the night", columns, rows)
+    return table("Steps of the night", [("Step", lambda row: what(row["step"])), _SECONDS], rows)
 
 
 def _layer_seconds(record: BuildRecord, nights: list[_Stored], records: dict[str, BuildRecord]) -> dict[str, float]:
@@ -288,7 +288,7 @@ def _history_table(history: list[Record]) -> Table:
         *counts("products", "sets", "objects"),
         ("MB", lambda row: number(row["bytes"], ".1f")),
         ("Night", lambda row: Cell(row["outcome"])),
-        ("Seconds", lambda row: number(row["seconds"], ".1f")),
+        _SECONDS,
     ]
     return table("Builds", columns, history[::-1], "The newest first.", "wide")
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import duckdb
 
-from edge_auth.store.interface import Store
 from edge_auth.store.open import is_folder, open_store
 from generator.clock import Clock
 from generator.database import Database, query_fault
@@ -52,13 +51,16 @@ def _files(location: str, scratch: Path) -> Iterator[tuple[str, str]]:
         paths = [(Path(location), location)]
     else:
         store = open_store(location)
-        names = set(store.list(""))
-        paths = [
-            (store.local_path(name) or _copy(store, name, scratch), f"{store.location}/{name}")
-            for name in sorted(names)
-            # While a file is packed, both are there, and the packed one is not complete.
-            if not (name.endswith(".gz") and name.removesuffix(".gz") in names)
-        ]
+        names, paths = set(store.list("")), []
+        for name in sorted(names):
+            if name.endswith(".gz") and name.removesuffix(".gz") in names:
+                continue  # while a file is packed, both are there, and the packed one is not complete
+            address = f"{store.location}/{name}"
+            path = store.local_path(name)
+            if path is None:  # in a bucket; a file that is in two locations has one copy
+                path = scratch / f"{sha256(address.encode()).hexdigest()}{Path(name).suffix}"
+                path.write_bytes(store.get(name))
+            paths.append((path, address))
     if not paths:
         raise GeneratorError(
             f"{location} holds no file: name a folder, an s3:// prefix or a file with logs of shims or edges"
@@ -66,11 +68,3 @@ def _files(location: str, scratch: Path) -> Iterator[tuple[str, str]]:
     for path, name in paths:
         if path.is_file():
             yield str(path.resolve()), name
-
-
-def _copy(store: Store, name: str, scratch: Path) -> Path:
-    """Copy a file of a bucket. A file that is in two locations has one copy."""
-    address = sha256(f"{store.location}/{name}".encode()).hexdigest()
-    path = scratch / f"{address}{Path(name).suffix}"
-    path.write_bytes(store.get(name))
-    return path

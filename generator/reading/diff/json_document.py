@@ -7,14 +7,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 
-from edge_auth.builds.builds import Build
 from generator.compare.diff import Diff
 
 FORMAT = 1
 _COUNT_VIEWS = ("item_counts", "field_counts", "price_counts", "distribution", "identifiers")
 _BATCH_ROWS = 10_000
-
-
 # The rows of `build/diff/json_lists.sql` that each list of the document holds.
 _LISTS: dict[str, str | dict[str, str]] = {
     "objects": "json_objects order by layer_place(resource), id, key",
@@ -45,7 +42,8 @@ def as_json(diff: Diff) -> Iterator[str]:
     diff.db.run("diff/json_lists")
     yield f'{{"format":{FORMAT},\n'
     for name, build in (("old", diff.old), ("new", diff.new)):
-        yield f'"{name}":{_dump(_build(build))},\n'
+        described = {"id": build.id, "as_of": build.as_of.isoformat(), "freshness": build.record["freshness"]}
+        yield f'"{name}":{_dump(described)},\n'
     for name, counts in (("layers", diff.layers()), ("resources", diff.resources())):
         yield f'"{name}":{_lines(map(asdict, counts))},\n'
     for view in _COUNT_VIEWS:
@@ -78,10 +76,6 @@ def _items(diff: Diff, rows_of_list: str) -> Iterator[str]:
 
 def _lines(rows: Iterable[object]) -> str:
     return "[\n" + ",\n".join(map(_dump, rows)) + "]"
-
-
-def _build(build: Build) -> dict[str, object]:
-    return {"id": build.id, "as_of": build.as_of.isoformat(), "freshness": build.record["freshness"]}
 
 
 def _dump(value: object) -> str:

@@ -273,11 +273,7 @@ def _moves_plot(price: str, kind: str, bands: list[Record]) -> Plot:
 def _bar(band: Record) -> Bar:
     color = "down" if band["low"] is None or band["low"] < 0 else "up"
     edge_label = "" if band["low"] is None else str(band["low"]).replace("-", "−")
-    return Bar(band["moves"], f"{_range(band)}: {band['moves']:,}", edge_label=edge_label, color=color)
-
-
-def _range(band: Record) -> str:
     low, high = (f"{end:+}".replace("-", "−") if end else "0" for end in (band["low"], band["high"]))
-    if band["low"] is None:
-        return f"{high} % and below"
-    return f"{low} % and above" if band["high"] is None else f"{low} to {high} %"
+    percent = f"{low} % and above" if band["high"] is None else f"{low} to {high} %"
+    percent = f"{high} % and below" if band["low"] is None else percent
+    return Bar(band["moves"], f"{percent}: {band['moves']:,}", edge_label=edge_label, color=color)

@@ -81,7 +81,6 @@ def _check_acceptance(file: Path, text: str, options: NginxOptions) -> Finding:
 
 
 def _check_permissions(files: ReadFiles, options: NginxOptions, user: str | None) -> Finding:
-    """Check that nginx may use its folder, its log, and the files of the store and of the state folder."""
     shim = "start the shim, which writes it"
     needed = [
         (options.folder, "-w", "create it, as the user of the shim"),

@@ -66,7 +66,10 @@ def check_store(store: Store, clock: Clock) -> Iterator[Finding]:
     if pointer.hold:
         message = f"a rollback to {pointer.build} holds publishing back"
         yield warning("hold", message, f"`cardpress publish BUILD --store {store.location}` when the lake is fixed")
-    yield from _check_steps(store)
+    try:
+        verify_steps(store)
+    except BuildError as error:
+        yield warning("changes", *str(error).split(": ", 1))
     yield from _check_sources(live, clock)
     yield from _check_quarantine(store, live)
     yield from _check_last_night(store)
@@ -111,13 +114,6 @@ def _check_live_build(live: Build, clock: Clock) -> Iterator[Finding]:
         yield warning("live", message, "run the same Python minor version everywhere, or searches may differ")
     else:
         yield ok("live", f"{live.id}, {len(live.layers)} layers, no file is missing")
-
-
-def _check_steps(store: Store) -> Iterator[Finding]:
-    try:
-        verify_steps(store)
-    except BuildError as error:
-        yield warning("changes", *str(error).split(": ", 1))
 
 
 def _check_sources(live: Build, clock: Clock) -> Iterator[Finding]:
