@@ -5,14 +5,13 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from edge_auth.store.folder import FolderStore
 from generator import database
-from generator.errors import BuildError, LakeError, SqlError
+from generator.errors import LakeError, SqlError
 from generator.lake.lake import open_lake
 from generator.making.context import BuildContext
 from generator.making.layer import Task
@@ -88,9 +87,3 @@ def test_a_file_that_loses_a_column_is_a_fault_of_the_lake(lake: Path, tmp_path:
 
         with pytest.raises(LakeError, match=r"expansions\.parquet changed"):
             run_task(context, Task("task", "", lose_column), {})
-
-
-def test_a_fault_of_the_data_is_none_of_the_sql() -> None:
-    broken = duckdb.InvalidInputException("Invalid Input Error: too small to be a Parquet file")
-    assert type(database.query_fault(broken, "prices", LakeError)) is LakeError
-    assert type(database.query_fault(broken, "prices", BuildError)) is BuildError
