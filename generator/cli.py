@@ -30,11 +30,9 @@ class Commands(click.Group):
     """The group of all commands. It imports the module of a command on first use, because all of them take a second."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the commands, in the order of use."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Return a command, or None if there is no such command."""
         return _load_command(name) if name in COMMANDS else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -44,7 +42,6 @@ class Commands(click.Group):
 
     @property
     def commands(self) -> MutableMapping[str, click.Command]:
-        """All commands by name."""
         return {name: _load_command(name) for name in COMMANDS}
 
     @commands.setter
@@ -69,7 +66,6 @@ def cli() -> None:
 
 
 def _short_help(name: str) -> str:
-    """Return the first sentence of a command's help, read from the source of its module."""
     source = (Path(__file__).parent / "commands" / f"{name}.py").read_text("utf-8")
     found = re.search(rf'^def {name}\(.*?"""(.*?\.)(?:\s|""")', source, re.MULTILINE | re.DOTALL)
     return found[1] if found else ""

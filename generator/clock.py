@@ -22,11 +22,7 @@ def timestamp(moment: datetime) -> str:
 
 
 def parse_timestamp(text: str) -> datetime:
-    """Return the time of a timestamp.
-
-    Raises:
-        ValueError: The text is not a timestamp.
-    """
+    """Return the time of a timestamp."""
     return datetime.strptime(text, _TIMESTAMP).replace(tzinfo=UTC)
 
 

@@ -36,11 +36,7 @@ def sql_root() -> Path:
 
 @cache
 def sql_text(name: str, **values: Hashable) -> str:
-    """Return the text of a file of `build/`, such as `views/cards`. Templates (`.sql.j2`) are rendered with values.
-
-    Raises:
-        SqlError: A template is wrong.
-    """
+    """Return the text of a file of `build/`, such as `views/cards`. Templates (`.sql.j2`) are rendered with values."""
     file = _file(name)
     if file.suffix == ".sql":
         return file.read_text(encoding="utf-8")
@@ -79,9 +75,7 @@ def quoted(name: str) -> str:
 def run_file(connection: duckdb.DuckDBPyConnection, name: str, **values: Hashable) -> duckdb.DuckDBPyConnection:
     """Run a file of `build/`, and return the connection, which has its result. A template is rendered with values.
 
-    Raises:
-        SqlError: The file is wrong. The message names it.
-        duckdb.Error: What the file reads cannot be read.
+    A SqlError says that the file is wrong, a duckdb.Error that what it reads cannot be read.
     """
     with _own_faults(name):
         return connection.execute(sql_text(name, **values))
@@ -106,9 +100,7 @@ def _sql_error(where: str, error: Exception) -> SqlError:
 def query_fault(error: duckdb.Error, what: str, fault_of_data: type[GeneratorError]) -> GeneratorError:
     """Return the error for a query that failed: a fault of its data, unless disk, memory or the SQL is to blame.
 
-    Args:
-        what: What failed, such as `price_guide: cannot be read`.
-        fault_of_data: LakeError for a query over the lake, BuildError for one over builds.
+    `what` failed, such as `price_guide: cannot be read`. A fault of the data is a LakeError or BuildError.
     """
     if is_disk_full(error):
         return temporary_folder_full()
@@ -150,17 +142,10 @@ def interrupt_queries() -> None:
 
 
 class Database:
-    """A scratch DuckDB database. Closing it deletes everything in it.
-
-    Args:
-        resources: The threads and the memory that DuckDB may use.
-
-    Attributes:
-        described: The columns of lake files with their types, by the Parquet schema of the files.
-    """
+    """A scratch DuckDB database. Closing it deletes everything in it."""
 
     def __init__(self, resources: Resources = USUAL):
-        self.described: dict[str, dict[str, Any]] = {}
+        self.described: dict[str, dict[str, Any]] = {}  # columns of lake files with their types, by Parquet schema
         self._folder = _scratch_folder()
         self.scratch = Path(self._folder.name)
         settings: dict[str, str | bool | int | float | list[str]] = {
@@ -183,7 +168,6 @@ class Database:
         self.run("macros", "lake")
 
     def close(self) -> None:
-        """Drop the database and its spilled files."""
         _OPEN.discard(self)
         self.connection.close()
         self._folder.cleanup()
@@ -200,7 +184,6 @@ class Database:
         return f"{float(number) / count:.3f}{unit}"
 
     def limit(self, resources: Resources) -> None:
-        """Set what DuckDB may use from now on."""
         self.connection.execute(f"set threads = {resources.cores}")
         self.connection.execute(f"set memory_limit = '{resources.limit}'")
 
@@ -233,7 +216,7 @@ class Database:
         with _own_faults(name):
             return self.table(sql_text(name, **values))
 
-    def set(self, **variables: str | int | Sequence[str]) -> None:
+    def set(self, **variables: str | int | Sequence[str] | None) -> None:
         """Set variables that files of `build/` read with getvariable."""
         for name, value in variables.items():
             self.connection.execute(f"set variable {name} = $1", [value])
@@ -245,15 +228,10 @@ class Database:
         self.connection.unregister("batch")
 
     def table(self, query: str) -> pa.Table:
-        """Return the result of a query as one Arrow table."""
         return self.connection.sql(query).to_arrow_table()
 
     def stream(self, query: str, rows: int) -> Iterator[pa.RecordBatch]:
-        """Yield the result of a query in batches of so many rows.
-
-        Raises:
-            duckdb.Error: The query failed, or a file that it reads is broken. Arrow would raise OSError for the second.
-        """
+        """Yield the result of a query in batches of so many rows. A broken file is a duckdb.Error too."""
         try:
             yield from self.connection.sql(query).to_arrow_reader(rows)
         except (OSError, pa.ArrowException) as error:
@@ -261,7 +239,6 @@ class Database:
 
     @contextmanager
     def registered(self, **tables: pa.Table) -> Iterator[None]:
-        """Read Arrow tables by name while the body runs."""
         for name, table in tables.items():
             self.connection.register(name, table)
         try:
@@ -282,7 +259,6 @@ class Database:
                 self.connection.register(name, before[name])
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
-        """Return the result of a small query as Python tuples."""
         return self.connection.execute(query).fetchall()
 
     def _register(self, function: Callable[[str], str]) -> None:

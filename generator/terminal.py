@@ -56,16 +56,14 @@ def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 class ProgressBar(Protocol):
     """A counter of steps."""
 
-    def update(self, n_steps: int) -> None:
-        """Count more steps as completed."""
+    def update(self, n_steps: int) -> None: ...
 
 
 class Progress:
     """Prints progress. With `quiet` it prints nothing; `prefix` begins each line."""
 
     def __init__(self, quiet: bool = False, prefix: str = ""):
-        self.quiet = quiet
-        self.prefix = prefix
+        self.quiet, self.prefix = quiet, prefix
         self._stored_bytes = 0
 
     def add_stored_bytes(self, size: int) -> None:
@@ -73,7 +71,6 @@ class Progress:
         self._stored_bytes += size
 
     def say(self, line: str) -> None:
-        """Print one line."""
         if not self.quiet:
             say(self.prefix + line, err=True)
 

@@ -26,11 +26,7 @@ _BYTES = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 def in_order(
     pool: Executor, ahead: int, work: Callable[[_Input], _Result], inputs: Iterable[_Input]
 ) -> Iterator[_Result]:
-    """Yield `work(input)` in input order.
-
-    Args:
-        ahead: How many calls may start before their result is due. It bounds the results that wait in memory.
-    """
+    """Yield `work(input)` in input order. At most `ahead` results wait in memory until they are due."""
     pending: deque[Future[_Result]] = deque()
     for item in inputs:
         pending.append(pool.submit(work, item))
@@ -65,24 +61,17 @@ def default_memory(most: str = MEMORY) -> str:
 
 @dataclass(frozen=True)
 class Resources:
-    """What DuckDB may use in this process, or in each worker of a cluster.
+    """What DuckDB may use in this process, or in each worker of a cluster."""
 
-    Attributes:
-        threads: How many threads. None: one per core.
-        memory: How much memory before it spills to disk, such as `2GB`. None: the default.
-    """
-
-    threads: int | None = None
-    memory: str | None = None
+    threads: int | None = None  # one per core
+    memory: str | None = None  # before it spills to disk, such as `2GB`; None: the default
 
     @property
     def cores(self) -> int:
-        """The number of threads."""
         return self.threads or usable_cores()
 
     @property
     def limit(self) -> str:
-        """The memory, such as `2GB`."""
         return self.memory or default_memory()
 
     def of_worker(self) -> "Resources":

@@ -11,13 +11,13 @@ from generator.commands.options import json_option, lake_made_option
 from generator.errors import RecognitionError
 from generator.fingerprints.collect import Collected, collect, find_images
 from generator.fingerprints.image_products import products_of_images
-from generator.fingerprints.match import Match, match_photo
+from generator.fingerprints.match import match_photo
 from generator.fingerprints.pictures import DEFAULT_LIMITS, ImageLimits, open_picture, require_pillow
 from generator.fingerprints.recipe import VERSION
 from generator.fingerprints.references import load_index
 from generator.fingerprints.table import check_recipe, table_rows, update, verify_entries
 from generator.lake.writer import LakeWriter
-from generator.terminal import Progress, say, say_json, say_lines
+from generator.terminal import Progress, say, say_json
 from generator.threads import usable_cores
 
 _MAX_NAMED = 5  # broken images in the output; the rest is counted
@@ -109,7 +109,8 @@ def index(
     if as_json:
         say_json(result)
     else:
-        say(_summary_line(result))
+        parts = [f"{result[name]:,} {name}" for name in ("new", "changed", "unchanged", "kept", "pruned", "broken")]
+        say(f"fingerprints: {counts.entries:,} entries, {', '.join(parts)}; {without_products:,} without products")
 
 
 def _report_broken(collected: Collected, skip: bool) -> None:
@@ -124,12 +125,6 @@ def _report_broken(collected: Collected, skip: bool) -> None:
         say(f"left out: {reason}", err=True)
     if len(reasons) > _MAX_NAMED:
         say(f"left out: {len(reasons) - _MAX_NAMED} more", err=True)
-
-
-def _summary_line(result: dict[str, int]) -> str:
-    counts = [f"{result[name]:,} {name}" for name in ("new", "changed", "unchanged", "kept", "pruned", "broken")]
-    entries, without = result["entries"], result["without_products"]
-    return f"fingerprints: {entries:,} entries, {', '.join(counts)}; {without:,} without products"
 
 
 def _verify(
@@ -172,9 +167,6 @@ def match(photo: Path, index: str, key: str | None, top: int, limits: ImageLimit
         found = [entry._asdict() for entry in matches]
         say_json({"version": VERSION, "entries": len(references), "matches": found})
     else:
-        say_lines(map(_match_line, matches))
-
-
-def _match_line(match: Match) -> str:
-    products = " ".join(map(str, match.products)) or "no products"
-    return f"{match.distance:7.2f}  {match.key}  {products}  {match.image}"
+        for entry in matches:
+            products = " ".join(map(str, entry.products)) or "no products"
+            say(f"{entry.distance:7.2f}  {entry.key}  {products}  {entry.image}")

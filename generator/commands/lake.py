@@ -13,7 +13,7 @@ from generator.ingest.findings import REFUSED
 from generator.ingest.memory import DEFAULT_PATTERN, GameImport, memory_file, remembered
 from generator.lake.lake import DAILY_TABLES
 from generator.lake.writer import LakeWriter
-from generator.reading.lake_days import DayFile, day_files
+from generator.reading.lake_days import day_files
 from generator.reading.outlying_days import outlying_days
 from generator.terminal import Progress, say, say_json, say_lines
 
@@ -52,7 +52,9 @@ def days(lake: str, store: str, tables: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         say_json(list(map(asdict, files)))
     else:
-        say_lines(map(_line, files))
+        for file in files:
+            kept = f"{file.day}  {file.table:<15}  {file.rows:>9,} rows  {file.imported}"
+            say(f"{kept}  {file.verdict:<8}  {file.source}")
         say(f"{len(files):,} files", err=True)
 
 
@@ -126,7 +128,3 @@ def remember(
         for change in memory_file(writer, memory | {number: changed}):
             writer.write({change.path: change.data})
     say(f"{number}  {GAMES.get(number, '')}  {changed}")
-
-
-def _line(file: DayFile) -> str:
-    return f"{file.day}  {file.table:<15}  {file.rows:>9,} rows  {file.imported}  {file.verdict:<8}  {file.source}"

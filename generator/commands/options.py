@@ -28,8 +28,6 @@ from generator.threads import Resources
 
 _Result = TypeVar("_Result")
 
-_COMPLETION_TIMEOUT_SECONDS = 1.0
-
 
 class BuildName(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
     """The name of a build, or with `words` also `live` or `previous`. A shell completes it from the store."""
@@ -40,11 +38,10 @@ class BuildName(click.ParamType):  # type: ignore[type-arg]  # generic only in n
         self.words = (LIVE, PREVIOUS) if words else ()
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Return the names that begin with `incomplete`."""
         store = ctx.params.get("store") or "site_out"
         choices = list(self.words)
         with suppress(EdgeError, OSError):  # an error message would disturb the command line
-            records = open_store(store, _COMPLETION_TIMEOUT_SECONDS).list(layout.BUILDS)
+            records = open_store(store, 1.0).list(layout.BUILDS)  # nobody waits longer for a completion
             choices += sorted(layout.build_ids(records), reverse=True)
         return [CompletionItem(choice) for choice in choices if choice.startswith(incomplete)]
 
@@ -161,7 +158,6 @@ class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic only in new 
         self.name, self._read = name, read
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the value of a text."""
         try:
             return self._read(value) if isinstance(value, str) else value
         except ValueError as error:

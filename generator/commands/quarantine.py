@@ -6,9 +6,8 @@ from datetime import datetime
 
 import click
 
-from edge_auth.builds.builds import Build, open_build
+from edge_auth.builds.builds import open_build
 from edge_auth.builds.pointer import read_pointer
-from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
 from generator.commands.options import DAY, json_option, store_option
 from generator.lake.quarantine import ACCEPTED, DROPPED, QuarantinedFile, describe_waiting, read_quarantine, settle
@@ -88,18 +87,14 @@ def drop(days: tuple[datetime, ...], store: str, as_json: bool) -> None:
 
 def _settle(days: Collection[datetime], location: str, verdict: str, as_json: bool) -> None:
     store, texts = open_store(location), [f"{day:%Y-%m-%d}" for day in days]
-    files = with_reserve(store, lambda: settle(store, texts, verdict, live_build(store)))
+    pointer, _ = read_pointer(store)
+    live = open_build(store, pointer.build) if pointer else None
+    files = with_reserve(store, lambda: settle(store, texts, verdict, live))
     if as_json:
         say_json(list(map(asdict, files)))
     else:
         say_lines(f"{_named(file)}: {verdict}, {_MEANS[verdict]}" for file in files)
     say(f"{_NEXT[verdict]}: `cardpress nightly --lake LAKE --store {location}`", err=True)
-
-
-def live_build(store: Store) -> Build | None:
-    """Return the live build, or None."""
-    pointer, _ = read_pointer(store)
-    return open_build(store, pointer.build) if pointer else None
 
 
 def _named(file: QuarantinedFile) -> str:

@@ -135,7 +135,6 @@ def _levels(words: Words, sealed: Flags) -> Integers:
 
 
 def _columns(words: Words, odd: Flags, sealed: Flags, expansion: Integers, expansions: pa.Table) -> dict[str, pa.Array]:
-    """Return the columns of `products` that are texts, and the ids of expansions."""
     sets = _of_expansion(expansions["name"], expansion, "Lost & Found", "Loose Cards")
     codes = _of_expansion(expansions["code"], expansion, "LNF", "XXX")
     games = pc.fill_null(_of_expansion(expansions["game"], expansion), vocabulary.GAMES[0])
@@ -149,7 +148,9 @@ def _columns(words: Words, odd: Flags, sealed: Flags, expansion: Integers, expan
     image = null_where(np.where(sealed, chance(words[7], 0, 0.4), chance(words[7], 0, 0.08)), image)
     category = join(games, " ", pc.if_else(single, "Single", ware))
     folder = pc.if_else(single, "Singles", choose(vocabulary.SEALED_FOLDERS, wares))
-    page = join(url_words(name), pc.if_else(single, _printed(codes, number), ""))
+    printed = pc.replace_substring_regex(pc.fill_null(number, ""), r"^[A-Z]{3}(\d)", r"\1")
+    printed = join("-", codes, pc.replace_substring_regex(printed, "[^0-9A-Za-z]", ""))
+    page = join(url_words(name), pc.if_else(single, printed, ""))
     return {
         "name": name,
         "kind": pc.if_else(single, "single", "sealed"),
@@ -192,10 +193,7 @@ def _sealed_names(words: Words, sets: pa.Array, wares: pa.Array) -> pa.Array:
 
 
 def _numbers(words: Words, expansion: Integers, codes: pa.Array) -> pa.Array:
-    """Make collector numbers in the style of each card's expansion: `4`, `004`, `TG12`, `ABC001`, `BS 4`.
-
-    A few are odd (`4a`, `!`), and some cards have none.
-    """
+    """Make collector numbers in the style of each card's expansion: `4`, `004`, `TG12`, `ABC001`. A few are odd."""
     order = np.argsort(expansion, kind="stable")
     place = np.empty_like(expansion)
     place[order] = np.arange(1, len(expansion) + 1) - np.searchsorted(expansion[order], expansion[order])
@@ -217,12 +215,6 @@ def _texts(name: pa.Array, rarity: pa.Array, expansion: Integers, expansions: pa
     return Texts(name, sets, rarity, games)
 
 
-def _printed(codes: pa.Array, number: pa.Array) -> pa.Array:
-    """Return the end of a single's page: its code and number."""
-    printed = pc.replace_substring_regex(pc.fill_null(number, ""), r"^[A-Z]{3}(\d)", r"\1")
-    return join("-", codes, pc.replace_substring_regex(printed, "[^0-9A-Za-z]", ""))
-
-
 def _urls(words: Words, games: pa.Array, folder: pa.Array, sets: pa.Array, page: pa.Array) -> pa.Array:
     """Return product pages. 6 % are null, a few have a query, a fragment, both, or a slash at the end."""
     end = choose(["", "?utm_source=list", "#offers", "?language=3&isFoil=Y#top", "/"],
@@ -233,11 +225,8 @@ def _urls(words: Words, games: pa.Array, folder: pa.Array, sets: pa.Array, page:
 
 
 def _dates(words: Words, starts: Integers, expansion: Integers, expansions: int) -> pa.Array:
-    """Return when products were added: null for the oldest expansions, one time for most of an expansion.
-
-    Products that enter the price guide during the history were added on the day before the first.
-    """
-    eve = starts > 0
+    """Return when products were added: null for the oldest expansions, one time for most of an expansion."""
+    eve = starts > 0  # they enter the price guide during the history, and were added on the day before the first
     days_ago = 20 + (expansions + 1 - expansion) * 5_000 // (expansions + 2)
     second = chance(words, 32, 0.1) * below(words, 48, 65_536)
     unknown = (expansion < expansions // 4) & ~eve

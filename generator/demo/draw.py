@@ -105,10 +105,7 @@ def null_where(mask: Flags, column: pa.Array) -> pa.Array:
 
 
 def url_words(names: pa.Array) -> pa.Array:
-    """Return names as in a marketplace's URLs: `Dr. Völk's Old Rope` becomes `Dr-Volks-Old-Rope`.
-
-    Accents, brackets and punctuation are removed, spaces become hyphens. An empty result becomes `Unnamed`.
-    """
+    """Return names as in a marketplace's URLs: `Dr. Völk's Old Rope` becomes `Dr-Volks-Old-Rope`."""
     text = pc.replace_substring_regex(pc.fill_null(names, ""), r" *\[.*\]$", "")
     text = pc.replace_substring_regex(pc.utf8_normalize(text, "NFKD"), "[^0-9A-Za-z -]", "")
     text = pc.replace_substring_regex(pc.ascii_trim_whitespace(text), " +", "-")

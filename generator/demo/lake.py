@@ -54,10 +54,10 @@ class Demo(NamedTuple):
 
 
 class TableSize(NamedTuple):
-    """How many rows a table of the lake has, and on how many days. `days` is None for a table without days."""
+    """How many rows a table of the lake has, and on how many days."""
 
     rows: int
-    days: int | None
+    days: int | None  # for a table without days
 
 
 def older_demo(lake: Path) -> Demo | None:
@@ -78,17 +78,10 @@ def write_demo(
     progress: Callable[[Iterable[int]], Iterable[int]] = lambda days: days,
     end: date | None = None,
 ) -> dict[str, TableSize]:
-    """Write a demo lake, or change an existing one to these arguments. Files that stay the same are not touched.
+    """Write a demo lake, or change an existing one to these arguments, and return the size of each table by name.
 
-    Args:
-        progress: Wraps the numbers of the days, to show progress.
-        end: The last day. None: the first day is 2025-11-15.
-
-    Returns:
-        The size of each table, by name.
-
-    Raises:
-        LakeError: The folder holds other tables or cannot be written.
+    Files that stay the same are not touched. `progress` wraps the numbers of the days. Without `end` the first day is
+    2025-11-15. A LakeError says that the folder holds other tables or cannot be written.
     """
     demo = Demo(products, days, seed, end or FIRST_DAY + timedelta(days=days - 1))
     try:
@@ -99,7 +92,6 @@ def write_demo(
 
 
 def _claim(lake: Path, demo: Demo) -> None:
-    """Mark a folder as a demo lake."""
     if lake.exists() and not lake.is_dir():
         raise LakeError(f"{lake} is a file; name a folder for the demo lake")
     other = _file_of_others(lake)
@@ -156,17 +148,12 @@ def _write_days(lake: Path, daily: dict[str, Days], days: Iterable[int], demo: D
                 _write_table(lake / name / folder / _DAY_FILE, table, demo.moved)
                 rows[name][folder] = len(table)
     for name, by_folder in rows.items():
-        _remove_other_days(lake / name, by_folder)
+        for path in (lake / name).glob(f"day=*/{_DAY_FILE}"):
+            if path.parent.name not in by_folder:  # of an earlier run
+                path.unlink()
+                if not any(path.parent.iterdir()):
+                    path.parent.rmdir()
     return {name: TableSize(sum(by_folder.values()), len(by_folder)) for name, by_folder in rows.items()}
-
-
-def _remove_other_days(table: Path, folders: Iterable[str]) -> None:
-    """Remove files of earlier runs for days that this run does not have."""
-    for path in table.glob(f"day=*/{_DAY_FILE}"):
-        if path.parent.name not in folders:
-            path.unlink()
-            if not any(path.parent.iterdir()):
-                path.parent.rmdir()
 
 
 def _write_table(path: Path, table: pa.Table, moved: timedelta) -> None:

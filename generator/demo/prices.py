@@ -43,19 +43,13 @@ _MOVES = np.sign(_DRAWS) * (5 + abs(_DRAWS) ** 6 // 12_700_000_000)  # thousandt
 
 
 class PriceWalk:
-    """The prices of one table, from day to day. A day without a `step` leaves them unchanged.
-
-    Attributes:
-        cents: The prices now.
-        version: How many times each price has moved.
-        moved: Which prices moved today.
-    """
+    """The prices of one table, from day to day. A day without a `step` leaves them unchanged."""
 
     def __init__(self, seed: int, stream: str, cents: Integers) -> None:
         self._seed, self._stream = seed, stream
         self.cents = self._level = np.maximum(cents, _MIN_CENTS)
-        self.version = np.zeros(len(cents), dtype=np.int64)
-        self.moved: Flags = np.zeros(len(cents), dtype=bool)
+        self.version = np.zeros(len(cents), dtype=np.int64)  # how many times each price has moved
+        self.moved: Flags = np.zeros(len(cents), dtype=bool)  # today
 
     def step(self, day: int) -> Words:
         """Move to this day. Return the day's random words, whose upper 24 bits are free for the table."""
@@ -91,8 +85,7 @@ def offer_lists(
 ) -> pa.Array:
     """Return lists of `lengths` offers from `lowest` cents upwards, some backwards. They are null for `no_list`.
 
-    Args:
-        columns: Returns the columns of all offers, from a hash and the cents of each.
+    `columns` makes the columns of all offers, from a hash and the cents of each.
     """
     lengths = np.where(no_list, 0, lengths)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
@@ -161,11 +154,7 @@ def price_guide(seed: int, catalogue: DemoCatalogue) -> Days:
 
 
 def _null_bits(words: Words, holo: Words, sealed: Flags) -> Integers:
-    """Return twelve bits per product, one per column: which prices are null. Sealed products lack some averages.
-
-    Args:
-        words: (3, products), each row for four columns.
-    """
+    """Return twelve bits per product: which prices are null. Each of the three rows of `words` is for four columns."""
     bits = np.zeros(len(sealed), dtype=np.int64)
     for place, share in enumerate(_NULL_SHARES):
         bits |= chance(words[place // 4], 16 * (place % 4), share) << np.int64(place)
@@ -244,6 +233,8 @@ def filtered_checks(seed: int, catalogue: DemoCatalogue) -> Days:
         offers = _offer_counts(usual[rows], keys)
         no_list = (field(words, 48, 5) == 0) | recurs(day, _WITHOUT_LISTS)
         cheapest, none = mix(keys), offers == 0
+        condition = by_weight(vocabulary.CONDITION_WEIGHTS, cheapest, 16)
+        known = condition < len(vocabulary.CONDITION_CODES)
         yield pa.table(
             {
                 "id_product": catalogue.ids[rows],
@@ -251,30 +242,19 @@ def filtered_checks(seed: int, catalogue: DemoCatalogue) -> Days:
                 "offers": offers.astype(np.int32),
                 "lowest": pa.array(lowest / 100, mask=none),
                 "cheapest_seller": pick(vocabulary.SELLERS, cheapest, 0, none),
-                "cheapest_condition": _condition_codes(cheapest, none),
+                "cheapest_condition": choose(vocabulary.CONDITION_CODES, np.where(known, condition, 0), none),
                 "offer_list": offer_lists(keys, lowest, np.minimum(offers, _MAX_LISTED), no_list, _filtered_columns),
             }
         )
 
 
 def _filtered_columns(words: Words, cents: Integers) -> dict[str, pa.Array]:
-    shared = offer_columns(words, cents)
-    quantity = pa.array(_QUANTITIES[field(words, 38, 6)], mask=field(words, 44) // 2000 == 1)
-    return {
-        "price": shared["price"],
-        "condition": shared["condition"],
-        "quantity": quantity,
-        "seller": shared["seller"],
-    }
-
-
-def _condition_codes(words: Words, mask: Flags) -> pa.Array:
-    place = by_weight(vocabulary.CONDITION_WEIGHTS, words, 16)
-    return choose(vocabulary.CONDITION_CODES, np.where(place < len(vocabulary.CONDITION_CODES), place, 0), mask)
+    columns = offer_columns(words, cents)
+    columns["quantity"] = pa.array(_QUANTITIES[field(words, 38, 6)], mask=field(words, 44) // 2000 == 1)
+    return {name: columns[name] for name in ("price", "condition", "quantity", "seller")}
 
 
 def _offer_counts(usual: Integers, keys: Words) -> Integers:
-    """Return how many offers there are: about the usual number of each product."""
     changed = np.maximum(usual + below(keys, 16, 3) - 1, 0)
     return np.asarray(np.where(usual == 0, field(keys, 32, 4) == 0, changed))
 

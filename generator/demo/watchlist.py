@@ -32,10 +32,9 @@ _UPPER_CASE, _WITH_SLASH, _WITH_PERCENT = 1, 4, 6
 
 
 def make_watchlist(catalogue: DemoCatalogue) -> tuple[pa.Table, Integers]:
-    """Track the most expensive singles with a URL, some with accents, and some sealed products.
+    """Return the table `watchlist`, and the usual cents of each row.
 
-    Returns:
-        The table `watchlist`, and the usual cents of each row.
+    It has the most expensive singles with a URL, some with accents, and some sealed products.
     """
     rows = _rows(catalogue)
     products = catalogue.table.take(pa.array(rows))
@@ -63,7 +62,6 @@ def _rows(catalogue: DemoCatalogue) -> Integers:
 
 
 def _slug(at: int, name: str, url: str, earlier: list[str]) -> str:
-    """Return the last part of the URL in lower case, or something awkward."""
     *_, expansion, last = url.split("?")[0].split("#")[0].rstrip("/").split("/")
     if at == _UPPER_CASE:
         return last
@@ -133,11 +131,7 @@ def _checked_at(day: int, slot: Integers, words: Words) -> pa.Array:
 
 
 def _columns(words: Words, cents: Integers) -> dict[str, pa.Array]:
-    shared = offer_columns(words, cents)
-    return {
-        "seller": shared["seller"],
-        "condition": shared["condition"],
-        "quantity": pick(QUANTITIES, words, 28, field(words, 20, 5) == 0),
-        "price": shared["price"],
-        "comment": pick(COMMENTS, words, 24, field(words, 4, 2) != 0),
-    }
+    columns = offer_columns(words, cents)
+    columns["quantity"] = pick(QUANTITIES, words, 28, field(words, 20, 5) == 0)
+    columns["comment"] = pick(COMMENTS, words, 24, field(words, 4, 2) != 0)
+    return {name: columns[name] for name in ("seller", "condition", "quantity", "price", "comment")}

@@ -35,11 +35,9 @@ class Texts(NamedTuple):
     game: pa.Array
 
     def given(self) -> "Texts":
-        """Return the texts without nulls."""
         return Texts(*(pc.fill_null(column.cast(pa.string()), "") for column in self))
 
     def hashes(self, start: np.uint32 = _START) -> Hashes:
-        """Return a hash of the four texts of each product."""
         name, set_, rarity, game = self.given()
         return hash_texts(pc.binary_join_element_wise(game, set_, rarity, name, "\n"), start)
 
@@ -58,7 +56,6 @@ def svgs(texts: Texts, sealed: pa.Array) -> pa.Array:
 
 
 def _fill(name: str, values: Mapping[str, pa.Array]) -> pa.Array:
-    """Return a template with values in its places, once for each product."""
     parts = _PLACE.split(template(name))  # text and names in turn
     columns = [values[part] if at % 2 else part for at, part in enumerate(parts)]
     return pc.binary_join_element_wise(*columns, "")

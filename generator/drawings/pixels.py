@@ -115,7 +115,6 @@ def _colour(fill: str, numbers: Mapping[str, Numbers]) -> Values:
 
 
 def _rgb(hue: Values, saturation: Values, light: Values) -> Values:
-    """Return colours of the CSS function hsl() as RGB."""
     place = (np.array([0, 8, 4], np.float32) + hue / 30) % 12
     colour = light - saturation * np.minimum(light, 1 - light) * np.clip(np.minimum(place - 3, 9 - place), -1, 1)
     return np.asarray(np.floor(255 * colour + 0.5), np.float32)

@@ -42,11 +42,7 @@ _HELP = {
 
 
 def write_textfile(path: Path, report: RunReport) -> None:
-    """Write the metrics of a run, replacing the file at once.
-
-    Raises:
-        OSError: The file cannot be written.
-    """
+    """Write the metrics of a run, replacing the file at once."""
     text = "".join(_lines(report, _last_success(path)))
     replace_file(path, [text.encode()], mode=0o644)  # the collector ignores names without .prom, as the temporary one
 
@@ -123,7 +119,6 @@ def _game_samples(games: list[dict[str, Any]]) -> dict[str, list[_Sample]]:
 
 
 def _day_seconds(day: str | None) -> float | None:
-    """Return the begin of a day in UTC, as Unix time."""
     return datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp() if day else None
 
 

@@ -122,7 +122,6 @@ def _run_steps(night: Night, lock: Lock) -> None:
 
 
 def _bring_live(night: Night, build: str, pointer: Pointer | None, lock: Lock) -> None:
-    """Publish the build, unless it is live or something stops it, then export it."""
     if pointer and build == pointer.build:
         night.report.outcome = UNCHANGED
         night.progress.say(f"{build} is live already: nothing to publish")
@@ -161,7 +160,8 @@ def _write_report(night: Night) -> None:
     try:
         _note_day(night)
         report.games = _games(night)
-        report.quarantine = _quarantine(store)
+        with suppress(EdgeError):  # a damaged one has failed the night
+            report.quarantine = [asdict(file) for file in read_quarantine(store) if file.waits]
         report.finished = timestamp(night.clock())
         data = json.dumps(report.to_json(), indent=1, ensure_ascii=False, default=str).encode()
         with_reserve(store, lambda: store.put(f"{layout.REPORTS}{report.run}.json", data + b"\n"))
@@ -192,10 +192,7 @@ def _write_pages(night: Night) -> None:
 
 
 def _live_data_day(store: Store) -> str | None:
-    """Return the newest day of the price guide in the live build, or the as-of day of a build without one.
-
-    None if no build is live, or its record is damaged.
-    """
+    """Return the newest day of the guide in the live build, or else its as-of day; None without a sound live build."""
     with suppress(NoLiveBuild, DamagedObject):
         record = open_build(store, live_build_id(store)).record
         day: str = record["freshness"]["catalogue"]["price_guide_day"] or record["as_of"]
@@ -204,7 +201,6 @@ def _live_data_day(store: Store) -> str | None:
 
 
 def _note_day(night: Night) -> None:
-    """Note in the report which build is live, its day, and whether that day advanced."""
     report = night.report
     pointer, _ = read_pointer(night.store)
     report.live = pointer.build if pointer else None
@@ -212,15 +208,7 @@ def _note_day(night: Night) -> None:
     report.advanced = (report.data_day or "") > (report.data_day_before or "")
 
 
-def _quarantine(store: Store) -> list[dict[str, Any]]:
-    """Return the files that wait in quarantine; nothing if it is damaged, which has failed the night."""
-    with suppress(EdgeError):
-        return [asdict(file) for file in read_quarantine(store) if file.waits]
-    return []
-
-
 def _games(night: Night) -> list[dict[str, Any]]:
-    """Return the coverage of each game in the live build."""
     live = night.report.live
     try:
         return [asdict(game) for game in cover_games(open_build(night.store, live))] if live else []

@@ -37,12 +37,10 @@ class Notices:
     pages_url: str | None = None
 
     def start(self, run: str) -> None:
-        """Tell that a run begins."""
         if self.ping:
             self._post(_below(self.ping, "/start"), run.encode(), "text/plain")
 
     def finish(self, report: RunReport) -> None:
-        """Tell how a run ended."""
         if self.ping:
             line = report.error or report.outcome
             url = self.ping if report.succeeded else _below(self.ping, "/fail")
@@ -135,12 +133,10 @@ def _lines(report: RunReport, verdicts: list[Verdict], link: str | None) -> list
 
 
 def _index(game: dict[str, Any]) -> str:
-    """Return the index of a game with its change in percent since the live build."""
     before = game["index_before"]
     return f"{game['game']} {game['index']:.2f}" + (f" ({game['index'] / before - 1:+.2%})" if before else "")
 
 
 def _below(url: str, path: str) -> str:
-    """Return a URL with something added to its path."""
     parts = urlsplit(url)
     return urlunsplit(parts._replace(path=parts.path.rstrip("/") + path))

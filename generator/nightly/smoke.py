@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
@@ -9,7 +10,7 @@ from urllib.parse import urlencode
 from flask.testing import FlaskClient
 
 from edge_auth.api.blueprints import ENDPOINTS, client_of
-from edge_auth.api.endpoint import API, Endpoint
+from edge_auth.api.endpoint import API
 from edge_auth.api.parameters import MAX_TEXT_CHARACTERS, ProductId
 from edge_auth.builds import card_lists, market
 from edge_auth.builds.builds import open_build
@@ -24,12 +25,7 @@ from generator.site.live_examples import live_examples
 
 
 def smoke_test(store: Store, build_id: str) -> None:
-    """Answer one request of each kind from a build, as the shim does.
-
-    Raises:
-        SmokeError: A request has no answer, or its answer is not JSON.
-        StoreError: The build cannot be opened.
-    """
+    """Answer one request of each kind from a build, as the shim does, or raise SmokeError."""
     with TemporaryDirectory(prefix="cardpress-") as folder:
         opened = OpenBuild(open_build(store, build_id, FileCache(Path(folder))))
         request, client = "its lists", client_of(opened)
@@ -76,13 +72,10 @@ def _requests(opened: OpenBuild) -> Iterator[str]:
 def _examples(opened: OpenBuild) -> Iterator[str]:
     """Yield the example of each endpoint that a build answers, unless the build lacks what the example names."""
     live = live_examples(opened)
-    named = {endpoint.path: {*endpoint.subjects, *_ids(endpoint)} for endpoint in ENDPOINTS if endpoint.of_build}
+    named: dict[str, set[str]] = {}
+    for endpoint in filter(attrgetter("of_build"), ENDPOINTS):
+        ids = [name for name, rule in (endpoint.query or {}).items() if isinstance(rule, ProductId)]
+        named[endpoint.path] = {*endpoint.subjects, *(f"{name} of {endpoint.id}" for name in ids)}
     for operation in reference(live).operations:
         if operation.path in named and named[operation.path] <= live.values.keys():
             yield operation.example
-
-
-def _ids(endpoint: Endpoint) -> Iterator[str]:
-    """Yield the names of the example values of parameters that are ids."""
-    rules = (endpoint.query or {}).items()
-    yield from (f"{name} of {endpoint.id}" for name, rule in rules if isinstance(rule, ProductId))

@@ -66,14 +66,11 @@ class Night:
     """A nightly run over a lake and a store: what it is asked to do, and what it found out.
 
     Attributes:
-        run: The id of the run.
         thresholds: Thresholds by gate, instead of the defaults.
         max_age: By table of days, how many days old its newest row may be.
         forced: Gates that do not stop this night's build.
-        rules: Which builds the prune keeps.
         lease: How many seconds the lock of a bucket outlives a killed run.
         export: Where the run keeps a tree of plain files up to date, if anywhere.
-        pages: Whether the run writes its report and its diff as pages into the store.
         expect_day: The day (`YYYY-MM-DD`) that the live build's data must have after the run; None for any.
         reread_days: Within how many days every layer is read again; 0 for never.
         comparison: The last one of the gates, which publish and pages read too.
@@ -194,7 +191,6 @@ def _make(
 
 
 def _open_lake(night: Night, as_of: date | None) -> Lake:
-    """Open the lake without the files in quarantine."""
     skipped = skipped_by_builds(night.store, settings.GATES | night.thresholds, night.forced)
     return open_lake(night.lake, as_of, progress=night.progress, left_out=skipped)
 
@@ -283,10 +279,7 @@ def _judge(night: Night, comparison: Comparison, past: Past) -> Judgement:
 
 
 def _hold_refused(night: Night, comparison: Comparison, past: Past, judgement: Judgement) -> list[QuarantinedFile]:
-    """Put the day files that the breached gates judged in quarantine, and return them.
-
-    If some games breach the gates by themselves, and others do not, only the rows of the former are held.
-    """
+    """Put the day files that the breached gates judged in quarantine: only the rows of the games at fault, if known."""
     assert comparison.old is not None
     now, new = night.clock(), comparison.new
     guilty = breached_by_game(comparison, judgement, past=past, now=now)
@@ -299,11 +292,7 @@ def _hold_refused(night: Night, comparison: Comparison, past: Past, judgement: J
 
 
 def check_may_publish(night: Night, build: str, pointer: Pointer | None, held: Sequence[QuarantinedFile]) -> None:
-    """Check that no gate and no rollback stops the build.
-
-    Args:
-        held: The files that were put in quarantine because of the breached gates.
-    """
+    """Check that no gate and no rollback stops the build. `held` are the files that its gates put in quarantine."""
     location, judgement = night.store.location, night.report.judgement
     if judgement and judgement.breaches:
         lines = judgement.in_short(f"`cardpress show {build} --store {location}`")

@@ -52,10 +52,8 @@ class ChangesDocument:
 def prepare_step(store: Store, to: str, comparison: Comparison | None = None) -> None:
     """Make the documents of a move from the live build to another one, unless they exist or cannot be made.
 
-    Args:
-        comparison: One that the caller has made, perhaps of these builds.
-
-    A build that cannot be compared must not stop a publish. `complete_steps`, after it, says why.
+    A build that cannot be compared must not stop a publish. `complete_steps`, after it, says why. A comparison that the
+    caller has made may be of other builds.
     """
     with suppress(*_FAILURES):
         pointer, _ = read_pointer(store)
@@ -144,7 +142,6 @@ def compare_cards(comparison: Comparison) -> list[ChangesDocument]:
 
 @contextmanager
 def _saying(failed: str) -> Iterator[None]:
-    """Say why a part of the documents could not be made, instead of raising."""
     try:
         yield
     except _FAILURES as error:
@@ -152,7 +149,6 @@ def _saying(failed: str) -> Iterator[None]:
 
 
 def _make_documents(store: Store, step: Step, comparison: Comparison | None = None) -> None:
-    """Make the documents of a step in both directions, and note them in the index."""
     if read_index(store).get(step.pair) is not None:
         return
     try:
@@ -217,8 +213,7 @@ def _set_fields(db: Database, cards: Sequence[str]) -> None:
     fields = sorted(set().union(*members) - NOT_COMPARED)
     marks = {_mark(of_card, fields) for of_card in members}
     mark = marks.pop() if len(marks) == 1 else None
-    for variable, value in (("fields", fields), ("paths", [f"$.{field}" for field in fields]), ("mark", mark)):
-        db.connection.execute(f"set variable {variable} = $1", [value])
+    db.set(fields=fields, paths=[f"$.{field}" for field in fields], mark=mark)
 
 
 def _mark(members: list[str], fields: list[str]) -> str | None:

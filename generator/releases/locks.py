@@ -47,14 +47,9 @@ _PRUNE_POLL_SECONDS = 0.1
 
 @contextmanager
 def locked(store: Store, name: str, *, run: str, clock: Clock, seconds: float) -> Iterator["Lock"]:
-    """Hold the lock `name` inside the `with` block.
+    """Hold the lock `name` inside the `with` block, or raise BusyError: another run holds it.
 
-    Args:
-        run: The id of this run.
-        seconds: How long the lock of a bucket outlives its last renewal.
-
-    Raises:
-        BusyError: Another run holds the lock.
+    In a bucket it outlives its last renewal by `seconds`.
     """
     path = store.local_path(name)
     lock = _FolderLock(store, name, run, clock) if path else _BucketLock(store, name, run, clock, seconds)
@@ -202,10 +197,7 @@ def current_holder(store: Store, name: str, clock: Clock) -> Holder | None:
 
 
 def release_lock(store: Store, name: str, *, force: bool, clock: Clock) -> Holder | None:
-    """Release a lock that is held, though its run may be alive. The run then finds that it lost its lock.
-
-    Returns:
-        The fields of the lock, or None if no run held it.
+    """Release a lock that is held, though its run may be alive, and return its fields. The run then finds that out.
 
     Raises:
         BusyError: A run holds it, and `force` is false.
@@ -230,10 +222,14 @@ def release_lock(store: Store, name: str, *, force: bool, clock: Clock) -> Holde
 def declare_intent(store: Store, build_id: str, folders: Iterable[str], clock: Clock) -> Iterator[None]:
     """Protect a build and its layers from a prune inside the `with` block."""
     folders = sorted(folders)
+    mine = {build_id, *folders}
     name = layout.intent_name(build_id, secrets.token_hex(8))
     try:  # a signal may end the run as soon as the intent is written
         store.put(name, _to_json({"build": build_id, "layers": folders, "since": timestamp(clock())}))
-        _wait_for_prune(store, {build_id, *folders}, clock)
+        while (prune := current_holder(store, layout.PRUNE_LOCK, clock)) and not mine.isdisjoint(
+            prune["facts"].get(DELETION_LIST, ())
+        ):
+            time.sleep(_PRUNE_POLL_SECONDS)
         yield
     finally:
         with suppress(EdgeError):  # the intent expires by its age
@@ -275,10 +271,3 @@ def _has_expired(holder: Holder, clock: Clock) -> bool:
         return parse_timestamp(holder["expires"]) <= clock()
     except (ValueError, KeyError, TypeError):
         return True
-
-
-def _wait_for_prune(store: Store, protected: set[str], clock: Clock) -> None:
-    while (holder := current_holder(store, layout.PRUNE_LOCK, clock)) and protected.intersection(
-        holder["facts"].get(DELETION_LIST, ())
-    ):
-        time.sleep(_PRUNE_POLL_SECONDS)

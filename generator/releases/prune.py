@@ -50,7 +50,6 @@ class Deletions:
     Attributes:
         remaining: Ids of the builds that remain.
         layers: Files of the layers, by the layer's folder.
-        strays: Single objects.
         damaged: Ids of the builds whose records are damaged, which are set aside.
     """
 
@@ -67,12 +66,10 @@ class Deletions:
 
     @property
     def bytes(self) -> int:
-        """The size of all files."""
         return sum(file.size for files in (*self.layers.values(), self.strays) for file in files)
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to delete."""
         return not (self.builds or self.layers or self.strays or self.damaged)
 
     def intersection(self, later: "Deletions") -> "Deletions":
@@ -87,7 +84,6 @@ class Deletions:
         )
 
     def summary(self) -> dict[str, Any]:
-        """Return the names and counts as JSON."""
         files = sum(map(len, self.layers.values()))
         return {
             "kept": self.remaining,
@@ -109,12 +105,7 @@ def prune(
     wait: Callable[[float], object] = time.sleep,
     seconds: float = settings.LEASE_SECONDS,
 ) -> Deletions:
-    """Delete what no remaining build needs, and return what was deleted.
-
-    Args:
-        run: The id of this run, for the lock.
-        wait: Waits a number of seconds between marking and sweeping.
-        seconds: How long the lock outlives its last renewal.
+    """Delete what no remaining build needs, and return what was deleted. `run` and `seconds` are of the lock.
 
     Raises:
         BusyError: Another prune is running.
@@ -236,17 +227,12 @@ def _leftovers(store: Store, now: datetime, grace: timedelta, protected: set[str
     yield from (e for e in store.entries(layout.INTENTS) if _is_older(e, now - settings.INTENT_AGE))
 
 
-def _set_aside(store: Store, id_: str) -> None:
-    """Move a damaged record where no reader looks for builds. A build with that id can then be made again."""
-    with suppress(MissingObject):
-        store.put(layout.damaged_name(id_), store.get(layout.record_name(id_)))
-    store.delete([layout.record_name(id_)])
-
-
 def _sweep(store: Store, deletions: Deletions, lock: Lock) -> None:
     for id_ in deletions.damaged:
         _check_before_step(store, deletions, lock)
-        _set_aside(store, id_)
+        with suppress(MissingObject):  # no reader looks there, so a build with that id can be made again
+            store.put(layout.damaged_name(id_), store.get(layout.record_name(id_)))
+        store.delete([layout.record_name(id_)])
     for id_ in deletions.builds:
         _check_before_step(store, deletions, lock)
         store.delete([layout.record_name(id_), layout.gates_name(id_)])

@@ -34,14 +34,11 @@ def publish(
     comparison: Comparison | None = None,
     clock: Clock = utc_now,
 ) -> None:
-    """Make a build the live one, and accept the files in quarantine that it read.
-
-    If it is live already, only a hold may change.
+    """Make a build the live one, and accept the files in quarantine that it read. Of a live one only the hold may go.
 
     Args:
         by_hand: Whether a person chose this build by its id. That lifts the hold which a rollback sets.
         just_made: Whether this process made the build, and so has opened all its indexes.
-        comparison: One of the live build with this one, if the caller has made it.
 
     Raises:
         PublishError: A rollback holds the build back, the pointer is lost, or another publisher moved it meanwhile.
@@ -75,14 +72,10 @@ def why_held(pointer: Pointer, build_id: str, location: str) -> str | None:
 
 
 def rollback(store: Store, *, only_from: str | None = None, clock: Clock = utc_now) -> str:
-    """Make the build before the live one live again, and hold publishing back until a person publishes.
+    """Make the build before the live one live again, hold publishing back until a person publishes, and return its id.
 
     Args:
-        only_from: Roll back only if this build is live, and hold only it back, because it failed its smoke test. None:
-            roll back whichever is live, and hold back all.
-
-    Returns:
-        The id of the build that is live now.
+        only_from: Roll back only if this build is live, and hold only it back, because it failed its smoke test.
 
     Raises:
         PublishError: There is no earlier build, it was pruned, or another publisher moved the pointer meanwhile.
@@ -108,15 +101,9 @@ def _moved(pointer: Pointer, target: str, previous: list[str], clock: Clock) -> 
     """Return the pointer after a move to another build. The move is recorded in the same write."""
     moved_from = [pointer.build, *pointer.moved_from][:KEPT_STEPS]
     failed = [build for build in pointer.failed if build != target]
-    return Pointer(target, previous, ended=_ended(pointer, clock, target), moved_from=moved_from, failed=failed)
-
-
-def _ended(pointer: Pointer, clock: Clock, target: str) -> dict[str, str]:
-    """Return when builds ceased to be live, newest first, once `target` replaces the live build."""
-    others = {build: time for build, time in pointer.ended.items() if build != pointer.build}
-    ended = {pointer.build: timestamp(clock())} | others
-    ended.pop(target, None)
-    return dict(list(ended.items())[:MAX_PREVIOUS_BUILDS])
+    others = [(build, time) for build, time in pointer.ended.items() if build not in (pointer.build, target)]
+    ended = dict([(pointer.build, timestamp(clock())), *others][:MAX_PREVIOUS_BUILDS])
+    return Pointer(target, previous, ended=ended, moved_from=moved_from, failed=failed)
 
 
 @contextmanager

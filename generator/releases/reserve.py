@@ -45,7 +45,6 @@ def keep_reserve(store: Store) -> None:
 
 
 def _release(store: Store) -> bool:
-    """Delete the reserve. Return whether there was one."""
     found = bool(store.local_path("")) and store.stat(layout.RESERVE) is not None
     if found:
         store.delete([layout.RESERVE])

@@ -37,11 +37,7 @@ def _wait(number: int, _: object) -> None:
 
 @contextmanager
 def end_by_error(what: str) -> Iterator[None]:
-    """Raise TerminatedError inside the `with` block on SIGTERM, also on one that waited. Stands inside `hold_back`.
-
-    Args:
-        what: What ends, for the message, such as `night`.
-    """
+    """Raise TerminatedError inside the `with` block on SIGTERM, also on one that waited. Stands inside `hold_back`."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
