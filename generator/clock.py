@@ -22,10 +22,8 @@ def timestamp(moment: datetime) -> str:
 
 
 def parse_timestamp(text: str) -> datetime:
-    """Return the time of a timestamp."""
     return datetime.strptime(text, _TIMESTAMP).replace(tzinfo=UTC)
 
 
 def from_unix_time(seconds: float) -> datetime:
-    """Return a Unix time as a UTC time."""
     return datetime.fromtimestamp(seconds, UTC)

@@ -25,7 +25,6 @@ def say(line: object = "", *, err: bool = False) -> None:
 
 
 def say_lines(lines: Iterable[object]) -> None:
-    """Print lines on standard output. No lines print nothing."""
     for line in lines:
         say(line)
 

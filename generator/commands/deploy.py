@@ -41,10 +41,6 @@ def _setting(option: str, type_: Parsed, default: Any, help: str, **more: Any) -
     return click.option(option, type=type_, default=default, help=help, **more)
 
 
-def _write(folder: Path, files: kinds.Files, force: bool) -> None:
-    say_lines(kinds.write_files(folder, files, force=force))
-
-
 def _running_program() -> str:
     """Return the path of the command that runs, with a warning if the units do not see it."""
     program = str(_path.convert(str(Path(sys.executable).with_name("cardpress")), None, None))
@@ -86,7 +82,9 @@ def systemd(folder: Path, force: bool, program: str | None, **places: Any) -> No
     \b
     Example: cardpress deploy systemd units --store s3://cards/store --lake s3://cards/lake --game 17
     """
-    _write(folder, kinds.systemd(kinds.Places(program or _running_program(), **places)), force)
+    say_lines(
+        kinds.write_files(folder, kinds.systemd(kinds.Places(program or _running_program(), **places)), force=force)
+    )
 
 
 @deploy.command()
@@ -106,7 +104,7 @@ def nginx(folder: Path, force: bool, shim: tuple[str, ...], **options: str) -> N
     \b
     Example: cardpress deploy nginx sites --name cards.example --shim 10.0.0.5:8001 --shim 10.0.0.6:8001
     """
-    _write(folder, kinds.nginx(shims=shim, **options), force)
+    say_lines(kinds.write_files(folder, kinds.nginx(shims=shim, **options), force=force))
 
 
 @deploy.command()
@@ -117,7 +115,7 @@ def monitoring(folder: Path, force: bool) -> None:
     \b
     Example: cardpress deploy monitoring rules
     """
-    _write(folder, kinds.monitoring(), force)
+    say_lines(kinds.write_files(folder, kinds.monitoring(), force=force))
 
 
 @deploy.command()
@@ -135,7 +133,7 @@ def container(folder: Path, force: bool, wheel: Path, image: str) -> None:
     """
     if not re.fullmatch(r"cardpress-[A-Za-z0-9.+_]+-py3-none-any\.whl", wheel.name):
         raise click.BadParameter(f"{wheel.name} is no wheel of cardpress", param_hint="--wheel")
-    _write(folder, kinds.container(wheel, image), force)
+    say_lines(kinds.write_files(folder, kinds.container(wheel, image), force=force))
 
 
 @deploy.command()
@@ -147,4 +145,4 @@ def policies(folder: Path, force: bool, bucket: str) -> None:
     \b
     Example: cardpress deploy policies rights --bucket cards
     """
-    _write(folder, kinds.policies(bucket), force)
+    say_lines(kinds.write_files(folder, kinds.policies(bucket), force=force))

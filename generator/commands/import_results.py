@@ -16,7 +16,6 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def max_file_option(default_bytes: int) -> Callable[[_Function], _Function]:
-    """Return the option --max-file-mb."""
     return click.option(
         "--max-file-mb",
         type=click.IntRange(1),
@@ -54,7 +53,6 @@ def say_findings(findings: Iterable[ImportFinding]) -> None:
 
 
 def run_import(lake: str, source: ImportSource, files: int, as_json: bool) -> None:
-    """Import files, and print the result."""
     with reading_progress(files) as on_read:
         source.read(on_read)
     result = import_into(LakeWriter(lake), source)

@@ -55,7 +55,6 @@ def store_exists(location: str) -> bool:
 
 
 def no_builds_message(store: str) -> str:
-    """Return the message for a store without builds."""
     exists = not is_folder(store) or Path(store).is_dir()
     where = f"no builds in {store}" if exists else f"the folder {store} does not exist"
     return f"{where}: `cardpress build --lake LAKE --store {store}` makes one"

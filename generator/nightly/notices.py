@@ -23,18 +23,14 @@ _MAX_GAMES = 20
 
 @dataclass(frozen=True)
 class Notices:
-    """The services that get notices of a run.
-
-    Attributes:
-        ping: Base URL of a check that raises an alarm when no ping comes: `…/start`, `…` and `…/fail` are requested.
-        notify: URL that takes a JSON notice, as Slack and Discord do.
-        pages_url: URL below which you serve the pages of nights; None: the notice names their place in the store.
-    """
+    """The services that get notices of a run, by their URLs."""
 
     progress: Progress
-    ping: str | None = None
-    notify: str | None = None
-    pages_url: str | None = None
+    ping: str | None = (
+        None  # a check that raises an alarm when no ping comes: `…/start`, `…` and `…/fail` are requested
+    )
+    notify: str | None = None  # takes a JSON notice, as Slack and Discord do
+    pages_url: str | None = None  # where you serve the pages of nights; None: notices name their place in the store
 
     def start(self, run: str) -> None:
         if self.ping:

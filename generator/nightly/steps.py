@@ -63,37 +63,26 @@ _RECORDED = ("as_of", "objects", "bytes", "freshness", "left_out")
 
 @dataclass
 class Night:
-    """A nightly run over a lake and a store: what it is asked to do, and what it found out.
-
-    Attributes:
-        thresholds: Thresholds by gate, instead of the defaults.
-        max_age: By table of days, how many days old its newest row may be.
-        forced: Gates that do not stop this night's build.
-        lease: How many seconds the lock of a bucket outlives a killed run.
-        export: Where the run keeps a tree of plain files up to date, if anywhere.
-        expect_day: The day (`YYYY-MM-DD`) that the live build's data must have after the run; None for any.
-        reread_days: Within how many days every layer is read again; 0 for never.
-        comparison: The last one of the gates, which publish and pages read too.
-    """
+    """A nightly run over a lake and a store: what it is asked to do, and what it found out."""
 
     run: str
     lake: str
     store: Store
     clock: Clock
     progress: Progress
-    thresholds: dict[str, float] = field(default_factory=dict)
-    max_age: dict[str, int] = field(default_factory=dict)
-    forced: tuple[str, ...] = ()
+    thresholds: dict[str, float] = field(default_factory=dict)  # by gate, instead of the defaults
+    max_age: dict[str, int] = field(default_factory=dict)  # by table: how many days old its newest row may be
+    forced: tuple[str, ...] = ()  # gates that do not stop this build
     rules: RetentionRules = field(default_factory=RetentionRules)
     resources: Resources = USUAL
     scheduler: str | None = None
-    lease: float = settings.LEASE_SECONDS
+    lease: float = settings.LEASE_SECONDS  # for which the lock of a bucket outlives a killed run
     pages: bool = False
-    export: str | None = None
-    expect_day: str | None = None
-    reread_days: int = settings.REREAD_DAYS
+    export: str | None = None  # where a tree of plain files is kept up to date
+    expect_day: str | None = None  # `YYYY-MM-DD`, which the data must reach by this run
+    reread_days: int = settings.REREAD_DAYS  # within which every layer is read again; 0 for never
     report: RunReport = field(init=False)
-    comparison: Comparison | None = field(init=False, default=None)
+    comparison: Comparison | None = field(init=False, default=None)  # the last one; publish and pages read it too
 
     def __post_init__(self) -> None:
         self.report = RunReport(self.run, self.lake, self.store.location, timestamp(self.clock()))

@@ -188,7 +188,6 @@ def _nothing_changed(old: Build, new: Build) -> ChangesDocument:
 
 
 def _read_names(db: Database, catalogue: Catalogue, change: str) -> None:
-    """Add the names of the products that are only in this build."""
     ids, start = _ids(db, change), 0
     for cards in read_cards(catalogue, ids):
         batch = cards.append_column("id", pa.array(ids[start : start + len(cards)]))

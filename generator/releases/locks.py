@@ -197,11 +197,7 @@ def current_holder(store: Store, name: str, clock: Clock) -> Holder | None:
 
 
 def release_lock(store: Store, name: str, *, force: bool, clock: Clock) -> Holder | None:
-    """Release a lock that is held, though its run may be alive, and return its fields. The run then finds that out.
-
-    Raises:
-        BusyError: A run holds it, and `force` is false.
-    """
+    """Release a lock that is held, and return its fields. Without `force` raise BusyError: its run may be alive."""
     holder = current_holder(store, name, clock)
     if holder is None:
         return None

@@ -32,32 +32,21 @@ from generator.releases.locks import DELETION_LIST, Lock, locked, read_intents
 
 @dataclass(frozen=True)
 class RetentionRules:
-    """Which builds remain.
+    """Which builds remain. Those that were live within the grace, and everything that is younger, do so as well."""
 
-    Attributes:
-        keep: How many builds: the live one, then those that a rollback reaches, then the newest others.
-        grace: Builds that were live within this time, and everything that is younger, remain as well.
-    """
-
-    keep: int = settings.KEPT_BUILDS
+    keep: int = settings.KEPT_BUILDS  # the live one, then those that a rollback reaches, then the newest others
     grace: timedelta = timedelta(hours=settings.GRACE_HOURS)
 
 
 @dataclass
 class Deletions:
-    """The objects that a prune deletes.
-
-    Attributes:
-        remaining: Ids of the builds that remain.
-        layers: Files of the layers, by the layer's folder.
-        damaged: Ids of the builds whose records are damaged, which are set aside.
-    """
+    """The objects that a prune deletes, and the ids of the builds that remain."""
 
     remaining: list[str] = field(default_factory=list)
     builds: list[str] = field(default_factory=list)
-    layers: dict[str, list[Listed]] = field(default_factory=dict)
+    layers: dict[str, list[Listed]] = field(default_factory=dict)  # their files by folder
     strays: list[Listed] = field(default_factory=list)
-    damaged: list[str] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)  # ids of builds whose records are damaged: they are set aside
 
     @property
     def ids_and_folders(self) -> list[str]:
