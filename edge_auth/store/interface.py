@@ -44,13 +44,10 @@ class Listed(NamedTuple):
 
 
 class Store(Protocol):
-    """A store of objects. Every method raises StoreError when the medium fails.
-
-    What has a body here is that of a bucket.
-    """
+    """A store of objects; bodies here are those of a bucket. Methods raise StoreError when the medium fails."""
 
     location: str
-    holds_copies: bool = False  # files that nobody else writes, which may be mapped where they lie
+    holds_copies: bool = False  # in files that no other program writes: they may be mapped where they lie
 
     def get(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
         """Return an object, or `length` bytes of it from `offset`. An absent one raises MissingObject."""
