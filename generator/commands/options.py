@@ -41,7 +41,7 @@ class BuildName(click.ParamType):  # type: ignore[type-arg]  # generic only in n
         store = ctx.params.get("store") or "site_out"
         choices = list(self.words)
         with suppress(EdgeError, OSError):  # an error message would disturb the command line
-            records = open_store(store, 1.0).list(layout.BUILDS)  # nobody waits longer for a completion
+            records = open_store(store, 1.0).list(layout.BUILDS)  # a completion should not take longer
             choices += sorted(layout.build_ids(records), reverse=True)
         return [CompletionItem(choice) for choice in choices if choice.startswith(incomplete)]
 
