@@ -1,6 +1,6 @@
 # `make run` and `make test` are all that a new machine needs. Each target sets up what it uses.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-thorough test-all test-nginx golden bulk-clients siege dead-sources soak soak-bytes lint counts real real-lists real-finds real-nights real-level disasters bench bench-quick bench-fingerprint bench-scan container-steps count-requests release wheel sbom lock clean
+.PHONY: help setup run test test-thorough test-all test-nginx golden bulk-clients siege dead-sources soak soak-bytes lint counts real real-lists real-finds real-nights disasters bench bench-quick bench-fingerprint bench-scan container-steps count-requests release wheel sbom lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -118,9 +118,6 @@ real-finds: $(READY) ## ask for a thousand real cards from DATA as people type t
 
 real-nights: $(READY) ## run thirty nights of the real data in DATA and print the values of all gates
 	$(BIN)/python -m tests.real.nights $(DATA)
-
-real-level: $(READY) ## a level of real prices that stays for eight days, accepted on its first morning
-	$(BIN)/python -m tests.real.accepted_level $(DATA)
 
 disasters: $(READY) ## damage a real night of the data in DATA in many ways and print which gates see it
 	$(BIN)/python -m tests.real.disasters $(DATA)

@@ -61,11 +61,6 @@ def test_limits_of_a_container(group: Path, files: dict[str, str], cores: int, m
     assert (usable_cores(), usable_memory()) == (cores, memory)
 
 
-def test_affinity_counts(group: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3, 5})
-    assert usable_cores() == 2
-
-
 def test_duckdb_follows(group: Path) -> None:
     write(group, {"own": "0::/", "cpu.max": "200000 100000", "memory.max": str(GIB)})
     database = Database()

@@ -97,7 +97,7 @@ def test_a_shim_that_counts_in_a_file_loads_no_client_of_redis() -> None:
     assert "redis" not in loaded_by("generator.commands.serve, edge_auth.serve.app")
 
 
-def test_only_the_runner_on_a_cluster_loads_dask() -> None:
+def test_commands_load_neither_boto3_nor_dask() -> None:
     loaded = loaded_by("generator.cli")
     assert "generator.cli" in loaded
-    assert {"dask", "distributed", "generator.making.cluster.dask_runner"} & loaded == set()
+    assert {"boto3", "dask", "distributed", "generator.making.cluster.dask_runner"} & loaded == set()

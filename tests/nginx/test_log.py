@@ -182,20 +182,6 @@ def test_lines_of_what_no_text_can_be(service: Service, logs: Logs) -> None:
 
 
 @pytest.mark.thorough
-def test_a_log_that_is_rotated(service: Service, key: str) -> None:
-    log, client = service.folder / "access.log", service.client(key)
-    cached(client)
-    older = log.rename(log.with_name("access.log.1"))
-    service.nginx.send_signal(signal.SIGUSR1)
-    until(log.exists, LIMIT, "nginx opens a new file")
-    hits = [answer for _ in range(50) if hit(answer := client.get(CARDS, X_Request_Id="later"))]
-    until(
-        lambda: (older.read_bytes() + log.read_bytes()).count(b'"later"') == len(hits), LIMIT, "each hit is logged once"
-    )
-    until(lambda: hit(client.get(CARDS)) and log.stat().st_size, LIMIT, "nginx uses the new file")
-
-
-@pytest.mark.thorough
 def test_counts_survive_a_reload(service: Service, key: str) -> None:
     client = service.client(key)
     cached(client)

@@ -7,7 +7,6 @@ import sys
 from functools import cache
 from pathlib import Path
 
-import imagehash
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,7 +17,7 @@ from bench.drawn_cards import PHOTOS, draw_card, photos
 from generator.fingerprints.collect import collect
 from generator.fingerprints.match import distances, match_photo
 from generator.fingerprints.pictures import open_picture
-from generator.fingerprints.recipe import VERSION, Fingerprint, fingerprint, grey, perceptual_hash
+from generator.fingerprints.recipe import VERSION, Fingerprint, fingerprint
 from generator.fingerprints.references import References, from_index
 from tests.support import fingerprint_vectors
 from tests.support.commands import build, issue, run
@@ -45,23 +44,9 @@ def test_vectors_are_what_plain_arithmetic_gives(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in VECTORS["pictures"] if name not in fingerprint_vectors.SYMMETRIC])
-@pytest.mark.thorough
 def test_vectors_are_imagehash_s(name: str) -> None:
     expected = VECTORS["pictures"][name]
     assert fingerprint_vectors.by_imagehash(expected) == {part: expected[part] for part in PARTS[:3]}
-
-
-def test_perceptual_hash_is_imagehash_s_on_many_pictures() -> None:
-    rng = np.random.default_rng(1)
-    for _ in range(300):
-        coarse = Image.fromarray(rng.integers(0, 256, (6, 6), np.uint8))
-        square = np.asarray(coarse.resize((32, 32), Image.Resampling.BICUBIC))
-        assert f"{perceptual_hash(square):016x}" == str(imagehash.phash(Image.fromarray(square)))
-
-
-def test_grey_is_pillow_s() -> None:
-    pixels = np.random.default_rng(2).integers(0, 256, (64, 64, 3), np.uint8)
-    assert (grey(pixels) == np.asarray(Image.fromarray(pixels).convert("L"))).all()
 
 
 @pytest.mark.parametrize("expected", VECTORS["distances"], ids=lambda entry: " to ".join(entry["between"]))

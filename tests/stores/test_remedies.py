@@ -8,7 +8,7 @@ import pytest
 
 from edge_auth.errors import StoreError
 from edge_auth.store.folder import FolderStore
-from edge_auth.store.remedies import REMEDIES, remedy_of
+from edge_auth.store.remedies import REMEDIES
 from tests.support.commands import run
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_gate import HabitGate
@@ -28,10 +28,6 @@ def test_of_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str)
     with pytest.raises(StoreError) as caught:
         FolderStore(str(tmp_path)).put("one", b"1")
     assert str(caught.value).endswith(f"one in {tmp_path}: {os.strerror(number)}: {REMEDIES[code]}")
-
-
-def test_a_code_without_a_row_has_no_remedy() -> None:
-    assert remedy_of(OSError(errno.EDOM, "odd")) == ""
 
 
 @pytest.mark.parametrize("server", ["moto"], indirect=True)

@@ -2,8 +2,6 @@
 
 import hashlib
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +19,6 @@ from generator.reading.doctor.store import check_writing
 from tests.support.programs import require
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_servers import READER, S3Server
-from tests.support.service import ROOT, environment
 
 pytestmark = on_s3
 
@@ -191,23 +188,17 @@ def test_readers_never_see_half_a_write(store: Store, race: Race) -> None:
     assert all(race(work))
 
 
-def test_a_bucket_that_is_not_there(server: S3Server) -> None:
-    store = open_store("s3://no-such-bucket-at-all/prefix")
-    for work in (store.stat, store.get, store.get_versioned, store.digest, lambda _: list(store.list(""))):
-        with pytest.raises(StoreError, match="no such bucket") as caught:
-            work("anything")
-        assert not isinstance(caught.value, MissingObject)
-    with pytest.raises(StoreError, match="no such bucket"):
-        store.swap("anything", b"", None)
-
-
-def test_an_endpoint_that_is_not_there(server: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    store = open_store("s3://bucket/prefix", timeout_seconds=5)
+@pytest.mark.parametrize("said", ["no such bucket", r"127\.0\.0\.1:9"])
+def test_a_bucket_or_endpoint_that_is_not_there(server: S3Server, monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    if said != "no such bucket":
+        monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    store = open_store("s3://no-such-bucket-at-all/prefix", timeout_seconds=5)
     for work in (store.stat, store.get, store.get_versioned, lambda _: list(store.list(""))):
-        with pytest.raises(StoreError, match=r"127\.0\.0\.1:9") as caught:
+        with pytest.raises(StoreError, match=said) as caught:
             work("anything")
         assert not isinstance(caught.value, MissingObject)
+    with pytest.raises(StoreError, match=said):
+        store.swap("anything", b"", None)
 
 
 def test_wrong_credentials(servers, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,14 +226,6 @@ def test_who_may_not_list_is_told_so(servers, monkeypatch: pytest.MonkeyPatch) -
         with pytest.raises(StoreError, match="s3:ListBucket") as caught:
             work("missing")
         assert not isinstance(caught.value, MissingObject)
-
-
-def test_folders_do_not_wait_for_boto3() -> None:
-    """boto3 takes a fifth of a second to import, so only s3:// locations import it."""
-    loads = "import sys; from generator.cli import cli; from edge_auth.serve.app import create_app; "
-    loads += "from edge_auth.store.open import open_store; open_store('.'); print('boto3' in sys.modules)"
-    result = subprocess.run([sys.executable, "-c", loads], cwd=ROOT, env=environment(), capture_output=True, text=True)
-    assert result.stdout.strip() == "False", result.stderr
 
 
 def test_locations() -> None:

@@ -3,7 +3,6 @@
 key=ID     only this access key is known
 expired    the session token has expired
 skewed     the clock differs
-region     the bucket is in another region
 odd        a code that no table knows
 notoken    a listing that is cut off has no token for the rest
 sametoken  each page of a listing gives the same token
@@ -28,11 +27,7 @@ _HOP = ("connection", "transfer-encoding", "content-length", "date", "server")
 
 
 class HabitGate(ThreadingHTTPServer):
-    """The server. `habits` may change while it runs.
-
-    Attributes:
-        requests: Method and path of every request.
-    """
+    """The server. `habits` may change while it runs."""
 
     daemon_threads, request_queue_size = True, 128
 
@@ -40,7 +35,6 @@ class HabitGate(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _HabitHandler)
         self.upstream = urlsplit(upstream).netloc
         self.habits = {name: value for name, _, value in (habit.partition("=") for habit in habits)}
-        self.requests: list[str] = []
         self.endpoint = f"http://127.0.0.1:{self.server_address[1]}"
 
     def __enter__(self) -> "HabitGate":
@@ -61,7 +55,6 @@ class _HabitHandler(BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        self.server.requests.append(f"{self.command} {self.path}")
         status, headers, data = _refusal(self) or _changed(self, self._forwarded(body))
         self.send_response(status)
         for name, value in headers:
@@ -109,7 +102,6 @@ def _refusal(request: _HabitHandler) -> _Answer | None:
         "key": (403, "InvalidAccessKeyId", not key or key[1] != habits.get("key")),
         "expired": (400, "ExpiredToken", True),
         "skewed": (403, "RequestTimeTooSkewed", True),
-        "region": (301, "PermanentRedirect", True),
         "odd": (400, "OddWeather", True),
         "noputs": (503, "SlowDown", request.command == "PUT"),
         "nov2": (400, "InvalidArgument", "list-type=2" in path),
