@@ -1,6 +1,6 @@
 # `make run` and `make test` are all that a new machine needs. Each target sets up what it uses.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-thorough test-all test-nginx golden bulk-clients siege dead-sources soak soak-bytes lint counts real real-lists real-finds real-nights disasters bench bench-quick bench-fingerprint bench-scan container-steps count-requests release wheel sbom lock clean
+.PHONY: help setup run test test-thorough test-all test-nginx golden bulk-clients siege dead-sources soak lint counts real real-lists real-finds real-nights disasters bench bench-quick bench-fingerprint bench-scan container-steps count-requests release wheel sbom lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -88,12 +88,8 @@ dead-sources: $(READY) ## stories of sources that stop, slow down, lose rows or 
 	$(PYTEST) tests/nightly/test_sources.py $(PYTEST_ARGS)
 
 soak: $(READY) ## judge thirty nights; run thirty in a bucket; damage each file; kill build, publish, prune and nightly 200 times (ROUNDS=…)
-	$(BIN)/python -m tests.soak.nights
-	NIGHTS=30 $(BIN)/python -m pytest -q tests/stores/test_lake.py tests/nightly/test_damaged_live_build.py -k "nights_with or one_byte"
+	NIGHTS=30 $(BIN)/python -m pytest -q tests/stores/test_lake.py tests/nightly/test_damaged_live_build.py tests/nightly/test_gates.py -k "nights_with or one_byte or ordinary_nights"
 	$(BIN)/python -m tests.soak.kill $(or $(ROUNDS),200)
-
-soak-bytes: $(READY) ## build the same lake 200 times beside busy processes and compare the stored bytes (NIGHTS=…)
-	$(BIN)/python -m tests.soak.bytes $(or $(NIGHTS),200)
 
 siege: $(READY) ## attack a running shim, alone and behind nginx, and print what other clients noticed: some minutes
 	$(BIN)/python -m tests.siege.run

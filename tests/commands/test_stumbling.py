@@ -71,11 +71,6 @@ def test_show_of_a_missing_store_fails(tmp_path: Path) -> None:
     assert "no builds" in run("show", "--store", tmp_path).stdout
 
 
-def test_one_build_is_kept_not_one_builds(fixed_store: Path) -> None:
-    result = run("prune", "--store", fixed_store, "--keep", 1, "--grace", 0, "--dry-run")
-    assert re.search(r"\b1 build kept", result.stderr), result.stderr
-
-
 def test_the_demo_says_that_it_replaces_an_older_one(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     words = ("demo", lake, "--products", 10, "--end", "2025-11-16", "--days")

@@ -33,13 +33,12 @@ def test_a_template_is_compiled_once(cache: Path, tmp_path: Path, monkeypatch: p
     assert len(list(cache.rglob("*.cache"))) == 1
 
 
-@pytest.mark.parametrize("content", [b"", b"j2", b"\x00" * 400], ids=["empty", "cut", "zeros"])
-def test_a_damaged_file_is_written_again(cache: Path, tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_file_is_written_again(cache: Path, tmp_path: Path) -> None:
     (tmp_path / "text.j2").write_text("{{ n }} cards")
     rendered(tmp_path)
     [file] = cache.rglob("*.cache")
     whole = file.read_bytes()
-    for damaged in (content, whole[: len(whole) // 2], whole[:20]):
+    for damaged in (b"", b"\x00" * 400, whole[: len(whole) // 2], whole[:20]):
         file.write_bytes(damaged)
         assert rendered(tmp_path) == "2 cards"
         assert file.read_bytes() == whole

@@ -87,17 +87,13 @@ def loaded_by(module: str) -> set[str]:
     return set(result.stdout.split())
 
 
-def test_the_shim_loads_nothing_of_the_generator() -> None:
-    loaded = loaded_by("edge_auth.serve.app, edge_auth.serve.server")
-    assert {"generator", "duckdb", "boto3", "pandas"} & loaded == set()
-
-
-@pytest.mark.thorough
-def test_a_shim_that_counts_in_a_file_loads_no_client_of_redis() -> None:
-    assert "redis" not in loaded_by("generator.commands.serve, edge_auth.serve.app")
-
-
-def test_commands_load_neither_boto3_nor_dask() -> None:
-    loaded = loaded_by("generator.cli")
-    assert "generator.cli" in loaded
-    assert {"boto3", "dask", "distributed", "generator.making.cluster.dask_runner"} & loaded == set()
+@pytest.mark.parametrize(
+    ("module", "others"),
+    [
+        ("edge_auth.serve.app, edge_auth.serve.server", {"generator", "duckdb", "boto3", "pandas"}),
+        ("generator.cli", {"boto3", "dask", "distributed", "generator.making.cluster.dask_runner"}),
+        pytest.param("generator.commands.serve, edge_auth.serve.app", {"redis"}, marks=pytest.mark.thorough),
+    ],
+)
+def test_what_is_not_always_needed_is_not_loaded(module: str, others: set[str]) -> None:
+    assert loaded_by(module) & others == set()

@@ -1,7 +1,6 @@
 """Files and answers that nginx does not expect: it stays up, and the shim decides what nginx cannot."""
 
 import os
-import shutil
 import socketserver
 import subprocess
 import threading
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from edge_auth.builds.pointer import live_build_id
-from edge_auth.live.counter import FileCounter, counter_file
+from edge_auth.live.counter import counter_file
 from edge_auth.serve.nginx_config import live_file
 from edge_auth.store.open import open_store
 from tests.releases.test_full_disk import fill, small_disk
@@ -181,26 +180,6 @@ def spoil(file: Path, secret: bytes, size: int) -> None:
         new.write(secret)
         new.truncate(max(size, len(secret)))
     file.with_suffix(".new").replace(file)
-
-
-@pytest.mark.thorough
-def test_a_counter_file_that_is_replaced_by_a_copy(service: Service, store: Path, key: str) -> None:
-    """The copy has the same secret, so only its place tells that it is another file."""
-    client = service.client(key)
-    cached(client)
-    id_ = client.get(f"{API}/me").json["id"]
-    file = counter_file(str(service.state), str(store))
-    shutil.copyfile(file, file.with_suffix(".copy"))
-    file.with_suffix(".copy").replace(file)
-    counter = FileCounter(file, print)
-
-    def attempt() -> tuple[set[int], int]:
-        answer = client.get(CARDS)
-        reset, left = window_left(answer)
-        ours = counter.hit(f"key {id_}", int(answer["X-RateLimit-Limit"]), reset - 1)
-        return {reset}, left - ours.remaining
-
-    until(lambda: in_one_window(attempt) == 1, LIMIT, "nginx counts in the copy")
 
 
 class Upstream(socketserver.StreamRequestHandler):

@@ -4,8 +4,7 @@
 
 A query has two of three: the words of a real card's base name, the words of its set's name, and its number; in any
 order, in capitals or not, with accents or not. Signs between words are left out: `find` looks for them in names alone.
-Then it measures the CPU of `find` against that of `q` with the same words, and of the worst texts. With a second
-argument it measures a catalogue that has each product so many times.
+Then it measures the CPU of the worst texts.
 """
 
 import random
@@ -31,7 +30,6 @@ from tests.support.service import API, run
 
 QUERIES = 1_000
 LEAST_FOUND = 0.98
-MOST_OF_Q = 1.3
 MOST_MS = 5
 ROUNDS = 3
 PRODUCTS = """
@@ -39,16 +37,10 @@ select p.id_product, p.name, e.name, p.number
 from '{lake}/products*.parquet' as p join '{lake}/expansions*.parquet' as e on p.id_expansion = e.id
 where p.number <> '' order by all
 """
-COPIES = """
-copy (
-    select * replace (id_product + 10000000 * copy as id_product)
-    from '{lake}/{table}' cross join (select unnest(range({copies})) as copy)
-) to '{other}/{table}'
-"""
 Product = tuple[int, str, str, str]  # id, name, name of the set, number
 
 
-def main(data: Path, copies: int = 1) -> int:
+def main(data: Path) -> int:
     """Print the figures; 1 if one is out of its bounds."""
     if not data.is_dir():
         print(f"skipped: there is no real data at {data}")
@@ -57,23 +49,10 @@ def main(data: Path, copies: int = 1) -> int:
         lake, store = Path(folder) / "lake", Path(folder) / "store"
         pokemon_lake.main(str(data), str(lake))
         products = duckdb.sql(PRODUCTS.format(lake=lake)).fetchall()
-        run("build", "--lake", multiplied(lake, copies), "--store", store, "--publish")
+        run("build", "--lake", lake, "--store", store, "--publish")
         build = opened(store)
-        found = found_share(build, products) if copies == 1 else 1
-        ratio, slowest = of_q(build, products), slowest_of(build)
-    return int(found < LEAST_FOUND or ratio > MOST_OF_Q or slowest > MOST_MS)
-
-
-def multiplied(lake: Path, copies: int) -> Path:
-    """Return a lake that has each product of another one so many times, with the newest guide."""
-    if copies == 1:
-        return lake
-    other, day = lake.parent / "copies", max(path.name for path in (lake / "price_guide").iterdir())
-    for table in ("products.parquet", *(f"price_guide/{day}/{p.name}" for p in (lake / "price_guide" / day).iterdir())):
-        (other / table).parent.mkdir(parents=True, exist_ok=True)
-        duckdb.sql(COPIES.format(lake=lake, other=other, table=table, copies=copies))
-    (other / "expansions.parquet").write_bytes((lake / "expansions.parquet").read_bytes())
-    return other
+        found, slowest = found_share(build, products), slowest_of(build)
+    return int(found < LEAST_FOUND or slowest > MOST_MS)
 
 
 def opened(store: Path) -> OpenBuild:
@@ -108,20 +87,6 @@ def typed(product: Product, rng: random.Random) -> str:
     if rng.random() < 0.5:
         text = "".join(char for char in unicodedata.normalize("NFD", text) if not unicodedata.combining(char))
     return rng.choice((str.lower, str.lower, str.upper, str.title, str))(text)[:100]
-
-
-def of_q(build: OpenBuild, products: Sequence[Product]) -> float:
-    """Return how much CPU `find` takes of what `q` takes for the same words of names."""
-    rng, ratios = random.Random(2), []
-    for path in ("cards?sort=match&", "cards?", "facets?"):
-        texts = [" ".join(words(base_name(name))) for _, name, _, _ in rng.sample(products, 200)]
-        texts += (
-            [text[:3] for text in texts[:50]] + [text[:1] for text in texts[:20]] + [text[:2] for text in texts[:20]]
-        )
-        spent = {name: sum(cpu(build, f"{path}{name}={quote(text)}") for text in texts) for name in ("q", "find")}
-        ratios.append(spent["find"] / spent["q"])
-        print(f"{path}find: {ratios[-1]:.2f} of q, which takes {spent['q'] / len(texts):.3f} ms of CPU")
-    return max(ratios)
 
 
 def slowest_of(build: OpenBuild) -> float:
@@ -173,4 +138,4 @@ def cpu(build: OpenBuild, target: str) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), *map(int, sys.argv[2:])))
+    sys.exit(main(Path(sys.argv[1])))

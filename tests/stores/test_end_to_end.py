@@ -19,6 +19,7 @@ from generator.terminal import Progress
 from generator.threads import Resources
 from generator.tree.export import export
 from tests.support.commands import build, run
+from tests.support.nights import demo_lake
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_proxy import Proxy
 from tests.support.s3_servers import S3Server, best
@@ -31,9 +32,7 @@ LAST_DAY = "2025-11-20"
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("demo") / "lake"
-    run("demo", folder, "--products", 40, "--days", 6, "--end", "2025-11-20")
-    return folder
+    return demo_lake(tmp_path_factory.mktemp("demo") / "lake", 6, 40)
 
 
 @pytest.fixture(scope="module")
