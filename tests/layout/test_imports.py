@@ -44,7 +44,6 @@ ENTRANCE = "edge_auth"  # this one offers what stands in its modules, and import
 
 
 def place(module: str) -> tuple[int, tuple[str, ...]]:
-    """Return the rank and the group of a module."""
     found = [where for name, where in RANKS.items() if f"{module}.".startswith(f"{name}.")]
     assert len(found) == 1, f"{module} is in no group: give it a place in DIRECTION"
     return found[0]
@@ -58,7 +57,6 @@ def test_there_is_no_cycle() -> None:
 
 
 def forbidden(name: str) -> list[str]:
-    """Return the modules that a module imports and may not."""
     if name in ABOVE:
         return sorted(
             target for target in imports(name) if not f"{name} {target}".startswith(f"{ENTRANCE} {ENTRANCE}.")
@@ -80,7 +78,6 @@ def test_layers_share_through_no_other_layer() -> None:
 
 
 def loaded_by(module: str) -> set[str]:
-    """Return the names of all modules that are loaded after an import in a new process."""
     script = f"import sys, {module}; print(*sys.modules)"
     result = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment(), capture_output=True, text=True)
     assert result.returncode == 0, result.stderr

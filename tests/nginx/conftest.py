@@ -42,7 +42,6 @@ def fixed_service(
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """Return a store with one live build."""
     copy_of_fixed(tmp_path / "store")
     return tmp_path / "store"
 

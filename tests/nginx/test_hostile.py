@@ -1,29 +1,20 @@
 """Files and answers that nginx does not expect: it stays up, and the shim decides what nginx cannot."""
 
 import os
-import socketserver
 import subprocess
-import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.pointer import live_build_id
 from edge_auth.live.counter import counter_file
-from edge_auth.serve.nginx_config import live_file
-from edge_auth.store.open import open_store
 from tests.releases.test_full_disk import fill, small_disk
 from tests.support.commands import issue
 from tests.support.nginx_edge import CARDS, LIMIT, cached
-from tests.support.ports import free_port
 from tests.support.rate_limits import in_one_window
 from tests.support.raw_requests import MALFORMED, READABLE, REFUSED_METHODS, assert_refused, get, send
 from tests.support.selection import mostly_thorough
-from tests.support.service import API, Client, Service, start_nginx, until, window_left
-
-TWICE = b"Warning: 199 - a\r\nWarning: 199 - b\r\n"
+from tests.support.service import API, Client, Service, until, window_left
 
 
 @pytest.mark.parametrize("name", MALFORMED)
@@ -180,49 +171,3 @@ def spoil(file: Path, secret: bytes, size: int) -> None:
         new.write(secret)
         new.truncate(max(size, len(secret)))
     file.with_suffix(".new").replace(file)
-
-
-class Upstream(socketserver.StreamRequestHandler):
-    """A shim that sends a header twice and lets nginx keep its answer."""
-
-    def handle(self) -> None:
-        while (line := self.rfile.readline()) not in (b"\r\n", b""):
-            if line.lower().startswith(b"x-edge-build:"):
-                self.server.asked += 1  # type: ignore[attr-defined]  # counted for the test
-        head = b'Content-Type: application/json\r\nContent-Length: 2\r\nETag: "a"\r\nX-Edge-Scope: -\r\n' + TWICE
-        self.wfile.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n" + head + b"\r\n{}")
-
-
-@pytest.fixture
-def twice(store: Path, tmp_path: Path) -> Iterator[tuple[int, socketserver.ThreadingUnixStreamServer]]:
-    """Start nginx before such a shim. Return its port, and the shim."""
-    port, folder = free_port(), tmp_path / "e"
-    folder.mkdir()
-    said = live_file(str(tmp_path / "state"), open_store(str(store)).location)
-    said.parent.mkdir(parents=True)
-    said.write_text(live_build_id(open_store(str(store))))
-    with socketserver.ThreadingUnixStreamServer(str(folder / "shim"), Upstream) as upstream:
-        upstream.asked = 0  # type: ignore[attr-defined]
-        threading.Thread(target=upstream.serve_forever).start()
-        nginx = start_nginx(folder, port, store, tmp_path / "state", workers=1)
-        until(lambda: nginx.poll() is None and _listens(port), LIMIT, "nginx listens")
-        yield port, upstream
-        nginx.terminate()
-        nginx.wait(30)
-        upstream.shutdown()
-
-
-def _listens(port: int) -> bool:
-    try:
-        return Client(port).get("/").status == 200
-    except OSError:
-        return False
-
-
-def test_an_answer_with_a_header_twice_is_passed_on_and_not_kept(key: str, twice) -> None:
-    port, upstream = twice
-    for _ in range(4):
-        answer = Client(port, key).get(CARDS)
-        assert (answer.status, answer.body, answer["X-Cache"]) == (200, b"{}", "MISS")
-        assert answer.headers.get_all("Warning") == ["199 - a", "199 - b"]
-    assert upstream.asked == 4

@@ -45,7 +45,6 @@ class Nights:
         return FolderStore(str(self.folder / "store"))
 
     def judge(self, kind: DamageKind) -> list[Judgement]:
-        """Judge each night on which the files come damaged."""
         lake, builds, said = self.folder / "damaged", dict(self.builds), []
         tonights = self.days[-kind.nights :]
         for number, tonight in enumerate(tonights, 1):

@@ -61,8 +61,6 @@ PRODUCT, WHY = 10, 12  # the places in a line that the page keeps
 
 
 class Line(NamedTuple):
-    """A card of a list."""
-
     name: str
     code: str
     number: str
@@ -109,7 +107,6 @@ def main(data: Path) -> None:
 
 
 def read(data: Path) -> Sources:
-    """Read the sources."""
     with gzip.open(data / "pokemon-derived/pokemon_products_tcgdex.json.gz") as file:
         cards = [one for one in json.load(file)["products"] if one["tcgdexSet"] and one["number"]]
     names = {int(row["idProduct"]): row["name"] for row in rows(data / CATALOGUE)}
@@ -171,7 +168,6 @@ def numbers(sources: Sources) -> list[dict[str, str]]:
 
 
 def tried(browser: Browser, work: Path, lines: dict[Line, set[int]], header: str, form: str) -> "MatchedLines":
-    """Match lines in a format."""
     texts = {form.format(**line._asdict()): products for line, products in lines.items()}
     return result(texts, matched(browser, work, header, list(texts)))
 

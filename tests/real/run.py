@@ -26,7 +26,6 @@ FIVE_QUERIES = (
 
 
 def main(data: Path) -> None:
-    """Both games, one after the other."""
     if not data.is_dir():
         print(f"skipped: there is no real data at {data}")
         return
@@ -58,7 +57,6 @@ def pokemon(data: Path, work: Path) -> None:
 
 
 def build_and_ask(work: Path, queries: tuple[tuple[str, str], ...]) -> None:
-    """Build, verify, serve, ask."""
     store = work / "store"
     build = measured("build", "build", "--lake", work / "lake", "--store", store, "--publish", "--json")
     record = json.loads(build.splitlines()[0])

@@ -127,7 +127,6 @@ _DAILY |= {"filtered_checks": "filtered_checks", "watch_checks": "watch_checks"}
 
 
 def main(data: str, lake: Path) -> list[date]:
-    """Write the lake. Return its days."""
     scripts = (pokemon_lake.DAILY, pokemon_lake.PRODUCTS, _POKEMON, _SEALED, _MAGIC, _OTHERS)
     with duckdb.connect() as connection:
         for script in scripts:

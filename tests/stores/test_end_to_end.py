@@ -234,6 +234,5 @@ def _tree(folder: Path) -> dict[str, bytes]:
 
 
 def _written(client, bucket: str) -> dict[str, str]:
-    """When each object was written."""
     pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket)
     return {entry["Key"]: str(entry["LastModified"]) for page in pages for entry in page.get("Contents", ())}

@@ -1,4 +1,4 @@
-"""What only a store in a folder has: modes of its files, and bytes that survive a power cut."""
+"""What only a store in a folder has: modes of its files, and files that lose bytes."""
 
 import itertools
 import os
@@ -43,35 +43,6 @@ def test_so_are_keys_that_lie_elsewhere(tmp_path: Path, loose_umask: None, locat
     run("keys", "issue", "--store", tmp_path / "store", "--keys", tmp_path / location, "--name", "n")
     [file] = (tmp_path / "elsewhere").glob("*.json")
     assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
-
-
-class Disk:
-    """Records in which order files and folders are forced to the disk and renamed."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch):
-        self.steps: list[tuple[str, str]] = []
-        fsync, replace = os.fsync, os.replace
-
-        def recorded_fsync(handle: int) -> None:
-            path = str(Path(f"/proc/self/fd/{handle}").readlink())
-            self.steps.append(("sync", "a new file" if ".writing-" in path else path))
-            fsync(handle)
-
-        def recorded_replace(old: str, new: Path) -> None:
-            self.steps.append(("rename", str(new)))
-            replace(old, new)
-
-        monkeypatch.setattr(os, "fsync", recorded_fsync)
-        monkeypatch.setattr(os, "replace", recorded_replace)
-
-
-@pytest.mark.parametrize("name", ["current.json", "private/keys.json"])
-def test_a_swap_is_on_the_disk_when_it_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    store, disk = FolderStore(str(tmp_path)), Disk(monkeypatch)
-    store.swap(name, b"1", None)
-    file = tmp_path / name
-    assert disk.steps[:3] == [("sync", "a new file"), ("rename", str(file)), ("sync", str(file.parent))]
-    assert ("sync", str(tmp_path)) in disk.steps, "the folder of a new folder too"
 
 
 LOSSES = {"truncated": lambda data: data[: len(data) // 2], "empty": lambda data: b""}

@@ -26,7 +26,6 @@ def crawl(client: Client, target: str, limit: int) -> list[dict]:
 
 
 def both(client: Client, path: str) -> tuple[HttpAnswer, HttpAnswer]:
-    """Return the same answer twice: plain and compressed."""
     plain, packed = client.get(f"{API}/{path}"), client.get(f"{API}/{path}", Accept_Encoding="gzip, br")
     assert (plain["Content-Encoding"], packed["Content-Encoding"]) == (None, "gzip")
     return plain, packed

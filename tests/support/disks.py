@@ -32,7 +32,6 @@ def new_disk(image: Path, size: int, folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def mounted(image: Path, folder: Path) -> Iterator[Path]:
-    """Mount the file system of a file at a folder."""
     with _mounted(folder, "-o", _OPTIONS, str(image)):
         yield folder
 

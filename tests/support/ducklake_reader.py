@@ -17,7 +17,6 @@ EXTENSION = CLIENTS / "duckdb_extension_ducklake"
 
 
 def attached(what: str | Path, folder: str, key: str = ""):
-    """Return what this program prints."""
     return printed(__file__, str(what), folder, key)
 
 

@@ -19,7 +19,6 @@ class Files(SimpleHTTPRequestHandler):
 
 @contextmanager
 def file_server(folder: Path) -> Iterator[str]:
-    """Serve a folder, and yield its address."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Files, directory=str(folder)))
     thread = Thread(target=server.serve_forever)
     thread.start()

@@ -171,7 +171,6 @@ def distance(one: dict, other: dict) -> dict[str, float]:
 
 
 def write() -> None:
-    """Draw the pictures and write the vectors."""
     FOLDER.mkdir(exist_ok=True)
     entries = {}
     for name, picture in pictures().items():

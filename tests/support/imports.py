@@ -24,7 +24,6 @@ def refused(lake: Path, kind: str, *arguments: object) -> str:
 
 
 def content(folder: Path) -> dict[Path, bytes]:
-    """Return the files of a folder with their bytes."""
     return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 

@@ -10,8 +10,6 @@ from tests.support.value_lake import NAMES, OLD, SETS, SHINY, UNPRICED, YOUNG
 
 @dataclass(frozen=True)
 class Owned:
-    """A line of a collection."""
-
     id: int
     quantity: int
     foil: bool = False

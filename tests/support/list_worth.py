@@ -14,8 +14,6 @@ WEEKS = [MONDAY - timedelta(weeks=52 - week) for week in range(53)]
 
 
 class Worth:
-    """What lines are worth, from the oracle's Cards and their histories. Amounts are in cents."""
-
     def __init__(self, oracle: Oracle):
         self._oracle = oracle
 
@@ -34,7 +32,6 @@ class Worth:
         return sum((self.price(owned, price) or 0) * owned.quantity for owned in lines)
 
     def own(self, id_product: int) -> list[int | None]:
-        """The price of each week."""
         newest: list[int | None] = [None] * 53
         for row in self.card(id_product)["history"]["price_guide"]:
             week = (date.fromisoformat(row["day"]) - WEEKS[0]).days // 7

@@ -35,8 +35,6 @@ http {{
 
 
 class Nginx:
-    """A running server, as a context manager."""
-
     def __init__(self, folder: Path, port: int, text: str):
         self.port, self.folder = port, folder
         folder.mkdir(parents=True)
@@ -87,7 +85,6 @@ class Nginx:
 
     @property
     def log(self) -> str:
-        """Return the text of its error log."""
         path = self.folder / "error.log"
         return path.read_text(errors="replace") if path.exists() else ""
 
@@ -112,7 +109,6 @@ def _command(conf: Path, log: str) -> list[str]:
 
 
 def check(conf: Path) -> None:
-    """Let nginx read a configuration. Its other files are made beside it."""
     result = subprocess.run([*_command(conf, "log"), "-t", "-q"], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
 

@@ -30,7 +30,6 @@ IDS = "ids"  # the file of a pattern that holds its builds' ids
 
 
 def in_hours(hours: float) -> Clock:
-    """Return a clock that is some hours ahead."""
     return lambda: utc_now() + timedelta(hours=hours)
 
 
@@ -61,7 +60,6 @@ def make(lake: Path, store: Store, **more) -> str:
 
 
 def judge(old: Build | None, new: Build, **more) -> Judgement:
-    """Compare two builds, and let the gates judge the new one."""
     with compare(old, new, ONE_THREAD) as comparison:
         return gates.judge(comparison, **more)
 

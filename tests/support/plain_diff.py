@@ -14,13 +14,10 @@ _NOT_COMPARED = ("bulk.json", "lists.json")  # what a diff leaves out besides mo
 
 
 def _key(name: str) -> str:
-    """The logical key of a document from its name in a tree."""
     return re.sub(r"\.json(?=/|\.json$)", "%2Ejson", name.replace("~", "%"))
 
 
 class Tree:
-    """An exported build."""
-
     def __init__(self, folder: Path):
         root = folder / "api" / "v1"
         self.objects = {

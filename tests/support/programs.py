@@ -92,7 +92,6 @@ def left_out(reasons: Iterable[str]) -> str:
 
 
 def packages(names: Iterable[str]) -> list[str]:
-    """Return the packages of programs, each once."""
     return list(dict.fromkeys(package for name in names for package in PROGRAMS[name].packages))
 
 

@@ -61,7 +61,6 @@ def _assert_refusal(answer: HttpAnswer, limit: int) -> None:
 
 
 def fallbacks(service: Service) -> float:
-    """Return the number of requests that a shim counted without Redis."""
     url = until(lambda: re.search("metrics at (.+)", service.log.read_text()), 60, "the shim says where metrics are")
     with urlopen(url[1]) as answer:
         return float(FALLBACKS.search(answer.read().decode())[1])

@@ -57,12 +57,10 @@ def send(port: int, head: bytes) -> HttpAnswer:
 
 
 def get(port: int, target: bytes, *headers: bytes) -> HttpAnswer:
-    """Send a GET."""
     return send(port, b"GET " + target + _HOST + b"".join(header + b"\r\n" for header in headers))
 
 
 def assert_refused(answer: HttpAnswer, status: int, code: str) -> None:
-    """Check that an answer is an error in the form of the API."""
     assert (answer.status, answer.code, answer["Cache-Control"]) == (status, code, "no-store")
     assert answer["Content-Type"] == "application/json" and answer["Content-Length"] == str(len(answer.body))
     assert answer["Access-Control-Allow-Origin"] == "*" and answer.listed("Access-Control-Expose-Headers") >= EXPOSED

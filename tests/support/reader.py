@@ -35,7 +35,6 @@ class Reader:
         self.statuses, self.builds = set(), set()
 
     def read_everything(self) -> None:
-        """Wait until each path was read again."""
         wanted = self.answers + 2 * len(self.paths)
         until(lambda: self.answers >= wanted, 60, "the client has read everything again")
 
@@ -48,5 +47,4 @@ class Reader:
 
 
 def until_served(client: Client, build: str) -> None:
-    """Wait until the shim answers from a build."""
     until(lambda: client.get(f"{API}/status")["X-Build"] == build, 60, "the shim answers from the build")

@@ -3,11 +3,11 @@
 import signal
 import socket
 import subprocess
-import time
 from pathlib import Path
 
 from tests.support.ports import free_port
 from tests.support.programs import path_of
+from tests.support.service import until
 
 
 class RedisServer:
@@ -30,11 +30,8 @@ class RedisServer:
 
     def start(self) -> None:
         self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
-        end = time.monotonic() + 60
-        while not self._listens():
-            assert self._process.poll() is None, "redis-server ended"
-            assert time.monotonic() < end, "redis-server does not listen"
-            time.sleep(0.02)
+        until(lambda: self._listens() or self._process.poll() is not None, 60, "redis-server listens")
+        assert self._process.poll() is None, "redis-server ended"
 
     def freeze(self) -> None:
         self._process.send_signal(signal.SIGSTOP)

@@ -86,21 +86,18 @@ def _example_subject(endpoint: Endpoint, prose: Prose) -> str:
 
 
 def _needed_query(endpoint: Endpoint, prose: Prose) -> str:
-    """Return the query of the parameters that a request must have."""
     names = [name for name, rule in (endpoint.query or {}).items() if rule.required]
     examples = {name: prose.sentence(endpoint.path, PARAMETERS, name).example for name in names}
     return f"?{urlencode(examples)}" if examples else ""
 
 
 def _bad_query(endpoint: Endpoint) -> str:
-    """Return a query whose first parameter is not allowed, or unknown."""
     for name, rule in (endpoint.query or {}).items():
         return urlencode({name: _bad_text(rule)})
     return "limit=5"
 
 
 def _bad_text(rule: Rule) -> str:
-    """Return a text that a rule does not allow."""
     match rule:
         case Integer():
             return str(rule.low - 1 if rule.high is None else rule.high + 1)

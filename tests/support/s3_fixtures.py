@@ -59,7 +59,6 @@ def server(request: pytest.FixtureRequest, servers, monkeypatch: pytest.MonkeyPa
 
 @pytest.fixture
 def proxy(server: S3Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
-    """Start a proxy between boto3 and the server."""
     with Proxy(server.endpoint) as between:
         monkeypatch.setenv("AWS_ENDPOINT_URL", between.endpoint)
         yield between

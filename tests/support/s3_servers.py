@@ -69,7 +69,6 @@ class S3Server:
         return True
 
     def bucket(self) -> str:
-        """Create a bucket. Return its name."""
         name = f"cardpress-{uuid.uuid4().hex[:12]}"
         self.client().create_bucket(Bucket=name)
         return name
@@ -87,7 +86,6 @@ class S3Server:
 
 @contextmanager
 def moto() -> Iterator[S3Server]:
-    """Start moto, an emulation of AWS in memory."""
     port = free_port()
     command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", port]
     server = S3Server("moto", f"http://127.0.0.1:{port}")

@@ -12,7 +12,6 @@ SHIMS = {"Service", "RunningShim", "open_client"}  # what starts a shim, behind 
 
 
 def select(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests that the options of the run leave out."""
     if config.getoption("--update-golden"):
         _keep(config, items, records)
     if config.getoption("--through-nginx"):

@@ -51,7 +51,6 @@ def environment() -> dict[str, str]:
 
 
 def build(lake: Path | str, store: Path | str, as_of: str | None = None, *, publish: bool = True, by: Run = run) -> str:
-    """Build a lake into the store. Return the build's id."""
     more = ["--as-of", as_of] * bool(as_of) + ["--publish"] * publish
     return by("build", "--lake", lake, "--store", store, *more).stdout.splitlines()[-1].strip()
 
@@ -80,7 +79,6 @@ def until(check: Callable[[], Any], seconds: float, what: str) -> Any:
 
 
 def answers(port: int, target: str = "/healthz") -> bool:
-    """Return whether a server of this machine answers 200."""
     try:
         return Client(port).get(target).status == 200
     except OSError:
@@ -148,7 +146,6 @@ class HttpAnswer:
         return self.json["error"]["message"]
 
     def listed(self, header: str) -> set[str]:
-        """Return a header's comma-separated items in lower case."""
         return {item.strip().lower() for item in (self[header] or "").split(",") if item.strip()}
 
 

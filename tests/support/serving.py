@@ -104,7 +104,6 @@ def eventually(holds, seconds: float = 60) -> bool:
 
 
 def is_alive(pid: int) -> bool:
-    """Return whether a process has not ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:

@@ -26,7 +26,6 @@ def shared_folder(name: str, fill: Callable[[Path], object]) -> Path:
 
 
 def root() -> Path:
-    """Return the folder that all processes of a run share."""
     return Path(os.environ.get(VARIABLE) or _own())
 
 

@@ -53,7 +53,6 @@ def products(count: int = ALL, seed: int = 1) -> list[dict[str, Any]]:
 
 
 def rows(listed: list[dict[str, Any]]) -> Rows:
-    """Return the lake of some products."""
     guide = [{"id_product": p["id_product"], **{name: p[name] for name in ("trend", "low", "avg")}} for p in listed]
     checked = [p for p in listed if p["filtered"] is not None]
     return Rows(

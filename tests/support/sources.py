@@ -57,7 +57,6 @@ def _base(name: str, node: ast.ImportFrom) -> str:
 
 @cache
 def docstrings(tree: ast.Module) -> set[ast.AST]:
-    """Return the constants of a module that are docstrings."""
     with_docstring = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     nodes = (node for node in ast.walk(tree) if isinstance(node, with_docstring) and ast.get_docstring(node))
     return {node.body[0].value for node in nodes if isinstance(node.body[0], ast.Expr)}

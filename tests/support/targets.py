@@ -29,8 +29,6 @@ NOT_UTF8 = ("%FF", "%C3", "%ED%A0%80", "a%80")
 
 
 class Targets:
-    """Draws request targets for one lake."""
-
     def __init__(self, rows: Rows, rng: random.Random) -> None:
         self.rows = rows
         self.rng = rng
@@ -134,7 +132,6 @@ class Targets:
         return self._target("series", query)
 
     def _ids(self) -> str:
-        """Ids known and unknown, in several spellings, some twice; now and then too many, or one that is no id."""
         known = [str(row["id_product"]) for row in self.rows.products] or ["1"]
         odd = ("77777", "-1", "0", "-0", "9" * 18, "1" + "0" * 17)
         count = self.rng.choice((1, 2, 3, 7, 20, 99, 100, 101))
@@ -307,7 +304,6 @@ class Targets:
         return self.rng.choice(choices)
 
     def _text(self, name: str) -> str:
-        """A value of the column of this name, in any spelling."""
         text = self._of(name, [*self.rows.products, *(self.rows.expansions or ())]) or "Common"
         return self.rng.choice((*[self._twist(text)] * 7, EMPTY_WHEN_FOLDED))
 

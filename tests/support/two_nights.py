@@ -109,12 +109,10 @@ class NightLake:
         return night
 
     def write(self, folder: Path) -> Path:
-        """Write the lake's files. Return the folder."""
         daily = {table: {str(day): rows for day, rows in days.items()} for table, days in self.daily.items()}
         recipe = {"version": self.version, "image_url": "https://img.example/{key}.png"}
         return write(Rows(**self.flat, **daily, recipe=recipe), folder)
 
 
 def days(first: str, count: int) -> list[date]:
-    """Return consecutive days."""
     return [date.fromisoformat(first) + timedelta(n) for n in range(count)]

@@ -39,7 +39,6 @@ class WsgiClient:
 
     @property
     def log(self) -> str:
-        """Return all that its applications have logged."""
         return self._log.read_text()
 
     def get(self, target: str, method: str = "GET", key: str | None = "", **headers: str) -> HttpAnswer:

@@ -53,8 +53,6 @@ def lakes(draw: st.DrawFn) -> Rows:
 
 
 class Maker:
-    """Makes one lake of a shape."""
-
     def __init__(self, shape: Shape, rng: random.Random) -> None:
         self.shape = shape
         self.rng = rng

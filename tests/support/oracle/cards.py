@@ -105,7 +105,6 @@ class Cards:
         return [{"day": day.isoformat()} | point(rows[day]) for day in kept]
 
     def _filters(self, query: dict[str, Any]) -> list[Callable[[Row], bool]]:
-        """One test for each filter that is present."""
         tests: list[Callable[[Row], bool]] = []
         if query["kind"] != "all":
             tests.append(lambda row: row["kind"] == query["kind"])
@@ -129,7 +128,6 @@ class Cards:
         return tests
 
     def _finds(self, part: str) -> Callable[[Row], bool]:
-        """The test of one part of `find`."""
         wanted, number = words(part), self._number_meant(part)
         if not wanted:
             return lambda row: fold(part) in fold(row["name"])

@@ -14,7 +14,6 @@ MOST = 100
 
 
 def counted(lake: OracleLake, ids: list[int]) -> Row:
-    """The facets of some products."""
     rows, rarities = [lake.products[id_] for id_ in ids], _rarities(lake)
     spelled = {fold(name): name for name in (game["name"] for game in games.listed(lake))}
     prices = [price for id_ in ids if (price := market_price.newest(lake, id_)) is not None]

@@ -20,7 +20,6 @@ def _keys(lake: OracleLake) -> dict[int, str | None]:
 
 
 def of_product(lake: OracleLake, id_product: int) -> str | None:
-    """The key of the game of a product's expansion."""
     return _keys(lake)[id_product]
 
 

@@ -40,7 +40,6 @@ def listed(lake: OracleLake, query: dict[str, Any]) -> list[Row]:
 
 
 def history(lake: OracleLake, query: dict[str, Any]) -> Row:
-    """The answer of /market/history."""
     text = query["set"]
     group: Group = ("game", fold(query["game"])) if text is None else ("set", int(text))
     if (text and len(text.lstrip("-")) > 18) or group not in every_group(lake) or not points(lake, group):
@@ -65,7 +64,6 @@ def every_group(lake: OracleLake) -> dict[Group, list[int]]:
 
 @lru_cache(4096)
 def points(lake: OracleLake, group: Group) -> list[Row]:
-    """A point for each day of a group."""
     singles = every_group(lake)[group]
     days = sorted({day for id_ in singles for day in lake.guide.get(id_, {})})
     found: list[Row] = []
@@ -96,7 +94,6 @@ def points(lake: OracleLake, group: Group) -> list[Row]:
 
 
 def bulk_rows(lake: OracleLake) -> list[Row]:
-    """Every row of the bulk table."""
     rows = [
         {"id_expansion": group[1] if group[0] == "set" else None, "game": _names(lake, group)["game"]}
         | point

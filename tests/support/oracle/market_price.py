@@ -14,7 +14,6 @@ def of_row(row: Row) -> tuple[Decimal, str] | None:
 
 
 def newest(lake: OracleLake, id_product: int) -> Decimal | None:
-    """Return the price of a product's newest row."""
     rows = lake.guide.get(id_product)
     found = rows and of_row(rows[max(rows)])
     return found[0] if found else None

@@ -54,7 +54,6 @@ def _printing(card: Row, price: Decimal | None) -> Row:
 
 
 def _means(way: str, asked: str, name: str) -> bool:
-    """Whether a name that is asked for means a product's in one way."""
     if not words(asked):
         return way == "name" and fold(asked) == fold(name)
     base = base_name(name)

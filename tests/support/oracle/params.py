@@ -44,7 +44,6 @@ def require(holds: object) -> None:
 
 
 def read_id(text: str) -> str:
-    """Any integer, as text."""
     require(re.fullmatch("-?[0-9]+", text))
     return text
 
@@ -63,7 +62,6 @@ def read_ids(text: str) -> list[int]:
 
 
 def read_values(text: str) -> list[str]:
-    """From 1 to 100 texts."""
     parts = text.split(",")
     require(len(parts) <= 100 and all(1 <= len(part) <= 200 for part in parts))
     return parts

@@ -32,5 +32,4 @@ def change_pct(new: Decimal | None, old: Decimal | None) -> Decimal | None:
 
 
 def number(value: Decimal | None) -> float | None:
-    """As the JSON body holds it."""
     return None if value is None else float(value)

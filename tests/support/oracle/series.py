@@ -39,7 +39,6 @@ def _extremes(lake: OracleLake, id_product: int) -> Row:
 
 
 def prices(lake: OracleLake, id_product: int) -> dict[date, Decimal]:
-    """The market prices of a product by day."""
     found = {day: market_price.of_row(row) for day, row in lake.guide.get(id_product, {}).items()}
     return {day: priced[0] for day, priced in found.items() if priced}
 

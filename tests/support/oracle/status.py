@@ -49,5 +49,4 @@ def _filtered_price(lake: OracleLake) -> Row:
 
 
 def _newest_times(table: dict[int, dict[date, Row]], time: str) -> list[int]:
-    """The time of each product's newest row."""
     return [days[max(days)][time] for days in table.values()]

@@ -13,7 +13,6 @@ def fold(text: str) -> str:
 
 
 def bare(text: str) -> str:
-    """The text without its apostrophes, folded."""
     return fold("".join(c for c in text if c not in "'\u2019\u2018\u201b\u02bc\u00b4`\u2032"))
 
 
