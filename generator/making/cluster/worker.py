@@ -60,6 +60,7 @@ def identity(job: Job) -> Job:
 
 _one_task_at_a_time = Lock()
 _contexts: dict[str, BuildContext] = {}  # by run; at most that of the current run
+_begun: set[str] = set()  # the names of the tasks that this context has begun
 
 
 def run_on_worker(job: Job, task: Task, *inputs: TaskOutput | GeneratorError) -> TaskOutput | GeneratorError:
@@ -71,18 +72,17 @@ def run_on_worker(job: Job, task: Task, *inputs: TaskOutput | GeneratorError) ->
         outputs.append(output)
     with _one_task_at_a_time:
         try:
-            return run_task(_context(job), task, dict(zip(task.needs, outputs, strict=True)))
-        except GeneratorError as failed:
+            return run_task(_context(job, task), task, dict(zip(task.needs, outputs, strict=True)))
+        except BaseException as failed:
             _close()
-            return failed
-        except BaseException:
-            _close()
+            if isinstance(failed, GeneratorError):
+                return failed
             raise
 
 
-def _context(job: Job) -> BuildContext:
-    """Return the context of the current run. After an error there is a new one, since views of the task exist in it."""
-    if job.run not in _contexts:
+def _context(job: Job, task: Task) -> BuildContext:
+    """Return the context of the current run. A repeated task gets a new one, since its views exist in the old one."""
+    if job.run not in _contexts or task.name in _begun:
         _close()
         store = open_store(job.store)
         _check_machine(job, store)
@@ -90,10 +90,12 @@ def _context(job: Job) -> BuildContext:
         context = BuildContext(job.lake, store, job.resources, resend=job.resend, intermediates=intermediates)
         context.digests = job.digests
         _contexts[job.run] = context
+    _begun.add(task.name)
     return _contexts[job.run]
 
 
 def _close() -> None:
+    _begun.clear()
     while _contexts:
         _contexts.popitem()[1].close()
 
@@ -104,10 +106,8 @@ def _check_machine(job: Job, store: Store) -> None:
     for name, wanted in job.versions.items():
         if has[name] != wanted:
             raise BuildError(f"{here} has {name} {has[name][:12]}, the client {wanted[:12]}: install the same on both")
+    shared = "it must be a shared folder or s3://bucket/prefix"
     if not any(True for _ in store.list(f"{layout.INTENTS}{job.build}/")):
-        raise BuildError(f"{here} does not see store {job.store}: it must be a shared folder or s3://bucket/prefix")
-    first = job.lake.files[0]
-    if is_folder(job.lake.location) and not Path(first.path).is_file():
-        raise BuildError(
-            f"{here} does not see lake {job.lake.location}: it must be a shared folder or s3://bucket/prefix"
-        )
+        raise BuildError(f"{here} does not see store {job.store}: {shared}")
+    if is_folder(job.lake.location) and not Path(job.lake.files[0].path).is_file():
+        raise BuildError(f"{here} does not see lake {job.lake.location}: {shared}")
