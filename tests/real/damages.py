@@ -13,27 +13,17 @@ PRICES = (*FIGURES, *FOIL)
 
 @dataclass(frozen=True)
 class Edit:
-    """A query that replaces the rows of a file.
-
-    Attributes:
-        back: How many days ago the file is of, in a table of days.
-    """
+    """A query that replaces the rows of a file."""
 
     table: str
     query: str
-    back: int = 0
+    back: int = 0  # how many days ago the file is of, in a table of days
 
 
 @dataclass(frozen=True)
 class DamageKind:
-    """A kind of damage.
-
-    Attributes:
-        nights: On how many nights the files come damaged; a query calls the number of the night `{night}`.
-    """
-
     edits: tuple[Edit, ...]
-    nights: int = 1
+    nights: int = 1  # on which the files come damaged; a query calls the number of the night `{night}`
 
 
 def some(condition: str) -> str:

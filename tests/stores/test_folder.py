@@ -65,10 +65,7 @@ def shared_names(store: FolderStore, build: str) -> set[str]:
 )
 @pytest.mark.thorough
 def test_a_build_that_lost_data_does_not_answer(tmp_path: Path, kind: str, loss: str) -> None:
-    """Files of the live build that it does not share lose bytes in turn; the build before it answers.
-
-    One file of each layer loses them in both ways, each other file in one.
-    """
+    """Of the files that no other build shares, one of each layer loses bytes in both ways, each other one in one."""
     store, _, (before, live) = published(tmp_path / "place", 7, 8)
     files = [name for name in store.list("") if name.endswith(kind) and name not in shared_names(store, before)]
     assert files

@@ -66,8 +66,7 @@ def fill(disk: Path) -> Path:
 def power_cuts(image: Path, disk: Path, is_moment: Callable[[int, str], bool]) -> Iterator[list[Path]]:
     """Copy an image before some of the renames and links on its disk in the `with` block. Yield the list of copies.
 
-    Args:
-        is_moment: Whether to copy it, by the number of the renames before, and the new path of the last one.
+    `is_moment` is asked with the number of the renames before, and the new path of the last one.
     """
     made: list[Path] = []
     done: list[str] = []
@@ -78,10 +77,8 @@ def power_cuts(image: Path, disk: Path, is_moment: Callable[[int, str], bool]) -
             if str(new).startswith(str(disk)):
                 with lock:
                     if done and is_moment(len(done), done[-1]):
-                        if (
-                            len(made) % 2
-                        ):  # as by a sync of another program: new names are on the disk, their content not
-                            sync_path(disk)
+                        if len(made) % 2:
+                            sync_path(disk)  # as another program: new names are on the disk, their content not
                         made.append(image.with_suffix(f".{len(done)}"))
                         subprocess.run(["cp", "--sparse=always", str(image), str(made[-1])], check=True)
                     done.append(str(new))

@@ -1,12 +1,9 @@
-"""The test vectors in docs/, computed without the product: pictures drawn here, values by plain arithmetic.
+"""The test vectors in docs/, computed without the product from their pictures.
 
-    python -m tests.support.fingerprint_vectors
-
-writes docs/fingerprint-vectors.json and the pictures in docs/fingerprint-vectors/ again. Areas are averaged over
-exact fractions, pixel by pixel; hashes are those of the definition, summed with math.fsum, and those of ImageHash.
+Areas are averaged over exact fractions, pixel by pixel; hashes are those of the definition, summed with math.fsum, and
+those of ImageHash.
 """
 
-import json
 import math
 from fractions import Fraction
 from itertools import pairwise
@@ -14,52 +11,10 @@ from pathlib import Path
 from statistics import median
 
 import imagehash
-from PIL import Image, ImageDraw, ImageOps
+from PIL import Image, ImageOps
 
-ROOT = Path(__file__).resolve().parents[2] / "docs"
-FILE, FOLDER = ROOT / "fingerprint-vectors.json", ROOT / "fingerprint-vectors"
 SYMMETRIC = ("flat", "mirrored")  # half of their frequencies are 0, where ImageHash's bits are noise
 Grid = list[list[tuple[int, ...]]]
-
-
-def pictures() -> dict[str, Image.Image]:
-    """Return the pictures by name. `turned` is saved with the EXIF orientation that turns it upright."""
-    card = _card(126, 176)
-    clear = card.convert("RGBA")
-    clear.putalpha(Image.linear_gradient("L").resize((126, 176)))
-    half = card.crop((0, 0, 63, 176))
-    mirrored = card.copy()
-    mirrored.paste(ImageOps.mirror(half), (63, 0))
-    return {
-        "card": card,
-        "other-light": card.point(lambda v: min(255, v * 5 // 4 + 3)),
-        "odd-size": _card(101, 139),
-        "smaller-than-the-grid": _card(32, 45),
-        "landscape": _card(176, 126),
-        "transparent": clear,
-        "grey": card.convert("L"),
-        "palette": card.quantize(16, dither=Image.Dither.NONE),
-        "turned": card.transpose(Image.Transpose.ROTATE_90),
-        "flat": Image.new("RGB", (126, 176), (90, 140, 200)),
-        "mirrored": mirrored,
-    }
-
-
-def _card(width: int, height: int) -> Image.Image:
-    """Draw smooth colours, a frame and three shapes. Integers only, so the result is the same on every machine."""
-    card = Image.new("RGB", (width, height))
-    values = [
-        ((x * 255) // width, (y * 255) // height, (x * y * 3 + x * 7) * 255 // (width * height * 4) % 256)
-        for y in range(height)
-        for x in range(width)
-    ]
-    card.putdata(values)
-    pen = ImageDraw.Draw(card)
-    pen.rectangle((width // 8, height // 6, width // 3, height // 3), fill=(240, 220, 30))
-    pen.rectangle((width // 2, height // 4, width * 4 // 5, height * 2 // 5), fill=(20, 40, 90))
-    pen.rectangle((width // 10, height * 3 // 5, width * 9 // 10, height * 9 // 10), fill=(230, 230, 210))
-    pen.rectangle((0, 0, width - 1, height - 1), outline=(250, 200, 40), width=max(1, width // 20))
-    return card
 
 
 def vector(path: Path) -> dict:
@@ -73,7 +28,7 @@ def vector(path: Path) -> dict:
     squares = {"art_32": _grey(_average(art, 32, 32)), "art_9x8": _grey(_average(art, 9, 8))}
     squares["card_32"] = _grey(_average(pixels, 32, 32))
     return {
-        "file": f"{FOLDER.name}/{path.name}",
+        "file": f"{path.parent.name}/{path.name}",
         "width": width,
         "height": height,
         "art_box": edges,
@@ -158,31 +113,3 @@ def by_imagehash(entry: dict) -> dict[str, str]:
         "art_d": str(imagehash.dhash(cells)),
         "card_p": str(imagehash.phash(card)),
     }
-
-
-def distance(one: dict, other: dict) -> dict[str, float]:
-    """Return the parts of the distance between two vectors, and the distance."""
-    bits = {n: (int(one[n], 16) ^ int(other[n], 16)).bit_count() for n in ("art_p", "art_d", "card_p")}
-    first, second = bytes.fromhex(one["colour"]), bytes.fromhex(other["colour"])
-    off = [a - b for a, b in zip(first, second, strict=True)]
-    means = [Fraction(sum(off[c::3]), 16) for c in range(3)]
-    colour = sum(abs(value - means[place % 3]) for place, value in enumerate(off)) / 48
-    return bits | {"colour": float(colour), "distance": float(sum(bits.values()) + colour / 2)}
-
-
-def write() -> None:
-    FOLDER.mkdir(exist_ok=True)
-    entries = {}
-    for name, picture in pictures().items():
-        exif = Image.Exif()
-        exif[0x0112] = 6
-        picture.save(FOLDER / f"{name}.png", optimize=True, **({"exif": exif} if name == "turned" else {}))
-        entries[name] = vector(FOLDER / f"{name}.png")
-    pairs = [("card", "card"), ("card", "other-light"), ("card", "odd-size"), ("card", "mirrored"), ("card", "flat")]
-    far = [{"between": pair, **distance(entries[pair[0]], entries[pair[1]])} for pair in pairs]
-    content = {"version": "cardpress-1", "pictures": entries, "distances": far}
-    FILE.write_text(json.dumps(content, indent=1) + "\n")
-
-
-if __name__ == "__main__":
-    write()

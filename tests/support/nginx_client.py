@@ -14,11 +14,7 @@ CHANGING = {"connection", "date", "server", "x-cache", *(f"x-ratelimit-{of}" for
 
 
 class NginxClient:
-    """Requests to a shim behind nginx, as a context manager.
-
-    Args:
-        times: How often it sends each request. All answers must be equal, and the third one can be nginx's own.
-    """
+    """Requests to a shim behind nginx, each sent several `times`: all answers must be equal, nginx's own, too."""
 
     def __init__(
         self,
@@ -64,11 +60,7 @@ AnyClient = WsgiClient | NginxClient
 
 
 def open_client(location: str, state: str, rate_limit: int, build: str = "", **more: Any) -> AnyClient:
-    """Return a client of a new shim: in this process, or behind nginx with the option --through-nginx of pytest.
-
-    Args:
-        more: `trusted_proxies`, a tuple of networks; and `times`, which only an NginxClient uses.
-    """
+    """Return a client of a new shim: in this process, or behind nginx with the option --through-nginx of pytest."""
     if Service.through_nginx:
         return NginxClient(location, state, rate_limit, build, **more)
     more.pop("times", None)

@@ -34,17 +34,9 @@ _BAD_TEXTS = {ProductId: "x", Choice: "other", Price: "1.234", IdList: "1,x", Te
 
 @dataclass(frozen=True)
 class RefusedRequest:
-    """A request that gets an error.
-
-    Attributes:
-        target: Its path and query.
-        key: What is wrong with its key; '' for a request without a key, `valid` for a good one.
-        headers: Its headers besides that of the key.
-    """
-
     target: str
     method: str = "GET"
-    key: str = "valid"
+    key: str = "valid"  # or what is wrong with it; '' for none
     headers: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -266,10 +266,7 @@ class Targets:
         return self.rng.choice(values) if values else None
 
     def _words(self) -> str:
-        """Return words or parts of words of one name, in any order, one letter, or words of the pool.
-
-        Rarely it is a far too long text.
-        """
+        """Words or parts of words of one name, in any order, one letter, or words of the pool; rarely too many."""
         if self.rng.random() < 0.1:
             return self.rng.choice("aeix2é ")
         name = self._of("name", self.rows.products) or "Charizard"
