@@ -48,9 +48,10 @@ def test_a_build_killed_in_its_upload_is_completed_by_the_next(s3: S3Server, pro
     before = make(lake, store)
     new = nights.make(demo_lake(lake, 8), open_store(str(tmp_path / "calm")))
     opened, rng = open_store(store), random.Random(7)
+    command = ["build", "--lake", lake, "--store", store, "--publish"]
     # After the trial of the server (4 writes) and the intent come packs; each next run has fewer left to send.
     for kill in range(KILLS):
-        status = killed_after(rng.randint(6 + 2 * kill, 12 + 2 * kill), proxy, *_publish(lake, store))
+        status = killed_after(rng.randint(6 + 2 * kill, 12 + 2 * kill), proxy, *command)
         assert (status, live_build_id(opened)) == (-9, before)
         verify(open_build(opened, before), QUIET)
     assert build(lake, store) == new
@@ -68,7 +69,3 @@ def _assert_indexes_went_last(requests: list[str]) -> None:
             assert name == "index.arrow" or folder not in finished, f"{folder}/{name} was sent after its index"
             finished |= {folder} if name == "index.arrow" else set()
     assert finished
-
-
-def _publish(lake: Path, store: str) -> list[object]:
-    return ["build", "--lake", lake, "--store", store, "--publish"]

@@ -6,12 +6,11 @@ process of its own, from its first import on.
 """
 
 import os
-import subprocess
 import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stderr, redirect_stdout
 from functools import partial
@@ -23,7 +22,6 @@ from typing import Any
 
 ROOT = Path.cwd()
 PRODUCT = tuple(f"{ROOT}/{package}/" for package in ("generator", "edge_auth"))
-PROSE = "CHANGELOG.md"  # its words are history
 SEARCH = "/api/v1/cards?q=ember%20fox"
 
 
@@ -100,34 +98,9 @@ def readers() -> str:
     return f"{sum(count == 1 for count in counts.values())} of {len(MODULES)} modules have one reader"
 
 
-def tracked() -> list[Path]:
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    return [ROOT / name for name in listed.split("\0") if name and not name.endswith(".lock")]
-
-
-def sizes(files: Iterable[Path]) -> Iterable[str]:
-    """Yield the files and lines of each folder and its subfolders, and of all."""
-    counts: dict[str, Counter[str]] = {}
-    for path in files:
-        parts = path.relative_to(ROOT).parent.parts[:2]
-        lines = path.read_bytes().count(b"\n")
-        for folder in {"", *parts[:1], "/".join(parts)}:
-            python = lines if path.suffix == ".py" else 0
-            counts.setdefault(folder, Counter()).update(files=1, lines=lines, python=python)
-    for folder, count in sorted(counts.items()):
-        depth = 0 if not folder else 1 + folder.count("/")
-        name = "  " * depth + (folder.rpartition("/")[2] or "all files")
-        yield f"{name:24}{count['files']:6,} files {count['lines']:8,} lines {count['python']:8,} of Python"
-
-
-def words(files: Iterable[Path]) -> int:
-    return sum(len(path.read_text("utf-8").split()) for path in files if path.suffix == ".md" and path.name != PROSE)
-
-
 def main() -> None:
     """Print all counts of the checkout in the current folder."""
-    files = tracked()
-    print(*sizes(files), "", f"{words(files):,} words of Markdown, {PROSE} apart", readers(), sep="\n")
+    print(readers())
     with tempfile.TemporaryDirectory() as folder:
         for count in (first_night, night, requests):
             with ProcessPoolExecutor(1, get_context("spawn")) as process:

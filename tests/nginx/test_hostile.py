@@ -1,7 +1,6 @@
 """Files and answers that nginx does not expect: it stays up, and the shim decides what nginx cannot."""
 
 import os
-import subprocess
 import time
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 from edge_auth.live.counter import counter_file
 from tests.releases.test_full_disk import fill, small_disk
 from tests.support.commands import issue
-from tests.support.nginx_edge import CARDS, LIMIT, cached
+from tests.support.nginx_edge import CARDS, LIMIT, cached, children
 from tests.support.rate_limits import in_one_window
 from tests.support.raw_requests import MALFORMED, READABLE, REFUSED_METHODS, assert_refused, get, send
 from tests.support.selection import mostly_thorough
@@ -128,7 +127,7 @@ def test_limits_are_exact_on_a_disk_that_is_full(store: Path, key: str, tmp_path
         Service(store, disk / "state", workers=2, through_nginx=True) as service,
     ):
         cached(service.client(key))
-        before = children(service)
+        before = children(service.nginx.pid)
         fill(disk)
 
         def attempt() -> tuple[set[int], int]:
@@ -139,12 +138,7 @@ def test_limits_are_exact_on_a_disk_that_is_full(store: Path, key: str, tmp_path
             return {window_left(answer)[0] for answer in answers}, [answer.status for answer in answers].count(200)
 
         assert in_one_window(attempt) == 119
-        assert children(service) == before, "no process of nginx was killed"
-
-
-def children(service: Service) -> str:
-    processes = subprocess.run(["pgrep", "-P", str(service.nginx.pid)], capture_output=True, text=True, check=True)
-    return processes.stdout
+        assert children(service.nginx.pid) == before, "no process of nginx was killed"
 
 
 @pytest.mark.parametrize("size", mostly_thorough([0, 4096, 2 << 20], 4096))
@@ -160,9 +154,9 @@ def test_a_counter_file_without_its_space_is_left_to_the_shim(store: Path, key: 
             spoil(file, secret, size)
             fill(disk)
             time.sleep(2)
-            before = children(service)
+            before = children(service.nginx.pid)
             assert {_status(service.client(key)) for _ in range(60)} == {200}
-            assert children(service) == before
+            assert children(service.nginx.pid) == before
 
 
 def spoil(file: Path, secret: bytes, size: int) -> None:

@@ -6,13 +6,12 @@ import signal
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.support.nginx_edge import CARDS, LIMIT, cached
+from tests.support.nginx_edge import CARDS, LIMIT, cached, children
 from tests.support.raw_requests import MALFORMED, get, send
 from tests.support.service import API, Client, HttpAnswer, Service, until
 
@@ -188,11 +187,7 @@ def test_counts_survive_a_reload(service: Service, key: str) -> None:
     answers = sum(client.get(CARDS)["X-Cache"] == "HIT" for _ in range(20))
     series = (f"{API}/cards", "200", "hit")
     before = until(lambda: (n := scraped(service)[series]) > answers and n, LIMIT, "hits are counted")
-    older = processes(service)
+    older = children(service.nginx.pid)
     service.nginx.send_signal(signal.SIGHUP)
-    until(lambda: not older & processes(service), LIMIT, "nginx has only new processes")
+    until(lambda: not older & children(service.nginx.pid), LIMIT, "nginx has only new processes")
     assert scraped(service)[series] == before
-
-
-def processes(service: Service) -> set[str]:
-    return set(Path(f"/proc/{service.nginx.pid}/task/{service.nginx.pid}/children").read_text().split())

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.nginx_edge import CARDS, LIMIT, cached
+from tests.support.nginx_edge import CARDS, LIMIT, cached, children
 from tests.support.service import API, HttpAnswer, Service, until, window_left
 
 pytestmark = pytest.mark.thorough
@@ -40,7 +40,7 @@ def asks(fixed_service: Service, keys: dict[str, str]) -> Iterator[Asks]:
 @contextmanager
 def paused(service: Service) -> Iterator[set[str]]:
     """Stop the workers of the shim. Yield the clients that nginx has already."""
-    workers = [int(pid) for pid in _children(service.process.pid)]
+    workers = [int(pid) for pid in children(service.process.pid)]
     for pid in workers:
         os.kill(pid, signal.SIGSTOP)
     try:
@@ -48,10 +48,6 @@ def paused(service: Service) -> Iterator[set[str]]:
     finally:
         for pid in workers:
             os.kill(pid, signal.SIGCONT)
-
-
-def _children(pid: int) -> list[str]:
-    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
 
 
 def unread_of_clients(service: Service) -> dict[str, int]:

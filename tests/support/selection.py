@@ -1,7 +1,6 @@
 """Which of the collected tests a run is about. Marks and fixtures decide; there are no lists of files."""
 
-from collections.abc import Callable, Iterable, Iterator
-from types import CodeType
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -27,12 +26,8 @@ def asks_a_shim(item: pytest.Item) -> bool:
     """Return whether a test's module imports what starts a shim, or one of the test's fixtures calls it."""
     fixtures = (found[-1].func for found in item._fixtureinfo.name2fixturedefs.values())
     return not SHIMS.isdisjoint(vars(item.module)) or any(
-        not SHIMS.isdisjoint(_names(getattr(fixture, "__code__", None))) for fixture in fixtures
+        not SHIMS.isdisjoint(getattr(getattr(fixture, "__code__", None), "co_names", ())) for fixture in fixtures
     )
-
-
-def _names(code: CodeType | None) -> Iterator[str]:
-    yield from code.co_names if code else ()
 
 
 def mostly_thorough(cases: Iterable[Any], *kept: Any) -> list[Any]:
