@@ -103,8 +103,8 @@ class Night:
             self.progress.say(f"{name}: {self.report.seconds[name]:.1f} s")
 
     def failed_step(self, error: BaseException) -> str | None:
-        """Return the step that an error comes from, or None."""
-        return next((name for name, raised in self._failed if raised is error), None)
+        """Return the step that an error, or what SIGTERM made of it, comes from; or None."""
+        return next((name for name, raised in self._failed if raised in (error, error.__cause__)), None)
 
     def compare_with(self, comparison: Comparison | None) -> None:
         """Keep a comparison instead of the one before."""
