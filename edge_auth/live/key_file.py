@@ -5,7 +5,6 @@
 
 A writer changes a record first, and then `keys.json`. So a reader that has seen a version finds its changes in the
 records, and one that polls `keys.json` knows which records to read again. `nginx/state.lua` reads the same files.
-
 A file that cannot be read is a KeyFormatError, an id without a record an UnknownKey.
 """
 
@@ -19,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from edge_auth.builds import layout
-from edge_auth.errors import Conflict, KeyFormatError, UnknownKey
+from edge_auth.errors import Conflict, KeyFormatError, StoreError, UnknownKey
 from edge_auth.live.keys import ID_DIGITS, ID_PREFIX, KeyRecord
 from edge_auth.store.interface import Store, Versioned, parse_json, update_json
 from edge_auth.store.open import open_store, parent_and_name
@@ -81,15 +80,16 @@ class KeyFile:
         self._changes = KeyChanges()
 
     def changes(self) -> KeyChanges:
-        """Return what `keys.json` says now. Without the file there were no changes yet."""
+        """Return what `keys.json` says, or said before it was lost. Without the file there were no changes yet."""
         found = self.store.get_versioned(self.name, self._known)
-        if found is not self._known:
-            self._changes = KeyChanges.parse(found.data) if found else KeyChanges()
-            self._known = found
+        if found and found is not self._known:
+            self._changes, self._known = KeyChanges.parse(found.data), found
         return self._changes
 
     def find(self, sha256: str) -> KeyRecord | None:
         found = self.store.get_versioned(self.object_of(sha256))
+        if found is None and self._known and self.store.stat(self.name) is None:
+            raise StoreError(f"{self.name} was in {self.store.location} before: restore the folder of the keys")
         return KeyRecord.from_bytes(sha256, found.data) if found else None
 
     def hashes(self, first_digits: str = "") -> list[str]:

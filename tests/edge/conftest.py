@@ -27,7 +27,6 @@ def client(location, tmp_path_factory):
 
 @pytest.fixture
 def own(tmp_path):
-    """Return a client of the application over a new store, for tests that change the store."""
     build = small_store.add_build(FolderStore(str(tmp_path / "store")))
     with open_client(str(tmp_path / "store"), str(tmp_path / "state"), 50, build) as client:
         yield client
@@ -35,6 +34,5 @@ def own(tmp_path):
 
 @pytest.fixture
 def store(tmp_path):
-    """Return the location of a new store, for shims as processes."""
     small_store.add_build(FolderStore(str(tmp_path / "store")))
     return str(tmp_path / "store")
