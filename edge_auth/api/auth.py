@@ -14,8 +14,7 @@ from edge_auth.api.endpoint import Endpoint
 from edge_auth.api.flask_app import NAME, ApiRequest, Cardpress, Network, this_request
 from edge_auth.errors import ExpiredKey, InsufficientScope, InvalidKey, NoKey, RateLimited, RevokedKey
 from edge_auth.live.counter import address_name, guest_name
-from edge_auth.live.keyring import Keyring
-from edge_auth.live.keys import DEFAULT_RATE_LIMIT, GUEST_SCOPES, KEY_PREFIX, KeyRecord, digest, well_formed
+from edge_auth.live.keys import DEFAULT_RATE_LIMIT, GUEST_SCOPES, KEY_PREFIX, KeyRecord, Keyring, digest, well_formed
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -1,6 +1,17 @@
-"""API keys: their form and their records.
+"""API keys: their form, their records in a store, and the records in force in a shim.
 
-Only the SHA-256 of a key is stored. A key has 190 random bits, so it cannot be guessed from a fast hash.
+Only the SHA-256 of a key is stored. A key has 190 random bits, so it cannot be guessed from a fast hash. The records
+belong to no build, so a rollback does not bring back revoked keys.
+
+    keys/a3/a3f….json   the record of a key, named by the SHA-256 of the key
+    keys.json           {"version": 17, "changes": ["a3f…", …]}: one more with each change, and which keys changed last
+
+A writer changes a record first, and then `keys.json`. So a reader that has seen a version finds its changes in the
+records, and one that polls `keys.json` knows which records to read again. `nginx/state.lua` reads the same files.
+A file that cannot be read is a KeyFormatError, an id without a record an UnknownKey.
+
+Across a network, a record that was used is copied to this machine, for all workers, their nginx and the next start. The
+list of changes is copied too. When it names a record, the copy is deleted.
 """
 
 import hashlib
@@ -8,14 +19,24 @@ import json
 import re
 import secrets
 import string
-from collections.abc import Sequence
+import time
+from array import array
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import islice
+from threading import Lock, Semaphore
 from typing import Any
 
-from edge_auth.errors import KeyFormatError
-from edge_auth.live.log import timestamp
-from edge_auth.store.interface import parse_json
+from edge_auth.builds import layout
+from edge_auth.errors import Conflict, KeyFormatError, StoreError, UnknownKey
+from edge_auth.live.background import POLL_SECONDS, Poller
+from edge_auth.live.log import Log, timestamp
+from edge_auth.store.folder import FolderStore
+from edge_auth.store.interface import Store, Versioned, parse_json, update_json
+from edge_auth.store.open import open_store, parent_and_name
 
 KEY_PREFIX = "cpm_live_"
 WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ = "watchlist:read", "cards:read", "fingerprints:read"
@@ -29,6 +50,15 @@ _DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOMENT = re.compile(_DAY.pattern + r"[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})?")
 _TIMESTAMP = re.compile(_DAY.pattern + "T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 ID_PREFIX, ID_DIGITS = "key_", 12
+MAX_CHANGES = 100
+_JSON = ".json"
+_THREADS = 32
+_BATCH = 1000  # records that are asked for before the progress is shown
+_SHA256 = re.compile("[0-9a-f]{64}")
+_ID = re.compile(f"{ID_PREFIX}([0-9a-f]{{{ID_DIGITS},64}})")
+_FIRST_SECONDS = 1.0  # how long a request waits for the first poll
+_MAX_KEPT = 20_000  # records; to read another one from a file takes 0.05 ms
+_MISSES_PER_SECOND = 10  # between two polls, reads of records that are not there; beyond them names are listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,3 +146,318 @@ def issue(
     return key, KeyRecord(
         digest(key), name, key[: len(KEY_PREFIX) + 4], ordered, rate_limit, timestamp(now), expires_at
     )
+
+
+@dataclass(frozen=True)
+class KeyChanges:
+    """What `keys.json` says: a number that grows with each change, and the hashes of the keys that changed last."""
+
+    version: int = 0
+    latest: tuple[str, ...] = ()
+
+    def and_(self, sha256: str) -> "KeyChanges":
+        """Return what the file says after one more change."""
+        return KeyChanges(self.version + 1, (*self.latest, sha256)[-MAX_CHANGES:])
+
+    def since(self, known: "KeyChanges") -> set[str] | None:
+        """Return the hashes of the keys that changed since then, or None if that is not known any more."""
+        number = self.version - known.version
+        if not 0 <= number <= len(self.latest):
+            return None
+        both = self.latest[: len(self.latest) - number]
+        if both != known.latest[len(known.latest) - len(both) :] or (known.latest and not both):
+            return None  # the file was restored from a backup, or is another one
+        return set(self.latest[len(both) :])
+
+    def to_bytes(self) -> bytes:
+        return json.dumps({"version": self.version, "changes": self.latest}, indent=0).encode() + b"\n"
+
+    @staticmethod
+    def parse(data: bytes) -> "KeyChanges":
+        try:
+            document = parse_json(data)
+            version, latest = document["version"], tuple(document["changes"])
+            if type(version) is not int or not all(_SHA256.fullmatch(sha256) for sha256 in latest):
+                raise TypeError("a field has the wrong type")
+        except (ValueError, KeyError, TypeError) as error:
+            raise KeyFormatError(
+                f"the list of changed keys cannot be read ({error!r}): delete the file {layout.KEYS}, and "
+                "`cardpress keys issue` writes a new one; records of other versions have to be issued anew"
+            ) from error
+        return KeyChanges(version, latest)
+
+
+class KeyFile:
+    """The key records of a store. `name` is that of `keys.json` there."""
+
+    def __init__(self, store: Store, name: str):
+        self.store = store
+        self.name = name
+        self._known: Versioned | None = None
+        self._changes = KeyChanges()
+
+    def changes(self) -> KeyChanges:
+        """Return what `keys.json` says, or said before it was lost. Without the file there were no changes yet."""
+        found = self.store.get_versioned(self.name, self._known)
+        if found and found is not self._known:
+            self._changes, self._known = KeyChanges.parse(found.data), found
+        return self._changes
+
+    def find(self, sha256: str) -> KeyRecord | None:
+        found = self.store.get_versioned(self.object_of(sha256))
+        if found is None and self._known and self.store.stat(self.name) is None:
+            raise StoreError(f"{self.name} was in {self.store.location} before: restore the folder of the keys")
+        return KeyRecord.from_bytes(sha256, found.data) if found else None
+
+    def hashes(self, first_digits: str = "") -> list[str]:
+        """Return the hashes of all keys, or of those with the same first two digits."""
+        folder = self.name.removesuffix(_JSON) + "/" + (f"{first_digits}/" if first_digits else "")
+        names = (name.rpartition("/")[2].removesuffix(_JSON) for name in self.store.list(folder))
+        return [name for name in names if _SHA256.fullmatch(name)]
+
+    def records(
+        self,
+        progress: Callable[[int], Any] = lambda number: nullcontext(),
+        on_broken: Callable[[KeyFormatError], object] | None = None,
+    ) -> list[KeyRecord]:
+        """Return all records, the oldest first. `on_broken` takes the error of each that cannot be read.
+
+        `progress` returns the context of a bar of so many steps, whose `update` counts them.
+        """
+        hashes, found = self.hashes(), list[KeyRecord]()
+
+        def find(sha256: str) -> KeyRecord | None:
+            try:
+                return self.find(sha256)
+            except KeyFormatError as error:
+                if on_broken is None:
+                    raise
+                on_broken(error)
+                return None
+
+        with ThreadPoolExecutor(_THREADS) as pool, progress(len(hashes)) as bar:
+            for start in range(0, len(hashes), _BATCH):
+                some = hashes[start : start + _BATCH]
+                found += filter(None, pool.map(find, some))
+                if bar is not None:
+                    bar.update(len(some))
+        return sorted(found, key=lambda record: (record.created_at, record.sha256))
+
+    def add(self, record: KeyRecord) -> None:
+        self.changes()  # raises before anything is changed, if the list cannot be read
+        with suppress(Conflict):  # it is there
+            self.store.swap(self.object_of(record.sha256), record.to_bytes(), None)
+        self._note(record.sha256)
+
+    def update(self, id_: str, **changes: Any) -> KeyRecord:
+        """Change fields of the record with this id. Return the new record."""
+        self.changes()  # as in `add`
+        sha256 = self._hash_of(id_)
+        changed: KeyRecord | None = None
+
+        def change(data: bytes | None) -> bytes | None:
+            nonlocal changed
+            changed = None if data is None else replace(KeyRecord.from_bytes(sha256, data), **changes)
+            return changed.to_bytes() if changed else None
+
+        update_json(self.store, self.object_of(sha256), change)
+        if changed is None:
+            raise _unknown(id_)
+        self._note(sha256)  # also if the record is as it was: an earlier command may have ended before this
+        return changed
+
+    def object_of(self, sha256: str) -> str:
+        return f"{self.name.removesuffix(_JSON)}/{sha256[:2]}/{sha256}{_JSON}"
+
+    def _hash_of(self, id_: str) -> str:
+        """Return the hash of the only key with this id, which may have more digits than it is shown with."""
+        digits = _ID.fullmatch(id_)
+        found = [sha256 for sha256 in self.hashes(digits[1][:2]) if sha256.startswith(digits[1])] if digits else []
+        if not found:
+            raise _unknown(id_)
+        if len(found) > 1:
+            raise UnknownKey(f"{len(found)} keys have the id {id_}: name one by {ID_PREFIX}{' or '.join(found)}")
+        return found[0]
+
+    def _note(self, sha256: str) -> None:
+        def change(data: bytes | None) -> bytes:
+            # A list that was deleted goes on beyond its numbers, so that readers do not take the new one for it.
+            before = KeyChanges(time.time_ns() // 1_000_000) if data is None else KeyChanges.parse(data)
+            return before.and_(sha256).to_bytes()
+
+        update_json(self.store, self.name, change)
+
+
+def open_key_file(store: str, keys: str | None = None, timeout_seconds: float | None = None) -> KeyFile:
+    """Open the key records of a store, or those at `keys`: a folder or prefix, or a path that ends in .json."""
+    if keys is None:
+        return KeyFile(open_store(store, timeout_seconds), layout.KEYS)
+    if keys.endswith(_JSON):
+        folder, name = parent_and_name(keys)
+        return KeyFile(open_store(folder, timeout_seconds, private=True), name)
+    return KeyFile(open_store(keys, timeout_seconds, private=True), layout.KEYS.removeprefix(layout.PRIVATE))
+
+
+def _unknown(id_: str) -> UnknownKey:
+    return UnknownKey(f"no key has the id {id_!r}: `cardpress keys list` shows them")
+
+
+class KeyCopies(KeyFile):
+    """The records that were used of a store across a network, in a folder of this machine."""
+
+    def __init__(self, folder: FolderStore):
+        super().__init__(folder, layout.KEYS)
+        self._folder = folder
+        self._is_current = False
+
+    def followed(self) -> KeyChanges:
+        """Return the changes that the copies have followed."""
+        with suppress(KeyFormatError, StoreError):
+            return KeyFile(self._folder, layout.KEYS).changes()  # an own one: threads share this object
+        return KeyChanges()
+
+    def copy_of(self, sha256: str) -> KeyRecord | None:
+        """Return the copy of a record that is in force, or None."""
+        if self._is_current:
+            with suppress(KeyFormatError, StoreError):  # a copy that a power cut has damaged
+                return self.find(sha256)
+        return None
+
+    def keep(self, record: KeyRecord, before: KeyChanges) -> None:
+        """Copy a record, unless it has changed since it was read."""
+        with suppress(StoreError, OSError), self._folder.locked():
+            changed = self.followed().since(before)
+            if changed is not None and record.sha256 not in changed:
+                self._folder.put(self.object_of(record.sha256), record.to_bytes())
+
+    def follow(self, new: KeyChanges) -> None:
+        """Delete the copies that are not in force any more. None is used until this has succeeded.
+
+        The list goes first: without it nginx uses no copy, and if this ends early, the next call deletes all.
+        """
+        self._is_current = self.followed() == new
+        if not self._is_current:
+            with self._folder.locked():
+                followed = self.followed()
+                changed = new.since(followed) if followed.version else None
+                hashes = self.hashes() if changed is None else changed
+                self._folder.delete([layout.KEYS, *map(self.object_of, hashes)])
+                self._folder.put(layout.KEYS, new.to_bytes())
+            self._is_current = True
+
+    def last(self) -> KeyChanges | None:
+        """Use the copies as they are, since the store fails at the start. Return what they have followed, or None."""
+        self._is_current = True
+        followed = self.followed()
+        return followed if followed.version else None
+
+
+class Keyring:
+    """The key records by the hash of the key, with copies of those across a network."""
+
+    def __init__(self, file: KeyFile, log: Log, copies: KeyCopies | None = None, poll_seconds: float = POLL_SECONDS):
+        self._file, self._copies = file, copies
+        self._log = log
+        self._is_away = False  # whether a request for a record would wait in vain
+        self._kept: dict[str, KeyRecord] = {}
+        self._keeping = Lock()
+        self._changes: KeyChanges | None = None
+        self._misses = Semaphore(_MISSES_PER_SECOND)
+        self._names: dict[str, tuple[KeyChanges, array[int]]] = {}  # by the first digits of the hash
+        self.last_error = ""  # why the changes could not be read or followed at the last poll
+        self._poller = Poller(self._poll, poll_seconds)
+
+    def find(self, sha256: str) -> KeyRecord | None:
+        """Return the record of the key with this hash, or None. Raise KeyFormatError if it is damaged."""
+        record = self._kept.get(sha256)
+        if record is None:
+            before = self.check()
+            record = self._file.find(sha256) if self._copies is None else self._find_away(self._copies, sha256, before)
+            if record is not None:
+                self._keep(record, before)
+        return record
+
+    def check(self) -> KeyChanges:
+        """Return the changes that are in force. Raise StoreError if they could never be read."""
+        if self._changes is None:
+            self._poller.refresh(_FIRST_SECONDS)
+        if self._changes is None:
+            raise StoreError(self.last_error or "the key records are still being read")
+        return self._changes
+
+    def _find_away(self, copies: KeyCopies, sha256: str, before: KeyChanges) -> KeyRecord | None:
+        """Return a record, which is read across the network if it was not used before.
+
+        Beyond some wrong keys a second, only records whose names are listed are read. So wrong keys, however many, cost
+        little and refuse no right one.
+        """
+        found = copies.copy_of(sha256)
+        if found is not None:
+            return found
+        if self._is_away:
+            raise StoreError(self.last_error)
+        misses = self._misses
+        is_counted = misses.acquire(blocking=False)
+        found = self._file.find(sha256) if is_counted or self._is_listed(sha256, before) else None
+        if found is not None:
+            copies.keep(found, before)
+            if is_counted:
+                misses.release()
+        return found
+
+    def _is_listed(self, sha256: str, changes: KeyChanges) -> bool:
+        """Return whether there may be such a record. Names are listed once, and followed by the changes."""
+        listed, names = self._names.get(sha256[:2], (None, array("Q")))
+        new = changes.since(listed) if listed is not None else None
+        if new is None:
+            new, names = set(), array("Q", map(_number, self._file.hashes(sha256[:2])))
+            self._names[sha256[:2]] = changes, names
+        return sha256 in new or _number(sha256) in names
+
+    def _keep(self, record: KeyRecord, before: KeyChanges) -> None:
+        """Keep a record unless keys changed while it was read: it may be one of them."""
+        with self._keeping:
+            if self._changes is not before:
+                return
+            if len(self._kept) >= _MAX_KEPT:
+                for oldest in list(islice(self._kept, _MAX_KEPT // 10)):
+                    del self._kept[oldest]
+            self._kept[record.sha256] = record
+
+    def _poll(self) -> None:
+        self._misses = Semaphore(_MISSES_PER_SECOND)
+        try:
+            new = self._file.changes()
+            self._is_away = False
+        except Exception as error:  # whatever the error is, the next poll may succeed
+            self.last_error = str(error) or repr(error)
+            self._is_away = self._copies is not None
+            if self._changes is None and self._copies is not None:
+                self._changes = self._copies.last()
+            if self._changes is not None:
+                self._log.once(f"the key records that were used stay in force: {self.last_error}")
+            return
+        self.last_error = self._follow_in_copies(new)
+        if new != self._changes:
+            self._follow(new)
+
+    def _follow_in_copies(self, new: KeyChanges) -> str:
+        try:
+            if self._copies is not None:
+                self._copies.follow(new)
+        except (StoreError, OSError) as error:
+            problem = f"copies of key records are not used, since they cannot follow a change: {error}"
+            self._log.once(problem)
+            return problem
+        return ""
+
+    def _follow(self, new: KeyChanges) -> None:
+        with self._keeping:
+            changed = new.since(self._changes or KeyChanges())
+            for sha256 in list(self._kept) if changed is None else changed:
+                self._kept.pop(sha256, None)
+            self._changes = new
+
+
+def _number(sha256: str) -> int:
+    return int(sha256[:16], 16)

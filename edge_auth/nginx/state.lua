@@ -1,5 +1,5 @@
 -- The build from which the shim answers and the records of the keys that clients use, read from files by each process.
--- `live/key_file` describes the files of the keys.
+-- `live/keys` describes the files of the keys.
 
 local ffi = require "ffi"
 local head = require "head"

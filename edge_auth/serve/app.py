@@ -16,8 +16,7 @@ from edge_auth.live.background import WAIT_SECONDS, Jobs
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.bulk_files import MAX_DOWNLOADS, StoredBulkFiles
 from edge_auth.live.counter import Counter, FileCounter, counter_file, store_name
-from edge_auth.live.key_file import KeyFile, open_key_file
-from edge_auth.live.keyring import KeyCopies, Keyring
+from edge_auth.live.keys import KeyCopies, KeyFile, Keyring, open_key_file
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics
 from edge_auth.serve.nginx_config import copies_folder, live_file

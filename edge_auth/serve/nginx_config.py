@@ -11,7 +11,7 @@ import jinja2
 
 from edge_auth.builds.layout import KEYS
 from edge_auth.live.counter import counter_file, store_name
-from edge_auth.live.key_file import KeyFile, open_key_file
+from edge_auth.live.keys import KeyFile, open_key_file
 from edge_auth.store.open import is_folder, open_store
 
 _TEMPLATE = Path(__file__).parents[1] / "nginx" / "nginx.conf.j2"

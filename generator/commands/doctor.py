@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from edge_auth.live.key_file import open_key_file
+from edge_auth.live.keys import open_key_file
 from edge_auth.serve.nginx_config import ShimPlaces
 from edge_auth.store.open import open_store
 from generator.clock import utc_now

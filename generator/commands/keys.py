@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from edge_auth.errors import KeyFormatError
-from edge_auth.live.key_file import open_key_file
-from edge_auth.live.keys import DEFAULT_RATE_LIMIT, SCOPES, KeyRecord, digest, issue, parse_expiry
+from edge_auth.live.keys import DEFAULT_RATE_LIMIT, SCOPES, KeyRecord, digest, issue, open_key_file, parse_expiry
 from edge_auth.live.log import timestamp
 from edge_auth.store.disk import replace_file
 from edge_auth.store.open import open_store

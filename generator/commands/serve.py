@@ -9,7 +9,7 @@ import click
 
 from edge_auth.builds.pointer import read_pointer
 from edge_auth.errors import EdgeError, ServeError
-from edge_auth.live.key_file import open_key_file
+from edge_auth.live.keys import open_key_file
 from edge_auth.serve import app, server
 from edge_auth.store.open import is_folder, open_store
 from generator.commands.options import COUNTER_URL, FILE, NETWORK, keys_option, state_option, store_option

@@ -16,8 +16,7 @@ import pytest
 
 from edge_auth.api.blueprints import ENDPOINTS
 from edge_auth.builds import layout
-from edge_auth.live.key_file import open_key_file
-from edge_auth.live.keys import DEFAULT_RATE_LIMIT, KEY_PREFIX, SCOPES, issue
+from edge_auth.live.keys import DEFAULT_RATE_LIMIT, KEY_PREFIX, SCOPES, issue, open_key_file
 from edge_auth.store.folder import FolderStore
 from generator.releases.publish import publish
 from generator.site.openapi import document, errors

@@ -13,7 +13,7 @@ import pytest
 from edge_auth.api import bulk, responses
 from edge_auth.builds.builds import open_build
 from edge_auth.live import bulk_files
-from edge_auth.serve import granian_server
+from edge_auth.serve import server as http_server
 from edge_auth.store import file_cache
 from edge_auth.store.folder import FolderStore
 from generator.releases.prune import RetentionRules, prune
@@ -115,12 +115,12 @@ def test_a_damaged_file_is_a_failure(client: WsgiClient) -> None:
 
 def test_a_connection_inherits_the_limit_for_stalled_clients() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        assert granian_server.limit_listening_sockets() >= 1
+        assert http_server.limit_listening_sockets() >= 1
         with socket.create_connection(server.getsockname()):
             accepted, _ = server.accept()
             with accepted:
                 actual = accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
-    assert actual == granian_server.STALLED_SECONDS * 1000
+    assert actual == http_server.STALLED_SECONDS * 1000
 
 
 def test_a_file_that_vanishes_while_it_is_live_is_a_failure(client: WsgiClient) -> None:

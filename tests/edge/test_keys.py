@@ -11,9 +11,7 @@ from threading import Event
 import pytest
 
 from edge_auth.errors import KeyFormatError, StoreError
-from edge_auth.live.key_file import MAX_CHANGES, KeyFile, open_key_file
-from edge_auth.live.keyring import KeyCopies, Keyring
-from edge_auth.live.keys import KeyRecord, digest, issue
+from edge_auth.live.keys import MAX_CHANGES, KeyCopies, KeyFile, KeyRecord, Keyring, digest, issue, open_key_file
 from edge_auth.live.log import Log
 from edge_auth.store.folder import FolderStore
 from generator.reading.doctor.shim import check_modes

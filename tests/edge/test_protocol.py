@@ -8,8 +8,7 @@ import pytest
 
 from edge_auth.api.auth import client_address
 from edge_auth.builds.builds import open_build
-from edge_auth.live.key_file import open_key_file
-from edge_auth.live.keys import SCOPES, digest, issue, parse_expiry
+from edge_auth.live.keys import SCOPES, digest, issue, open_key_file, parse_expiry
 from edge_auth.store.folder import FolderStore
 from tests.support import small_store
 from tests.support.serving import eventually

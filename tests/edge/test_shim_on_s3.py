@@ -9,10 +9,9 @@ import pytest
 
 from edge_auth.builds.pointer import Pointer, read_pointer
 from edge_auth.live import build_registry as library
-from edge_auth.live import keyring
+from edge_auth.live import keys
 from edge_auth.live.background import Poller
-from edge_auth.live.key_file import KeyFile, open_key_file
-from edge_auth.live.keys import SCOPES, issue
+from edge_auth.live.keys import SCOPES, KeyFile, issue, open_key_file
 from edge_auth.serve.nginx_config import ReadFiles, ShimPlaces
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.interface import Store
@@ -80,7 +79,7 @@ def store(server: S3Server, monkeypatch: pytest.MonkeyPatch) -> Store:
 @pytest.fixture
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the shims of this process poll pointer and keys so often that no test waits for them."""
-    for module in (keyring, library):
+    for module in (keys, library):
         monkeypatch.setattr(module, "Poller", lambda poll, *_: Poller(poll, 0.2))
 
 

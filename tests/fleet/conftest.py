@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.live.key_file import open_key_file
-from edge_auth.live.keys import SCOPES, issue, parse_expiry
+from edge_auth.live.keys import SCOPES, issue, open_key_file, parse_expiry
 from tests.support.copies import copy_of_fixed
 from tests.support.fleet import Fleet, running, surroundings
 from tests.support.keys import KEYS

@@ -11,8 +11,7 @@ from edge_auth.builds.layout import NIGHT_PAGES as PAGES
 from edge_auth.builds.layout import WORK as PARTS
 from edge_auth.builds.pointer import live_build_id, read_pointer
 from edge_auth.errors import StoreError
-from edge_auth.live.key_file import open_key_file
-from edge_auth.live.keys import SCOPES
+from edge_auth.live.keys import SCOPES, open_key_file
 from edge_auth.live.keys import issue as issued
 from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store

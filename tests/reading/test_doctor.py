@@ -11,8 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
-from edge_auth.live.key_file import open_key_file
-from edge_auth.live.keys import issue
+from edge_auth.live.keys import issue, open_key_file
 from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.cli import cli

@@ -10,8 +10,7 @@ import pytest
 
 from edge_auth.builds import layout
 from edge_auth.errors import StoreError
-from edge_auth.live.key_file import open_key_file
-from edge_auth.live.keys import SCOPES, issue
+from edge_auth.live.keys import SCOPES, issue, open_key_file
 from edge_auth.store.interface import MAX_DOCUMENT_BYTES
 from edge_auth.store.open import open_store
 from tests.support import nights

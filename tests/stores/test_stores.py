@@ -10,8 +10,7 @@ from threading import Barrier
 import pytest
 
 from edge_auth.errors import Conflict, MissingObject, StoreError
-from edge_auth.live.key_file import open_key_file
-from edge_auth.live.keys import SCOPES, issue
+from edge_auth.live.keys import SCOPES, issue, open_key_file
 from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
 from generator.clock import utc_now

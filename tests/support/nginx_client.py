@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from edge_auth.live.key_file import open_key_file
-from edge_auth.live.keys import SCOPES, issue
+from edge_auth.live.keys import SCOPES, issue, open_key_file
 from tests.support.service import Client, HttpAnswer, Service
 from tests.support.serving import RunningShim
 from tests.support.wsgi import WsgiClient

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from edge_auth.builds import layout
-from edge_auth.live.key_file import KeyFile
+from edge_auth.live.keys import KeyFile
 from edge_auth.live.log import timestamp
 from edge_auth.live.redis_counter import COUNTER_TIMEOUT_SECONDS, server_problem, wrong_kind
 from edge_auth.store.interface import Store
