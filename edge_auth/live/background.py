@@ -17,6 +17,11 @@ _REFUSAL_SECONDS = 5  # until a request for which there is no place may come aga
 T = TypeVar("T")
 
 
+def busy(why: str) -> RateLimited:
+    """Return the refusal of a request for which there is no place."""
+    return RateLimited(f"{why}: wait {_REFUSAL_SECONDS} seconds", Retry_After=str(_REFUSAL_SECONDS))
+
+
 class Poller:
     """A thread that calls a method, which does not raise, at an interval and soon after `refresh`.
 
@@ -71,8 +76,7 @@ class Jobs:
     def wait_for(self, key: Hashable, job: Callable[[], T]) -> T:
         """Return the result of a job. Raise StoreError if it takes long, RateLimited if too many requests wait."""
         if not self._places.acquire(blocking=False):
-            message = f"too many requests wait for slow work at the same time: wait {_REFUSAL_SECONDS} seconds"
-            raise RateLimited(message, Retry_After=str(_REFUSAL_SECONDS))
+            raise busy("too many requests wait for slow work at the same time")
         try:
             return self._begun(key, job).result(self.seconds)
         except TimeoutError:

@@ -9,7 +9,6 @@ does not go live. An earlier one answers. What cannot be read raises StoreError.
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from hashlib import sha256
 from math import inf
 from pathlib import Path
 from threading import Lock, Semaphore
@@ -20,13 +19,13 @@ from edge_auth.builds.bodies import Body, MadeBody
 from edge_auth.builds.changes import Step, Steps, listed_steps, read_index
 from edge_auth.builds.copies import BuildCopies
 from edge_auth.builds.pointer import Pointer, live_pointer
-from edge_auth.errors import AccessDenied, DamagedObject, EdgeError, NoLiveBuild, RateLimited, StoreError, UnknownBuild
-from edge_auth.live.background import Jobs, Poller
+from edge_auth.errors import AccessDenied, DamagedObject, EdgeError, NoLiveBuild, StoreError, UnknownBuild
+from edge_auth.live.background import Jobs, Poller, busy
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics
 from edge_auth.live.open_build import LruCache, OpenBuild
 from edge_auth.store.disk import replace_file
-from edge_auth.store.file_cache import FileCache
+from edge_auth.store.file_cache import FileCache, checked
 from edge_auth.store.interface import Store
 
 _MAX_PINNED_BUILDS = 4
@@ -35,7 +34,6 @@ _MAX_PINNED_IDLE_SECONDS = 300
 _MAX_WARMING_SECONDS = 1.0
 _MAX_WAITING = 16  # requests for the pointer, so that a store that hangs leaves threads for the others
 _LISTED_SECONDS = 0.5  # between two lists of the builds, which clients can cause by unknown ids
-_REFUSAL_SECONDS = 5  # until a request that names a build which is not here may come again
 _RETRY_SECONDS = 5.0  # between attempts to open a build that failed
 _REPAIR_SECONDS = 60.0  # between repairs
 
@@ -142,8 +140,7 @@ class BuildRegistry:
 
     def _open_pinned(self, id_: str) -> OpenBuild:
         if not self._opening.acquire(blocking=self._copies is None):  # a copy may take minutes
-            message = f"another build is being copied for X-Build: wait {_REFUSAL_SECONDS} seconds"
-            raise RateLimited(message, Retry_After=str(_REFUSAL_SECONDS))
+            raise busy("another build is being copied for X-Build")
         try:
             build = self._open(id_)
         finally:
@@ -325,8 +322,7 @@ class FollowedSteps:
         key = "step", step  # a build, which shares the cache, begins its keys with its id
         body: Body | None = self._cache.get(key)
         if body is None:
-            name = layout.changes_name(step.from_, step.to)
-            body = MadeBody(self._read(name, steps.comparison(step).sha256))
+            body = MadeBody(self._read(layout.changes_name(step.from_, step.to), steps.comparison(step).sha256))
             self._cache.put(key, body, body.cost)
         return body
 
@@ -334,7 +330,4 @@ class FollowedSteps:
         if self._copies is not None:
             with suppress(StoreError, OSError):  # a full disk, for example
                 return self._copies.path(self._store, name, digest).read_bytes()
-        data = self._store.get(name)
-        if sha256(data).hexdigest() != digest:
-            raise StoreError(f"{name} in {self._store.location} does not match its hash")
-        return data
+        return b"".join(checked([self._store.get(name)], digest, f"{name} in {self._store.location}"))

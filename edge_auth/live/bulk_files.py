@@ -7,9 +7,8 @@ What cannot be read raises StoreError. What sends a body in chunks raises RateLi
 keys together download too much.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from io import FileIO
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from threading import Lock
@@ -21,8 +20,8 @@ from werkzeug.wsgi import ClosingIterator
 from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.bulk import LIVE_CATALOGUE, BulkFile, catalogue_of
-from edge_auth.errors import MissingObject, NotFound, RateLimited, StoreError, UnknownBuild
-from edge_auth.live.background import Jobs
+from edge_auth.errors import MissingObject, NotFound, StoreError, UnknownBuild
+from edge_auth.live.background import Jobs, busy
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.counter import address_name, guest_name
 from edge_auth.store.interface import Store
@@ -31,7 +30,6 @@ MAX_DOWNLOADS = 48  # that a worker sends at the same time
 _MAX_DOWNLOADS_OF_GUESTS = MAX_DOWNLOADS // 4  # of these; anyone may be a guest, from many addresses
 _MAX_DOWNLOADS_OF_A_KEY = 16  # two keys leave places for others
 _MAX_DOWNLOADS_OF_AN_ADDRESS = 40
-_RETRY_SECONDS = 5
 MAX_READ_BYTES = 1 << 20  # a body up to this size is sent at once, a larger one in chunks
 _CHUNK_BYTES = 256 << 10  # the server holds some chunks for a client that does not read
 _S3_READ_BYTES = 2 << 20  # each read is a request
@@ -54,7 +52,8 @@ class StoredBulkFiles:
         self._builds = builds
         self._store = store
         self._jobs = jobs
-        self._downloads = Downloads()
+        self._held: list[Holder] = []  # of the downloads that this process sends
+        self._lock = Lock()
         self._files_by_build: dict[str, dict[str, BulkFile]] = {}  # the files of each build by name
         self._listed_at = float("-inf")
 
@@ -80,23 +79,32 @@ class StoredBulkFiles:
         """Return the chunks of a part of a file. They end early if the store fails."""
         self._require_whole(file)
         path = self._store.local_path(file.object)
-        if path is None:
-            return self._begun(holder, lambda _: _chunks_of_object(self._store, file.object, span))
-        return self._begun(holder, lambda held: _chunks_of_file(path, span, held))
+        return self._sent(_of_object(self._store, file.object, span) if path is None else _of_file(path, span), holder)
 
     def stream_local(self, path: Path, size: int, holder: Holder) -> Iterator[bytes]:
-        return self._begun(holder, lambda held: _chunks_of_file(path, range(size), held))
+        return self._sent(_of_file(path, range(size)), holder)
 
     def stream_bytes(self, data: bytes, holder: Holder) -> Iterator[bytes]:
         """Return the chunks of a large body. The server holds some of them for a client that does not read, not all."""
-        return self._begun(holder, lambda _: _cut(data))
+        return self._sent(_cut(data), holder)
 
-    def _begun(self, holder: Holder, begin: Callable[[ExitStack], Iterator[bytes]]) -> Iterator[bytes]:
-        """Return chunks. The server closes them at the end, after an error, and when the client has gone."""
-        with ExitStack() as held:
-            held.enter_context(self._downloads.counted(holder))
-            chunks = begin(held)
-            return ClosingIterator(chunks, held.pop_all().close)
+    def _sent(self, chunks: Iterator[bytes], holder: Holder) -> Iterator[bytes]:
+        """Return chunks, of which the first has been read: that may fail, and a file then outlives a prune.
+
+        The server closes them at the end, after an error, and when the client has gone.
+        """
+        sent = self._counted(chunks, holder)
+        return ClosingIterator(chain([next(sent)], sent), sent.close)
+
+    def _counted(self, chunks: Iterator[bytes], holder: Holder) -> Generator[bytes]:
+        with self._lock:
+            _require_place(holder, self._held)
+            self._held.append(holder)
+        try:
+            yield from chunks
+        finally:
+            with self._lock:
+                self._held.remove(holder)
 
     def _list_builds(self) -> None:
         known, found = self._files_by_build, {}
@@ -112,63 +120,38 @@ class StoredBulkFiles:
             self._jobs.wait_for(path, lambda: files.require_whole(path, file.sha256))
 
 
-class Downloads:
-    """Counts the downloads that this process sends, by key and by address."""
-
-    def __init__(self) -> None:
-        self._held: list[Holder] = []
-        self._lock = Lock()
-
-    @contextmanager
-    def counted(self, holder: Holder) -> Iterator[None]:
-        with self._lock:
-            self._require_place(holder)
-            self._held.append(holder)
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._held.remove(holder)
-
-    def _require_place(self, holder: Holder) -> None:
-        of_address = sum(address_name(held.address) == address_name(holder.address) for held in self._held)
-        of_key = sum(held.name == holder.name for held in self._held)
-        if of_key >= _MAX_DOWNLOADS_OF_A_KEY or of_address >= _MAX_DOWNLOADS_OF_AN_ADDRESS:
-            raise _refusal(f"{max(of_key, of_address)} downloads of yours are being sent")
-        if len(self._held) >= MAX_DOWNLOADS:
-            raise _refusal("too many downloads are being sent")
-        if holder.key_id is None and sum(held.key_id is None for held in self._held) >= _MAX_DOWNLOADS_OF_GUESTS:
-            raise _refusal("too many downloads without a key are being sent")
+def _require_place(holder: Holder, held: Sequence[Holder]) -> None:
+    of_address = sum(address_name(one.address) == address_name(holder.address) for one in held)
+    of_key = sum(one.name == holder.name for one in held)
+    if of_key >= _MAX_DOWNLOADS_OF_A_KEY or of_address >= _MAX_DOWNLOADS_OF_AN_ADDRESS:
+        raise busy(f"{max(of_key, of_address)} downloads of yours are being sent at the same time")
+    if len(held) >= MAX_DOWNLOADS:
+        raise busy("too many downloads are being sent at the same time")
+    if holder.key_id is None and sum(one.key_id is None for one in held) >= _MAX_DOWNLOADS_OF_GUESTS:
+        raise busy("too many downloads without a key are being sent at the same time")
 
 
-def _refusal(why: str) -> RateLimited:
-    return RateLimited(f"{why} at the same time: wait {_RETRY_SECONDS} seconds", Retry_After=str(_RETRY_SECONDS))
-
-
-def _chunks_of_file(path: Path, span: range, held: ExitStack) -> Iterator[bytes]:
-    """Open a local file, which then outlives a prune. Return the chunks of a part."""
+def _of_file(path: Path, span: range) -> Iterator[bytes]:
+    """Yield the chunks of a part of a local file."""
     try:
-        file = held.enter_context(path.open("rb", buffering=0))
+        file = path.open("rb", buffering=0)
     except OSError as error:
         raise MissingObject(f"{path}: {error.strerror}") from error
-    file.seek(span.start)
-    return _read(file, len(span))
+    with file:
+        file.seek(span.start)
+        left = len(span)
+        while left > 0:
+            chunk = file.read(min(_CHUNK_BYTES, left))
+            if not chunk:
+                raise StoreError(f"a file ends {left} bytes too early")
+            left -= len(chunk)
+            yield chunk
 
 
-def _read(file: FileIO, size: int) -> Iterator[bytes]:
-    while size > 0:
-        chunk = file.read(min(_CHUNK_BYTES, size))
-        if not chunk:
-            raise StoreError(f"a file ends {size} bytes too early")
-        size -= len(chunk)
-        yield chunk
-
-
-def _chunks_of_object(store: Store, name: str, span: range) -> Iterator[bytes]:
-    """Make the first read of an object across a network, which may fail. Return the chunks of a part."""
-    starts = range(span.start, span.stop, _S3_READ_BYTES)
-    pieces = (store.get(name, start, min(_S3_READ_BYTES, span.stop - start)) for start in starts)
-    return chain.from_iterable(map(_cut, chain([next(pieces)], pieces)))
+def _of_object(store: Store, name: str, span: range) -> Iterator[bytes]:
+    """Yield the chunks of a part of an object across a network."""
+    for start in range(span.start, span.stop, _S3_READ_BYTES):
+        yield from _cut(store.get(name, start, min(_S3_READ_BYTES, span.stop - start)))
 
 
 def _cut(data: bytes) -> Iterator[bytes]:

@@ -98,19 +98,9 @@ def _counted_address(client: str) -> str:
         address = ip_address(client)
     except ValueError:
         return client
-    if isinstance(address, IPv6Address):
-        if address.ipv4_mapped is None:
-            return address.packed[:_IPV6_PREFIX_BYTES].hex()
-        address = address.ipv4_mapped
-    return str(address)
-
-
-class _Slot(NamedTuple):
-    """The place of a name in the file, and its count, which is 0 in a slot that is free."""
-
-    offset: int
-    window: int
-    used: int
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is None:
+        return address.packed[:_IPV6_PREFIX_BYTES].hex()
+    return str(getattr(address, "ipv4_mapped", None) or address)
 
 
 class FileCounter:
@@ -144,14 +134,17 @@ class FileCounter:
     def _count(self, name: str, limit: int, window: int) -> Usage:
         tables, tag = _location(name, self._secret)
         with Locked(self._handle, tables.start):
-            slot = self._find(tables, tag, window)
-            if slot.used >= limit:
-                return Usage(limit, limit, slot.window, False)
-            os.pwrite(self._handle, _SLOT.pack(tag, slot.window, slot.used + 1), slot.offset)
-            return Usage(limit, slot.used + 1, slot.window, True)
+            slot, window, used = self._find(tables, tag, window)
+            if used >= limit:
+                return Usage(limit, limit, window, False)
+            os.pwrite(self._handle, _SLOT.pack(tag, window, used + 1), slot)
+            return Usage(limit, used + 1, window, True)
 
-    def _find(self, tables: range, tag: int, window: int) -> _Slot:
-        """Return the slot of a tag: the one that it has, else the least used one of the first table that has room."""
+    def _find(self, tables: range, tag: int, window: int) -> tuple[int, int, int]:
+        """Return the place of a tag's slot, its window and its count.
+
+        It is the slot that the tag has, else the least used one of the first table that has room.
+        """
         least: list[tuple[int, int]] = []  # the least used slot of each table: its count, its offset
         for bucket in tables:
             data = os.pread(self._handle, _BUCKET.size, bucket)
@@ -160,12 +153,12 @@ class FileCounter:
             if tag in tags:
                 slot = tags.index(tag)
                 # A slot's window never goes back, even if the clock does.
-                return _Slot(bucket + slot * _SLOT.size, *_current(windows[slot], counts[slot], window))
+                return bucket + slot * _SLOT.size, *_current(windows[slot], counts[slot], window)
             uses = [_current(*slot, window)[1] for slot in zip(windows, counts, strict=True)]
             least.append((min(uses), bucket + uses.index(min(uses)) * _SLOT.size))
             if 0 in tags:  # this bucket was never full, so no name is in a further table
                 break
-        return _Slot(min(least)[1], window, 0)
+        return min(least)[1], window, 0
 
     def _open_file(self) -> None:
         """Open the counter's file, which may have been replaced or truncated. Create it if it is not there."""

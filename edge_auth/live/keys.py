@@ -26,7 +26,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import islice
 from threading import Lock, Semaphore
 from typing import Any
 
@@ -53,7 +52,6 @@ ID_PREFIX, ID_DIGITS = "key_", 12
 MAX_CHANGES = 100
 _JSON = ".json"
 _THREADS = 32
-_BATCH = 1000  # records that are asked for before the progress is shown
 _SHA256 = re.compile("[0-9a-f]{64}")
 _ID = re.compile(f"{ID_PREFIX}([0-9a-f]{{{ID_DIGITS},64}})")
 _FIRST_SECONDS = 1.0  # how long a request waits for the first poll
@@ -224,7 +222,7 @@ class KeyFile:
 
         `progress` returns the context of a bar of so many steps, whose `update` counts them.
         """
-        hashes, found = self.hashes(), list[KeyRecord]()
+        hashes = self.hashes()
 
         def find(sha256: str) -> KeyRecord | None:
             try:
@@ -236,12 +234,12 @@ class KeyFile:
                 return None
 
         with ThreadPoolExecutor(_THREADS) as pool, progress(len(hashes)) as bar:
-            for start in range(0, len(hashes), _BATCH):
-                some = hashes[start : start + _BATCH]
-                found += filter(None, pool.map(find, some))
+            found = []
+            for record in pool.map(find, hashes):
+                found.append(record)
                 if bar is not None:
-                    bar.update(len(some))
-        return sorted(found, key=lambda record: (record.created_at, record.sha256))
+                    bar.update(1)
+        return sorted(filter(None, found), key=lambda record: (record.created_at, record.sha256))
 
     def add(self, record: KeyRecord) -> None:
         self.changes()  # raises before anything is changed, if the list cannot be read
@@ -391,8 +389,7 @@ class Keyring:
         Beyond some wrong keys a second, only records whose names are listed are read. So wrong keys, however many, cost
         little and refuse no right one.
         """
-        found = copies.copy_of(sha256)
-        if found is not None:
+        if found := copies.copy_of(sha256):
             return found
         if self._is_away:
             raise StoreError(self.last_error)
@@ -417,12 +414,10 @@ class Keyring:
     def _keep(self, record: KeyRecord, before: KeyChanges) -> None:
         """Keep a record unless keys changed while it was read: it may be one of them."""
         with self._keeping:
-            if self._changes is not before:
-                return
             if len(self._kept) >= _MAX_KEPT:
-                for oldest in list(islice(self._kept, _MAX_KEPT // 10)):
-                    del self._kept[oldest]
-            self._kept[record.sha256] = record
+                self._kept.clear()
+            if self._changes is before:
+                self._kept[record.sha256] = record
 
     def _poll(self) -> None:
         self._misses = Semaphore(_MISSES_PER_SECOND)

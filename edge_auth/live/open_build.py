@@ -144,7 +144,10 @@ class OpenBuild(Build):
 
     def _newly_named(self, names: Sequence[str], filters: tuple[Filter, ...], printings: bool) -> dict[str, bytes]:
         """Return what is said of names, and keep it. If all takes too many bytes, what was kept before goes."""
-        narrowing = self._narrowing(filters) if filters else None
+        narrowing = self._narrowings.get(filters)
+        if filters and narrowing is None:
+            narrowing = Narrowing(self.catalogue.names, mask_of(self.catalogue, Search(filters)))
+            self._narrowings.put(filters, narrowing, narrowing.size)
         said = dict(zip(names, find_named(self.catalogue, names, narrowing, printings), strict=True))
         texts = 4 * sum(map(len, said)) + sum(map(len, said.values()))
         self._named_bytes += texts + _OVERHEAD_OF_A_NAME * len(said)
@@ -153,13 +156,6 @@ class OpenBuild(Build):
             self._named_bytes = 0
         self._named.setdefault((filters, printings), {}).update(said)
         return said
-
-    def _narrowing(self, filters: tuple[Filter, ...]) -> Narrowing:
-        found: Narrowing | None = self._narrowings.get(filters)
-        if found is None:
-            found = Narrowing(self.catalogue.names, mask_of(self.catalogue, Search(filters)))
-            self._narrowings.put(filters, found, found.size)
-        return found
 
     @cached_property
     def facets(self) -> Facets:
