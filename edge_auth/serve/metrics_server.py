@@ -41,18 +41,11 @@ class MetricsServer(ThreadingTCPServer):
     daemon_threads = True
     allow_reuse_address = True
 
-    def __init__(self, host: str, port: int, state: Path):
+    def __init__(self, address: str, port: int, state: Path):
         registry = CollectorRegistry()
-        try:
-            self.address_family, _, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-            super().__init__((str(place[0]), int(place[1])), type("Handler", (_Handler,), {"registry": registry}))
-        except OSError as error:
-            in_use = error.errno == errno.EADDRINUSE
-            reason = "another process has it, choose another port" if in_use else error.strerror
-            raise ServeError(f"cannot listen on {host} port {port} for metrics: {reason}") from error
-        address, free_port = str(self.server_address[0]), self.server_address[1]
-        self.url = f"http://{f'[{address}]' if ':' in address else address}:{free_port}/metrics"
-        self.folder = state / f"metrics-{address}-{free_port}"
+        self.address_family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        super().__init__((address, port), _Handler.factory(registry))
+        self.folder = state / f"metrics-{address}-{port}"
         try:
             shutil.rmtree(self.folder, ignore_errors=True)
             self.folder.mkdir(parents=True)

@@ -27,9 +27,9 @@ _WRITTEN = {
     "workers": re.compile(rf"(?m)^worker_processes ({PROCESSES});"),
     "log": re.compile(r'access_log "(.+)" edge buffer='),
     "metrics_listen": re.compile(rf"(?m)^ *listen ({LISTEN});"),
+    "user": re.compile(r"(?m)^user (.+);"),
 }
-_OPTIONAL = ("log", "metrics_listen")
-_USER = re.compile(r"(?m)^user (.+);")
+_OPTIONAL = ("log", "metrics_listen", "user")
 _ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
@@ -64,7 +64,10 @@ class ReadFiles:
 
 @dataclass(frozen=True)
 class NginxOptions:
-    """What an operator chooses for nginx, in the forms above. `folder` is for its own files. `log` has no `$`."""
+    """What an operator chooses for nginx, in the forms above.
+
+    `folder` is for its own files. `log` has no `$`. `user` is None if nginx will not start as root.
+    """
 
     socket: Path
     listen: str
@@ -73,6 +76,7 @@ class NginxOptions:
     workers: str
     log: Path | None
     metrics_listen: str | None
+    user: str | None
 
 
 def copies_folder(state: str, keys: KeyFile) -> Path:
@@ -85,13 +89,13 @@ def live_file(state: str, store_location: str) -> Path:
     return Path(state) / f"live-{store_name(store_location)}"
 
 
-def configuration(shim: ShimPlaces, options: NginxOptions, user: str | None) -> str:
-    """Return the text of the configuration. `user` is None if nginx will not start as root."""
+def configuration(shim: ShimPlaces, options: NginxOptions) -> str:
+    """Return the text of the configuration."""
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=True, finalize=_in_quotes_if_path
     )
     template = environment.from_string(_TEMPLATE.read_text("utf-8"))
-    return template.render(user=user, lua=_TEMPLATE.parent, **vars(ReadFiles.of(shim)), **vars(options))
+    return template.render(lua=_TEMPLATE.parent, **vars(ReadFiles.of(shim)), **vars(options))
 
 
 def _in_quotes_if_path(value: object) -> object:
@@ -111,12 +115,6 @@ def _unquoted(text: str) -> Path:
 def own_user() -> str | None:
     """Return the name of this process's user if it is root, else None: only root may choose nginx's user."""
     return pwd.getpwuid(os.geteuid()).pw_name if os.geteuid() == 0 else None
-
-
-def written_user(text: str) -> str | None:
-    """Return the user that a configuration names, or None."""
-    found = _USER.search(text)
-    return found[1] if found else None
 
 
 def written_options(text: str) -> NginxOptions | None:

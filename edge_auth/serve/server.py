@@ -99,12 +99,13 @@ def serve(
         if metrics is not None:
             from edge_auth.serve.metrics_server import MetricsServer  # its client library is slow to import
 
-            metrics_server = ends.enter_context(closing(MetricsServer(*metrics, Path(settings.state))))
+            place = _free_address(*metrics, " for metrics", "choose another port")
+            metrics_server = ends.enter_context(closing(MetricsServer(*place, Path(settings.state))))
             settings = replace(settings, metrics=metrics_server.folder)
-            notes = [f"metrics at {metrics_server.url}", *notes]
+            notes = [f"metrics at {_url(place)}/metrics", *notes]
             started.append(metrics_server.start)
         if settings.socket is None:
-            host, port = _free_address(host, port)
+            host, port = _free_address(host, port, "", "choose another port (--port; PORT= with make)")
         draining = RawValue(c_bool, False)
         server = Server(
             "edge_auth",
@@ -155,7 +156,7 @@ def _set_signals_of_worker() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
-def _free_address(host: str, port: int) -> tuple[str, int]:
+def _free_address(host: str, port: int, use: str, advice: str) -> tuple[str, int]:
     """Return the numeric address and the port to listen on; port 0 becomes a free port.
 
     Workers share their port, so the kernel would let a second shim share it too. This check prevents that.
@@ -169,8 +170,8 @@ def _free_address(host: str, port: int) -> tuple[str, int]:
             return bound
     except OSError as error:
         in_use = error.errno == errno.EADDRINUSE
-        reason = "another process has it, choose another port (--port; PORT= with make)" if in_use else error.strerror
-        raise ServeError(f"cannot listen on {host} port {port}: {reason}") from error
+        reason = f"another process has it, {advice}" if in_use else error.strerror
+        raise ServeError(f"cannot listen on {host} port {port}{use}: {reason}") from error
 
 
 def _free_socket(path: Path) -> None:

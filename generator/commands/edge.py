@@ -62,12 +62,12 @@ def config(
     \b
     Example: cardpress edge config --store site_out --socket /run/cardpress/shim --folder /var/cache/cardpress-edge
     """
-    chosen = NginxOptions(folder=folder, log=_log_file(log, folder), **options)
+    chosen = NginxOptions(folder=folder, log=_log_file(log, folder), user=own_user(), **options)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DeployError(f"{folder} cannot be made: {error.strerror}: choose another --folder") from error
-    say_lines(configuration(ShimPlaces(store, keys, state), chosen, own_user()).splitlines())
+    say_lines(configuration(ShimPlaces(store, keys, state), chosen).splitlines())
 
 
 def _log_file(chosen: str | None, folder: Path) -> Path | None:

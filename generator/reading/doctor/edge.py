@@ -19,7 +19,6 @@ from edge_auth.serve.nginx_config import (
     configuration,
     in_quotes,
     written_options,
-    written_user,
 )
 from generator.reading.doctor.findings import Finding, ok, problem, warning
 
@@ -38,12 +37,12 @@ def check_edge(file: Path, shim: ShimPlaces) -> Iterator[Finding]:
         return
     yield _check_current(file, text, shim, options)
     yield _check_acceptance(file, text, options)
-    yield _check_permissions(ReadFiles.of(shim), options, written_user(text))
+    yield _check_permissions(ReadFiles.of(shim), options)
     yield _check_socket(options.socket)
 
 
 def _check_current(file: Path, text: str, shim: ShimPlaces, options: NginxOptions) -> Finding:
-    expected = configuration(shim, options, written_user(text))
+    expected = configuration(shim, options)
     lines = enumerate(zip_longest(text.splitlines(), expected.splitlines()), 1)
     different = next((number for number, (have, want) in lines if have != want), None)
     if different is None:
@@ -80,7 +79,7 @@ def _check_acceptance(file: Path, text: str, options: NginxOptions) -> Finding:
     return ok("edge", "nginx accepts it")
 
 
-def _check_permissions(files: ReadFiles, options: NginxOptions, user: str | None) -> Finding:
+def _check_permissions(files: ReadFiles, options: NginxOptions) -> Finding:
     shim = "start the shim, which writes it"
     needed = [
         (options.folder, "-w", "create it, as the user of the shim"),
@@ -91,11 +90,11 @@ def _check_permissions(files: ReadFiles, options: NginxOptions, user: str | None
         place = options.log if _may(options.log, "-e", None) else options.log.parent
         needed.append((place, "-w", "create it, or name another --log"))
     for path, permission, advice in needed:
-        if not _may(path, permission, user):
+        if not _may(path, permission, options.user):
             if _may(path, "-e", None):
                 return problem("edge", f"the user of nginx may not use {path}", _AS_SHIM)
             return problem("edge", f"{path} does not exist", advice)
-    if _may(files.counter, "-e", None) and not _may(files.counter, "-w", user):  # the first request creates it
+    if _may(files.counter, "-e", None) and not _may(files.counter, "-w", options.user):  # the first request creates it
         return problem("edge", f"the user of nginx may not use {files.counter}", _AS_SHIM)
     return ok("edge", "nginx may use its folder, its log, the live build, the key records and the counter")
 
