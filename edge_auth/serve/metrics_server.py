@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from socketserver import ThreadingTCPServer
-from threading import Thread
 
 from prometheus_client import CollectorRegistry, MetricsHandler
 from prometheus_client.core import GaugeMetricFamily, Metric
@@ -55,9 +54,6 @@ class MetricsServer(ThreadingTCPServer):
         registry.register(_AllCounts(self.folder))
         # A worker that outlives this process for a moment must not keep the port open.
         os.register_at_fork(after_in_child=self.socket.close)
-
-    def start(self) -> None:
-        Thread(target=self.serve_forever, daemon=True, name="metrics").start()
 
     def close(self) -> None:
         """Stop listening and delete the folder. Call it after the workers have ended."""

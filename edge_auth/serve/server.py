@@ -46,32 +46,41 @@ _STOP_AGAIN_SECONDS = 4
 _M_ARENA_MAX = -8  # of <malloc.h>
 _STDERR = {"class": "logging.StreamHandler", "stream": "ext://sys.stderr"}
 _FORMATTERS = {"console": "generic", "access": "access"}  # of granian, by its handlers
+Place = Path | tuple[str, int]  # a socket, or an address and a port
 _LOGGING = {"handlers": {name: {"formatter": form, **_STDERR} for name, form in _FORMATTERS.items()}}
 
 
 class Server(Granian):  # type: ignore[misc,valid-type]  # granian chooses its class when it is imported
-    """The server. SIGTERM sets `draining`, a flag that all workers share; they end `drain_seconds` later."""
+    """The server. SIGTERM sets `draining`, a flag that all workers share; they end some seconds later."""
 
-    def __init__(self, *arguments: Any, draining: Any, idle_seconds: float, drain_seconds: float, **more: Any):
+    def __init__(self, settings: Settings, place: Place, workers: int):
+        idle_seconds = settings.idle_seconds if settings.socket is None else max(settings.idle_seconds, IDLE_SECONDS)
         super().__init__(
-            *arguments,
+            "edge_auth",
+            **({"uds": place} if isinstance(place, Path) else {"address": place[0], "port": place[1]}),
+            uds_permissions=0o600,  # who reaches the socket reads all: only the user of the shim and of nginx
+            interface=Interfaces.WSGI,
             http=HTTPModes.http1,  # with HTTP/2 on, granian does not close connections that send nothing
             http1_settings=HTTP1Settings(header_read_timeout=round(1000 * idle_seconds)),
+            workers=workers,
+            blocking_threads=THREADS,
             backlog=_BACKLOG_CONNECTIONS,
             backpressure=MAX_CONNECTIONS_PER_WORKER,
             respawn_failed_workers=True,
-            **more,
+            workers_kill_timeout=_STOP_TIMEOUT_SECONDS,
+            log_level=LogLevels.error,
+            log_dictconfig=_LOGGING,
         )
-        self._draining = draining
-        self._drain_seconds = drain_seconds
+        self.draining = RawValue(c_bool, False)
+        self._drain_seconds = settings.drain_seconds
         self._restart_delay, self._restarted_at = 0.0, 0.0
 
     def signal_handler_interrupt(self, *arguments: Any) -> None:
         """End at once on Ctrl-C or on a second signal. On SIGTERM, drain first."""
-        if self._draining.value or arguments[:1] == (signal.SIGINT,) or not self._drain_seconds:
+        if self.draining.value or arguments[:1] == (signal.SIGINT,) or not self._drain_seconds:
             super().signal_handler_interrupt()
             return
-        self._draining.value = True
+        self.draining.value = True
         timer = threading.Timer(self._drain_seconds, super().signal_handler_interrupt)
         timer.daemon = True
         timer.start()
@@ -93,47 +102,33 @@ def serve(
 ) -> None:
     """Serve until SIGTERM or SIGINT, and finish requests in progress. `notes` are printed after the address."""
     with ExitStack() as ends:
-        started: list[Callable[[], None]] = []
+        beside: list[Callable[[], object]] = []
         if settings.socket is not None:
             _free_socket(settings.socket)
         if metrics is not None:
             from edge_auth.serve.metrics_server import MetricsServer  # its client library is slow to import
 
-            place = _free_address(*metrics, " for metrics", "choose another port")
-            metrics_server = ends.enter_context(closing(MetricsServer(*place, Path(settings.state))))
+            of_metrics = _free_address(*metrics, " for metrics", "choose another port")
+            metrics_server = ends.enter_context(closing(MetricsServer(*of_metrics, Path(settings.state))))
             settings = replace(settings, metrics=metrics_server.folder)
-            notes = [f"metrics at {_url(place)}/metrics", *notes]
-            started.append(metrics_server.start)
-        if settings.socket is None:
-            host, port = _free_address(host, port, "", "choose another port (--port; PORT= with make)")
-        draining = RawValue(c_bool, False)
-        server = Server(
-            "edge_auth",
-            draining=draining,
-            idle_seconds=settings.idle_seconds if settings.socket is None else max(settings.idle_seconds, IDLE_SECONDS),
-            drain_seconds=settings.drain_seconds,
-            address=host,
-            port=port,
-            uds=settings.socket,
-            uds_permissions=0o600,  # who reaches the socket reads all: only the user of the shim and of nginx
-            interface=Interfaces.WSGI,
-            workers=workers,
-            blocking_threads=THREADS,
-            workers_kill_timeout=_STOP_TIMEOUT_SECONDS,
-            log_level=LogLevels.error,
-            log_dictconfig=_LOGGING,
-        )
-        for work, *arguments in ((_announce, settings.socket or (host, port), notes), (_stop_again, server)):
-            started.append(threading.Thread(target=work, args=arguments, daemon=True).start)
-        for start in started:
-            server.on_startup(start)
+            notes = [f"metrics at {_url(of_metrics)}/metrics", *notes]
+            beside.append(metrics_server.serve_forever)
+        place = settings.socket or _free_address(host, port, "", "choose another port (--port; PORT= with make)")
+        server = Server(settings, place, workers)
+        beside += [partial(_announce, place, notes), partial(_stop_again, server)]
+        for work in beside:
+            server.on_startup(partial(_start, work))
         _prepare_process()
         try:
-            server.serve(target_loader=partial(_worker, settings, os.getpid(), draining), wrap_loader=False)
+            server.serve(target_loader=partial(_worker, settings, os.getpid(), server.draining), wrap_loader=False)
         except SystemExit:
             # A signal to all processes also reaches the workers. It is no failure if they end first.
             if not server.interrupt_signal:
                 raise
+
+
+def _start(work: Callable[[], object]) -> None:
+    threading.Thread(target=work, daemon=True).start()
 
 
 def _prepare_process() -> None:
@@ -201,8 +196,8 @@ def _worker(settings: Settings, parent: int, draining: Any) -> Flask:
             response.headers["Connection"] = "close"
         return response
 
-    threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
-    threading.Thread(target=_limit_stalled_connections, daemon=True).start()
+    _start(partial(_end_with_parent, parent))
+    _start(_limit_stalled_connections)
     app = make_app(settings)
     app.after_request(close_when_draining)
     return app
@@ -248,7 +243,7 @@ def _stop_again(server: Any) -> None:
         worker.terminate()
 
 
-def _announce(place: Path | tuple[str, int], notes: Sequence[str]) -> None:
+def _announce(place: Place, notes: Sequence[str]) -> None:
     """Print the address or the socket, and the notes, as soon as a worker accepts connections."""
     while True:
         time.sleep(0.05)
@@ -261,7 +256,7 @@ def _announce(place: Path | tuple[str, int], notes: Sequence[str]) -> None:
         return
 
 
-def _connect(place: Path | tuple[str, int]) -> socket.socket:
+def _connect(place: Place) -> socket.socket:
     if isinstance(place, Path):
         connection = socket.socket(socket.AF_UNIX)
         connection.settimeout(1)
@@ -271,7 +266,7 @@ def _connect(place: Path | tuple[str, int]) -> socket.socket:
     return socket.create_connection(({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address), port), timeout=1)
 
 
-def _url(place: Path | tuple[str, int]) -> str:
+def _url(place: Place) -> str:
     if isinstance(place, Path):
         return f"unix:{place}"
     address, port = place
