@@ -9,7 +9,7 @@ from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
-from edge_auth.builds import bodies, layer_names, layout
+from edge_auth.builds import bodies, layout
 from edge_auth.builds.bulk import BulkFile, read_manifest
 from edge_auth.builds.layers import Layer
 from edge_auth.builds.splice import SplicedCard, detail_since, splice
@@ -104,51 +104,52 @@ class Build:
     @cached_property
     def periods(self) -> dict[str, Layer]:
         """The layers of the history by period: the closed years, oldest first, then the open month."""
-        return dict(sorted(self._by_period(layer_names.history_layer("")).items()))
+        return dict(sorted(self._by_period(layout.HISTORY).items()))
 
     def _layer(self, name: str) -> Layer:
         if name not in self.layers:
             raise StoreError(f"build {self.id} has no layer {name}")
         return self.layers[name]
 
-    def _by_period(self, prefix: str) -> dict[str, Layer]:
+    def _by_period(self, kind: str) -> dict[str, Layer]:
+        prefix = layout.sublayer(kind, "")
         return {name.removeprefix(prefix): layer for name, layer in self.layers.items() if name.startswith(prefix)}
 
     @cached_property
     def catalogue(self) -> "Catalogue":
         from edge_auth.builds.catalogue import CARD_LINES, Catalogue
 
-        return Catalogue(self._layer(layer_names.CATALOGUE), self._layer(layer_names.bulk_layer(CARD_LINES)))
+        return Catalogue(self._layer(layout.CATALOGUE), self._layer(layout.sublayer(layout.BULK, CARD_LINES)))
 
     @cached_property
     def movers(self) -> "Movers":
         from edge_auth.builds.market import Movers
 
-        return Movers(self._layer(layer_names.MOVERS))
+        return Movers(self._layer(layout.MOVERS))
 
     @cached_property
     def series(self) -> "Series":
         from edge_auth.builds.series import Series
 
-        extremes = self._layer(layer_names.extremes_layer(layer_names.OPEN_MONTH))
-        return Series(self._by_period(layer_names.series_layer("")), extremes, self.as_of, self.catalogue.ids)
+        extremes = self._layer(layout.sublayer(layout.EXTREMES, layout.OPEN_MONTH))
+        return Series(self._by_period(layout.SERIES), extremes, self.as_of, self.catalogue.ids)
 
     @cached_property
     def identifiers(self) -> "Identifiers":
         from edge_auth.builds.identifiers import Identifiers
 
-        return Identifiers(self._layer(layer_names.IDENTIFIERS))
+        return Identifiers(self._layer(layout.IDENTIFIERS))
 
     @cached_property
     def market(self) -> "Market":
         from edge_auth.builds.market import Market
 
-        return Market(self._layer(layer_names.MARKET))
+        return Market(self._layer(layout.MARKET))
 
     def market_points(self, group: "Group", day: str = "") -> "list[tuple[Layer, Entry]]":
         """Return the objects with the points of a group in the periods that end on `day` or later, oldest first."""
-        closed = self._by_period(layer_names.market_layer(""))
-        periods = sorted((closed | {layer_names.OPEN_MONTH: self.layers[layer_names.MARKET]}).items())
+        closed = self._by_period(layout.MARKET)
+        periods = sorted((closed | {layout.OPEN_MONTH: self.layers[layout.MARKET]}).items())
         keys = (
             (layer, layout.market_points(period, group.path))
             for period, layer in periods

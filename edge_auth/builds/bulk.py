@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from edge_auth.builds import layer_names
+from edge_auth.builds import layout
 from edge_auth.builds.layers import Layer
 
 URL_FOLDER = "/api/v1/bulk/"
@@ -65,7 +65,7 @@ def read_manifest(manifest: bytes, layers: Mapping[str, Layer]) -> dict[str, Bul
 def _located(entry: dict[str, Any], layers: Mapping[str, Layer]) -> BulkFile:
     found = _NAME.fullmatch(entry["name"])
     assert found is not None, "the generator writes no other names"
-    layer = layers[layer_names.bulk_layer(found["span"] or PART_OF_TABLE[found["table"]])]
+    layer = layers[layout.sublayer(layout.BULK, found["span"] or PART_OF_TABLE[found["table"]])]
     suffix, media_type = FORMATS[found["format"]]
     stored = f"{found['stem']}-{entry['sha256'][:STORED_DIGITS]}{suffix}"
     return BulkFile(entry["name"], layer.folder + stored, entry["bytes"], entry["sha256"], media_type)

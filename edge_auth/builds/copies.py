@@ -18,7 +18,7 @@ from pathlib import Path
 from time import time
 from typing import BinaryIO
 
-from edge_auth.builds import builds, layer_names, layout
+from edge_auth.builds import builds, layout
 from edge_auth.builds.catalogue import CARD_LINES
 from edge_auth.builds.index import INDEX_NAME, Index, LayerFile
 from edge_auth.builds.layers import Layer
@@ -80,7 +80,7 @@ class BuildCopies:
             kept = [name for name in names if not self._is_dropped(name)]
             if self._is_swept and kept == names:
                 return
-            records = (builds.open_build(self.store, id_) for id_ in layout.build_ids(kept))
+            records = (builds.open_build(self.store, id_) for id_ in map(layout.id_of, kept))
             needed = {layer.folder for record in records for layer in record.layers.values()}
             copies = self.store.list(layout.LAYERS)
             self.store.delete([name for name in copies if layout.layer_folder_of(name) not in needed])
@@ -177,11 +177,11 @@ class BuildCopies:
 
 def _is_needed(layer: Layer) -> bool:
     """Return whether answers need a layer. Bulk files are streamed, but the Cards' lines are one of them."""
-    return not layer_names.holds_bulk_files(layer.name) or layer.name == layer_names.bulk_layer(CARD_LINES)
+    return not layout.holds_bulk_files(layer.name) or layer.name == layout.sublayer(layout.BULK, CARD_LINES)
 
 
 def _needed_files(layer: Layer, index: Index) -> list[LayerFile]:
     files = [*index.packs, *index.files]
-    if layer_names.holds_bulk_files(layer.name):
+    if layout.holds_bulk_files(layer.name):
         return [file for file in files if file.name.startswith(f"{CARD_LINES}-")]
     return files

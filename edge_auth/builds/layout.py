@@ -1,4 +1,4 @@
-"""The names of things: of every object in a store, of builds, and of the documents and site files of a build.
+"""The names of things: of every object in a store, of builds, and of their layers, documents and site files.
 
     current.json                              the pointer to the live build
     builds/<build id>.json                    the record of a build
@@ -29,11 +29,9 @@ top of an exported build. They are the only objects that are not JSON.
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
-from edge_auth.builds import layer_names
 from edge_auth.errors import UnknownBuild
 from edge_auth.store.interface import PRIVATE as PRIVATE
 
@@ -75,14 +73,30 @@ MEDIA_TYPES = {
     ".ico": "image/x-icon",
 }
 
+# The layers of a build: their names. A period is a closed year or the open month.
+CATALOGUE, HISTORY, SERIES, EXTREMES = "catalogue", "history", "series", "extremes"
+IDENTIFIERS, DAYS = "identifiers", "days"
+WATCHLIST, SETS, FINGERPRINTS, STATUS, SITE = "watchlist", "sets", "fingerprints", "status", "site"
+GAMES, NAMES, MOVERS, DRAWINGS = "games", "names", "movers", "drawings"
+MARKET = "market"  # of the open month; the closed years have layers of their own
+BULK = "bulk"  # the manifest of the bulk files, which have layers by span of days or kind of table
+OPEN_MONTH = "open"  # a period of the history; its name comes after those of all years
+# The card details and the pages of /cards. No layer stores them: they are put together from other layers.
+CARDS, LISTS = "cards", "lists"
+# Documents of the API and files of the site, one by one, in the order of `diff`.
+EXPORTED = (SETS, GAMES, NAMES, WATCHLIST, FINGERPRINTS, STATUS, BULK, DRAWINGS, SITE)
+COMPARED = (CARDS, LISTS, *EXPORTED)  # what `diff` counts as a resource of the API
+ROWS_PER_PAGE = {SETS: 1000, GAMES: 100, WATCHLIST: 500}  # of the lists that layers store row by row
+# Beside the documents the layers whose files answer lists and look-ups. Those of periods and bulk files are not here.
+KEYED_LAYERS = (*COMPARED, CATALOGUE, MOVERS, IDENTIFIERS, MARKET)
+
 # The layers of keys by folder, and of keys without one. `layer_of` knows the folders that several layers share.
-_LAYER_OF_FOLDER = dict(zip(layer_names.LAYERS, layer_names.LAYERS, strict=True)) | {"cards": layer_names.CATALOGUE}
-_LAYER_OF_FOLDER |= dict.fromkeys(SITE_FOLDERS, layer_names.SITE)
-_LAYER_OF_FILE = dict.fromkeys((OPENAPI_KEY, *TOP_FILES), layer_names.SITE) | {
-    FINGERPRINTS_KEY: layer_names.FINGERPRINTS,
-    STATUS_KEY: layer_names.STATUS,
-    BULK_KEY: layer_names.BULK,
-    NAMES_KEY: layer_names.NAMES,
+_LAYER_OF_FOLDER = {name: name for name in KEYED_LAYERS} | {"cards": CATALOGUE} | dict.fromkeys(SITE_FOLDERS, SITE)
+_LAYER_OF_FILE = dict.fromkeys((OPENAPI_KEY, *TOP_FILES), SITE) | {
+    FINGERPRINTS_KEY: FINGERPRINTS,
+    STATUS_KEY: STATUS,
+    BULK_KEY: BULK,
+    NAMES_KEY: NAMES,
 }
 _MARKET_POINTS = re.compile(r"market/([0-9]{4})/.+")
 
@@ -96,7 +110,7 @@ NO_BUILD_ID = "0000-00-00-000000000000"
 def build_id(as_of: str, digests: dict[str, str]) -> str:
     """Return the id of a build, the same on every machine: its as-of day and a hash of its layers' digests."""
     # The lists of day files say nothing that other layers do not.
-    counted = sorted(item for item in digests.items() if not item[0].startswith(layer_names.days_layer("")))
+    counted = sorted(item for item in digests.items() if not item[0].startswith(sublayer(DAYS, "")))
     listed = json.dumps([as_of, counted])
     return f"{as_of}-{hashlib.sha256(listed.encode()).hexdigest()[:12]}"
 
@@ -140,6 +154,15 @@ def work_folder(id_: str) -> str:
     return f"{WORK}{id_}/"
 
 
+def sublayer(kind: str, part: str) -> str:
+    """Return the name of one of the layers of a kind: of a period, or of a span of days or kind of table in `bulk`."""
+    return f"{kind}-{part}"
+
+
+def holds_bulk_files(layer: str) -> bool:
+    return layer.startswith(sublayer(BULK, ""))
+
+
 def layer_folder(layer: str, digest: str) -> str:
     return f"{LAYERS}{layer}/{digest}/"
 
@@ -152,10 +175,6 @@ def layer_folder_of(name: str) -> str:
 def id_of(name: str) -> str:
     """Return the id in the name of a record, of a gates object or of a report."""
     return name.rpartition("/")[2].removesuffix(_JSON)
-
-
-def build_ids(names: Iterable[str]) -> Iterator[str]:
-    return map(id_of, names)
 
 
 def day_of(id_: str) -> str:
@@ -171,7 +190,7 @@ def page_of_rows(layer: str, number: int) -> str:
 
 def names_key(game: str | None) -> str:
     """Return the key of the names of the products of a game, given by its folded name; None for all products."""
-    return NAMES_KEY if game is None else f"{layer_names.NAMES}/{encode_slug(game)}.json"
+    return NAMES_KEY if game is None else f"{NAMES}/{encode_slug(game)}.json"
 
 
 def market_group(id_expansion: int | None, game: str | None) -> str:
@@ -180,7 +199,7 @@ def market_group(id_expansion: int | None, game: str | None) -> str:
 
 
 def market_points(period: str, group: str) -> str:
-    return f"{layer_names.MARKET}/{period}/{group}"
+    return f"{MARKET}/{period}/{group}"
 
 
 def watchlist_page(number: int) -> str:
@@ -213,11 +232,11 @@ def layer_of(key: str) -> str | None:
     if not rest:
         return _LAYER_OF_FILE.get(key)
     if key.startswith(DRAWING_PREFIX):
-        return layer_names.DRAWINGS
-    if first == layer_names.HISTORY:
-        return layer_names.history_layer(rest.partition("/")[0])
+        return DRAWINGS
+    if first == HISTORY:
+        return sublayer(HISTORY, rest.partition("/")[0])
     if closed := _MARKET_POINTS.fullmatch(key):
-        return layer_names.market_layer(closed[1])
+        return sublayer(MARKET, closed[1])
     return _LAYER_OF_FOLDER.get(first)
 
 

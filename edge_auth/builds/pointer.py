@@ -54,4 +54,4 @@ def live_build_id(store: Store) -> str:
 def last_build_id(store: Store) -> str:
     """Return the id of the live build, or else of the newest one, or ''."""
     pointer, _ = read_pointer(store)
-    return pointer.build if pointer else max(layout.build_ids(store.list(layout.BUILDS)), default="")
+    return pointer.build if pointer else max(map(layout.id_of, store.list(layout.BUILDS)), default="")

@@ -22,7 +22,7 @@ from itertools import groupby
 
 import numpy as np
 
-from edge_auth.builds import layer_names
+from edge_auth.builds import layout
 from edge_auth.builds.index import only_chunk, text_column
 from edge_auth.builds.layers import Layer
 
@@ -49,7 +49,7 @@ def weeks_by_period(as_of: date) -> dict[str, list[date]]:
     open_from = as_of.replace(day=1) - TO_SUNDAY
 
     def period(week: date) -> str:
-        return layer_names.OPEN_MONTH if week >= open_from else f"{(week + TO_SUNDAY).year:04d}"
+        return layout.OPEN_MONTH if week >= open_from else f"{(week + TO_SUNDAY).year:04d}"
 
     return {name: list(found) for name, found in groupby([*before, *weeks], period)}
 

@@ -135,7 +135,7 @@ class BuildRegistry:
         return build
 
     def _list_ids(self) -> None:
-        self._kept = set(layout.build_ids(self._store.list(layout.BUILDS)))
+        self._kept = set(map(layout.id_of, self._store.list(layout.BUILDS)))
         self._listed_at = monotonic()
 
     def _open_pinned(self, id_: str) -> OpenBuild:

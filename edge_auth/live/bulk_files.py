@@ -108,7 +108,7 @@ class StoredBulkFiles:
 
     def _list_builds(self) -> None:
         known, found = self._files_by_build, {}
-        for id_ in layout.build_ids(self._store.list(layout.BUILDS)):
+        for id_ in map(layout.id_of, self._store.list(layout.BUILDS)):
             with suppress(UnknownBuild):  # a prune has just deleted it
                 found[id_] = known[id_] if id_ in known else open_build(self._store, id_).bulk_files
         self._files_by_build, self._listed_at = found, monotonic()

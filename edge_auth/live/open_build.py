@@ -11,7 +11,7 @@ from threading import Lock
 from time import monotonic, sleep
 from typing import Any, NamedTuple, TypeVar
 
-from edge_auth.builds import bodies, layer_names, layout
+from edge_auth.builds import bodies, layout
 from edge_auth.builds.bodies import LARGE_BYTES, Body, StoredBody
 from edge_auth.builds.builds import Build
 from edge_auth.errors import ApiError, StoreError
@@ -101,7 +101,7 @@ class OpenBuild(Build):
         """Read what every answer needs. If something cannot be read, the rest stays usable."""
         catalogue = self.catalogue
         for layer in self.layers.values():
-            if not layer_names.holds_bulk_files(layer.name):  # nothing reads their indexes, and there are many
+            if not layout.holds_bulk_files(layer.name):  # nothing reads their indexes, and there are many
                 _read(layer, "index")
                 layer.require_whole_files()
         _read(catalogue, "vocabulary", "card_lines", "by_id", "names")
@@ -115,7 +115,7 @@ class OpenBuild(Build):
         """Every Set in the order of the list."""
         catalogue = self.catalogue
         games = dict(zip(catalogue.set_ids.tolist(), catalogue.set_games, strict=True))
-        sets = ((line, json.loads(line)) for line in self._lines(partial(layout.page_of_rows, layer_names.SETS)))
+        sets = ((line, json.loads(line)) for line in self._lines(partial(layout.page_of_rows, layout.SETS)))
         return [
             ListedSet(
                 line, fields["id"], fields["name"], fold_without_apostrophes(fields["name"]), games.get(fields["id"])
@@ -172,7 +172,7 @@ class OpenBuild(Build):
     @cached_property
     def games(self) -> list[bytes]:
         """Every Game as JSON, in the order of the list."""
-        return self._lines(partial(layout.page_of_rows, layer_names.GAMES))
+        return self._lines(partial(layout.page_of_rows, layout.GAMES))
 
     def stored_body(self, key: str, file: Path | None = None) -> Body:
         """Return the body of an object that is sent unchanged. `file` has its plain content, if there is one."""

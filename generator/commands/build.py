@@ -5,7 +5,7 @@ from datetime import datetime
 
 import click
 
-from edge_auth.builds import layer_names
+from edge_auth.builds import layout
 from edge_auth.store.open import open_store
 from generator.commands.options import (
     DAY,
@@ -113,7 +113,7 @@ def _report(result: BuildResult, progress: Progress, as_json: bool) -> None:
     for left_out in result.record["left_out"]:
         progress.say("{table}: {rows:,} {reason}, such as {example}".format(**left_out))
     objects, size = sum(result.record["objects"].values()), sum(result.record["bytes"].values())
-    made = [name for name in result.made if not layer_names.holds_bulk_files(name)]
+    made = [name for name in result.made if not layout.holds_bulk_files(name)]
     if bulk := len(result.made) - len(made):  # they are many
         made.append(f"{bulk} layer{'s' * (bulk > 1)} of bulk files")
     summary = f"made {', '.join(made)}" if made else "nothing to make: the store has every layer"

@@ -42,7 +42,7 @@ class BuildName(click.ParamType):  # type: ignore[type-arg]  # generic only in n
         choices = list(self.words)
         with suppress(EdgeError, OSError):  # an error message would disturb the command line
             records = open_store(store, 1.0).list(layout.BUILDS)  # a completion should not take longer
-            choices += sorted(layout.build_ids(records), reverse=True)
+            choices += sorted(map(layout.id_of, records), reverse=True)
         return [CompletionItem(choice) for choice in choices if choice.startswith(incomplete)]
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from edge_auth.builds import layer_names
+from edge_auth.builds import layout
 from edge_auth.builds.builds import Build
 from edge_auth.builds.bulk import FILES, PART_OF_TABLE
 from generator import settings
@@ -106,7 +106,7 @@ def _tables(comparison: Comparison, old: Build, days: Mapping[str, pa.Table]) ->
         sides = (db.table(_TEXTS.format(side=side)) for side in ("old", "new"))
         yield _Table("products", ("id_product",), *sides)
     if "sets" in differing:
-        layers = (build.layers[layer_names.bulk_layer(PART_OF_TABLE["sets"])] for build in (old, new))
+        layers = (build.layers[layout.sublayer(layout.BULK, PART_OF_TABLE["sets"])] for build in (old, new))
         yield _Table("expansions", ("id",), *(pq.read_table(checked_file(layer, "sets")) for layer in layers))
     if "identifiers" in differing:
         query = "select id_product, scheme, min(value) as value from {}_identifiers group by all"

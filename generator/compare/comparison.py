@@ -28,7 +28,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from edge_auth.builds import layer_names
+from edge_auth.builds import layout
 from edge_auth.builds.builds import Build
 from edge_auth.builds.bulk import PART_OF_TABLE
 from edge_auth.builds.catalogue import PRICES, SETS, Catalogue
@@ -86,7 +86,7 @@ class Comparison:
     def products(self) -> dict[str, pa.Table]:
         """The tables <side>_prices, by side; <side>_sets is made with them."""
         for side, build in self.sides:
-            sets = map_table(checked_file(build.layers[layer_names.CATALOGUE], SETS)) if build else _NO_SETS
+            sets = map_table(checked_file(build.layers[layout.CATALOGUE], SETS)) if build else _NO_SETS
             self.db.connection.register(f"{side}_sets", sets)
         return self._register("prices", {side: newest_prices(build) for side, build in self.sides})
 
@@ -137,14 +137,14 @@ def named_faults(comparison: Comparison) -> Iterator[None]:
 def newest_prices(build: Build | None) -> pa.Table:
     if build is None:
         return _PRICES.empty_table()
-    return _read_columns(build.layers[layer_names.CATALOGUE], PRICES, _PRICES)
+    return _read_columns(build.layers[layout.CATALOGUE], PRICES, _PRICES)
 
 
 def read_bulk_table(build: Build | None, table: str, schema: pa.Schema) -> pa.Table:
     """Return columns of a table without days."""
     if build is None:
         return schema.empty_table()
-    return _read_columns(build.layers[layer_names.bulk_layer(PART_OF_TABLE[table])], table, schema)
+    return _read_columns(build.layers[layout.sublayer(layout.BULK, PART_OF_TABLE[table])], table, schema)
 
 
 def _read_columns(layer: Layer, stem: str, schema: pa.Schema) -> pa.Table:
@@ -165,7 +165,7 @@ def read_rows_of_days(
         return pa.table({})
     stem = entry["name"].rpartition("-")[0]
     part = PART_OF_TABLE.get(entry["table"]) or stem.removeprefix(f"{entry['table']}-")
-    layer = build.layers[layer_names.bulk_layer(part)]
+    layer = build.layers[layout.sublayer(layout.BULK, part)]
     try:
         return pq.read_table(checked_file(layer, stem), columns=columns, filters=[("day", "in", within)])
     except (OSError, pa.ArrowException) as error:
@@ -209,7 +209,7 @@ def read_cards(catalogue: Catalogue, ids: IdArray) -> Iterator[pa.Table]:
 @contextmanager
 def prices_database(build: Build, resources: Resources) -> Iterator[Database]:
     """Yield a database with the view `prices`, the prices of a build, and the variable `as_of`."""
-    path = build.layers[layer_names.CATALOGUE].file(PRICES)
+    path = build.layers[layout.CATALOGUE].file(PRICES)
     db = Database(resources)
     try:
         db.set(as_of=build.as_of.isoformat())

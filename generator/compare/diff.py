@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from edge_auth.builds import layer_names, layout
+from edge_auth.builds import layout
 from edge_auth.builds.builds import Build
 from edge_auth.builds.bulk import FILES
 from edge_auth.builds.index import INDEX_NAME, map_table
@@ -31,9 +31,9 @@ HashedKeys = tuple[str, pa.Table]  # the pattern of keys, and a table with at le
 def object_hashes(build: Build, name: str) -> HashedKeys:
     """Return the keys and hashes of the objects of a layer: of the catalogue its Cards, of the manifest its files."""
     layer = build.layers[name]
-    if name == layer_names.BULK:
+    if name == layout.BULK:
         return "", _bulk_files(layer)
-    if name == layer_names.CATALOGUE:
+    if name == layout.CATALOGUE:
         return "rows/{}.json", pa.table({"key": build.catalogue.ids, "json_sha256": build.catalogue.digests})
     pattern = layer.index.pattern  # raises StoreError if the index is missing or broken
     return pattern, map_table(layer.local(INDEX_NAME)).replace_schema_metadata(None)
@@ -43,7 +43,7 @@ def _bulk_files(layer: Layer) -> pa.Table:
     entry = layer.index.find(layout.BULK_KEY)
     files = json.loads(layer.read(entry))[FILES] if entry else []
     hashes = pa.array([bytes.fromhex(file["sha256"]) for file in files], pa.binary())
-    keys = pa.array([f"{layer_names.BULK}/{file['name']}" for file in files], pa.string())
+    keys = pa.array([f"{layout.BULK}/{file['name']}" for file in files], pa.string())
     return pa.table({"key": keys, "json_sha256": hashes})
 
 
@@ -72,7 +72,7 @@ def read_objects(layer: Layer, keys: Iterable[str]) -> Iterator[pa.Table]:
 
 
 # The resources of the API.
-RESOURCES = layer_names.COMPARED
+RESOURCES = layout.COMPARED
 _VIEWS = ("identifiers", "products", "prices", "distribution", "counts", "for_people")
 # The list of the largest moves in percent leaves out prices below this.
 PERCENT_FLOOR_EUROS = 1
@@ -134,8 +134,8 @@ class Diff:
     def resources(self) -> list[ObjectCounts]:
         """Return the counts of the API's objects per resource, as `cardpress export` writes them."""
         old = {name: self._stored_count(name) for name in RESOURCES}
-        old[layer_names.LISTS] = sum(one.pages for one in card_lists(self.old).values())
-        old[layer_names.CARDS] = len(self.old.catalogue.ids)
+        old[layout.LISTS] = sum(one.pages for one in card_lists(self.old).values())
+        old[layout.CARDS] = len(self.old.catalogue.ids)
         return [ObjectCounts(*self._counts("api_object_changes", "resource", name, old[name])) for name in RESOURCES]
 
     def _compare(self, progress: Progress) -> None:
@@ -147,8 +147,8 @@ class Diff:
                 builds = (self.old, self.new)
                 self._compare_objects(name, [object_hashes(b, name) if name in b.layers else None for b in builds])
                 bar.update(1)
-            if layer_names.CATALOGUE in differing:
-                self._compare_objects(layer_names.LISTS, [page_hashes(build) for build in (self.old, self.new)])
+            if layout.CATALOGUE in differing:
+                self._compare_objects(layout.LISTS, [page_hashes(build) for build in (self.old, self.new)])
             # Several stored objects of one card detail may differ although their union does not.
             _ = self.comparison.cards
             self.db.run("diff/card_details")
@@ -191,12 +191,12 @@ class Diff:
 def _read_values(db: Database, old: Build, new: Build, differing: list[str]) -> None:
     """Fill old_texts and new_texts from the layers named in `differing`."""
     for side, build in (("old", old), ("new", new)):
-        if layer_names.CATALOGUE in differing:
+        if layout.CATALOGUE in differing:
             _insert_cards(db, build, side)
-        if layer_names.WATCHLIST in differing:
-            for batch in _changed_objects(db, build, side, layer_names.WATCHLIST, _IS_WATCHLIST_ITEM):
+        if layout.WATCHLIST in differing:
+            for batch in _changed_objects(db, build, side, layout.WATCHLIST, _IS_WATCHLIST_ITEM):
                 db.insert(f"{side}_texts", "select $1, json from batch", batch, "watchlist")
-        for layer in (layer_names.SETS, layer_names.FINGERPRINTS):
+        for layer in (layout.SETS, layout.FINGERPRINTS):
             if layer in differing:
                 _insert_lines(db, build.layers[layer], side)
 
@@ -212,7 +212,7 @@ def _read_histories(db: Database, old: Build, new: Build) -> None:
 
 def _insert_cards(db: Database, build: Build, side: str) -> None:
     ids = db.table(
-        f"select id from object_changes where layer = '{layer_names.CATALOGUE}' and change <> '{_absent_in(side)}' "
+        f"select id from object_changes where layer = '{layout.CATALOGUE}' and change <> '{_absent_in(side)}' "
         "order by id"
     )
     for batch in read_cards(build.catalogue, ids["id"].to_numpy()):
@@ -239,7 +239,7 @@ def _insert_lines(db: Database, layer: Layer, side: str) -> None:
         lines = layer.read(layer.index.entry(position)).decode().split("\n")
         batch = pa.table({"line": pa.array(lines, pa.large_string())})
         db.insert(f"{side}_texts", _ITEMS_QUERY, batch, layer.name)
-        if layer.name == layer_names.FINGERPRINTS:
+        if layer.name == layout.FINGERPRINTS:
             db.insert(f"{side}_texts", _INDEX_FIELDS_QUERY, batch)
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edge_auth.builds import layer_names
+from edge_auth.builds import layout
 from edge_auth.builds.builds import Build
 from edge_auth.builds.bulk import FILES
 from edge_auth.builds.index import map_table
@@ -56,7 +56,7 @@ def count_differences(comparison: Comparison) -> Figures:
 
 def _movers(build: Build) -> dict[tuple[bool, str], bytes]:
     """Return a value for each list of movers that is the same for equal lists."""
-    lines, lists = (map_table(checked_file(build.layers[layer_names.MOVERS], stem)) for stem in (LINES, LISTS))
+    lines, lists = (map_table(checked_file(build.layers[layout.MOVERS], stem)) for stem in (LINES, LISTS))
     hashes = np.array([hash(line) for line in lines["line"].to_pylist()], np.int64)
     rows = zip(*(lists[name].to_pylist() for name in ("confirmed", "key", "lines")), strict=True)
     return {(of_confirmed, key): hashes[np.array(places, int)].tobytes() for of_confirmed, key, places in rows}

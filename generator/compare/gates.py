@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from edge_auth.builds import layer_names, layout
+from edge_auth.builds import layout
 from edge_auth.builds.builds import Build
 from edge_auth.builds.bulk import CATALOGUE
 from edge_auth.builds.catalogue import COLUMNS
@@ -236,7 +236,7 @@ def _tables(build: Build | None, prices: pa.Table, days_left_out: Collection[tup
     if build is None:
         schemas = {"build": _BUILD, "tables": _TABLES, "bulk": _BULK, "indexes": _INDEXES}
         return {name: schema.empty_table() for name, schema in schemas.items()}
-    checked_file(build.layers[layer_names.CATALOGUE], COLUMNS)  # the documents of /changes compare it
+    checked_file(build.layers[layout.CATALOGUE], COLUMNS)  # the documents of /changes compare it
     counts = _table_rows(build, prices).items()
     guide_day = build.record["freshness"]["catalogue"]["price_guide_day"]
     days = {"as_of": build.as_of, "guide_day": guide_day and date.fromisoformat(guide_day)}
@@ -244,7 +244,7 @@ def _tables(build: Build | None, prices: pa.Table, days_left_out: Collection[tup
         "build": pa.Table.from_pylist([days], _BUILD),
         "tables": pa.Table.from_pylist([{"table": table, "rows": rows} for table, rows in counts], _TABLES),
         "bulk": _bulk(build, days_left_out),
-        "indexes": pq.read_table(checked_file(build.layers[layer_names.MARKET], INDEXES)),
+        "indexes": pq.read_table(checked_file(build.layers[layout.MARKET], INDEXES)),
     }
 
 
@@ -267,7 +267,7 @@ where $1::json ->> 'version' = $2::json ->> 'version'
 
 def _fingerprints(db: Database, build: Build | None, other: Build | None) -> pa.Table:
     """Return the entries of the fingerprint index; nothing if both builds have the same, or another recipe."""
-    layers = [b.layers.get(layer_names.FINGERPRINTS) if b else None for b in (build, other)]
+    layers = [b.layers.get(layout.FINGERPRINTS) if b else None for b in (build, other)]
     if not all(layers) or len({layer.folder for layer in layers if layer}) == 1:
         return _FINGERPRINTS.empty_table()
     indexes = [(b.get(layout.FINGERPRINTS_KEY) or b"{}").decode() if b else "{}" for b in (build, other)]

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import date, timedelta
 from typing import Any
 
-from edge_auth.builds import layer_names, layout
+from edge_auth.builds import layout
 from edge_auth.builds.builds import Build, open_build
 from edge_auth.builds.pointer import Pointer, read_pointer
 from edge_auth.errors import EdgeError, MissingObject
@@ -214,6 +214,6 @@ def _open_with_prices(store: Store, build: str) -> Build | None:
 
     with suppress(EdgeError, DamageError):
         opened = open_build(store, build)
-        checked_file(opened.layers[layer_names.CATALOGUE], PRICES)
+        checked_file(opened.layers[layout.CATALOGUE], PRICES)
         return opened
     return None

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 
-from edge_auth.builds import layer_names, layout
+from edge_auth.builds import layout
 from edge_auth.builds.builds import Build, BuildRecord, open_build
 from edge_auth.builds.pointer import read_pointer
 from edge_auth.errors import DamagedObject, StoreError, UnknownBuild
@@ -256,7 +256,7 @@ def files_read(build: Build) -> set[FileKey]:
     inputs = build.record["provenance"]["inputs"]
     lists: list[dict[str, dict[str, list[str]]]] = [{table: inputs[table].get("days", {}) for table in inputs}]
     for name, layer in build.layers.items():
-        if name.startswith(layer_names.days_layer("")):
+        if name.startswith(layout.sublayer(layout.DAYS, "")):
             lists.append(json.loads(checked_file(layer, DAY_FILES).read_bytes()))
     return {
         FileKey(table, day, sha256)

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from edge_auth.builds import layer_names
+from edge_auth.builds import layout
 from edge_auth.builds.builds import Build, open_build
 from edge_auth.builds.pointer import last_build_id
 from edge_auth.errors import EdgeError
@@ -48,10 +48,10 @@ def games_for_record(build: Build, resources: Resources) -> list[dict[str, Any]]
     """Return the coverage of each game as a record has it. A build with the catalogue of the last build has its."""
     from generator.compare.comparison import prices_database  # DuckDB: `show` never needs it
 
-    catalogue = build.record["layers"][layer_names.CATALOGUE]
+    catalogue = build.record["layers"][layout.CATALOGUE]
     with suppress(EdgeError):  # there is none, or it cannot be read
         last = open_build(build.store, last_build_id(build.store)).record
-        if last["layers"][layer_names.CATALOGUE]["digest"] == catalogue["digest"]:
+        if last["layers"][layout.CATALOGUE]["digest"] == catalogue["digest"]:
             return last["games"]
     with prices_database(build, resources) as db:
         db.run("report/game_columns")

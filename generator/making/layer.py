@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from edge_auth.builds import layer_names, layout
+from edge_auth.builds import layout
 from edge_auth.store.codec import CODEC
 from edge_auth.text import UNICODE_VERSION
 from generator.database import sql_text
@@ -113,8 +113,8 @@ def digest_of(lines: list[str]) -> str:
 
 def pattern_of(layer: str) -> str:
     """Return how the index of a layer turns the id of a product into a logical key, or '' if its keys are text."""
-    period = layer.removeprefix(layer_names.history_layer(""))
-    return "" if period == layer else f"{layer_names.HISTORY}/{period}/{{}}.json"
+    period = layer.removeprefix(layout.sublayer(layout.HISTORY, ""))
+    return "" if period == layer else f"{layout.HISTORY}/{period}/{{}}.json"
 
 
 def slices(length: int, size: int) -> Iterator[tuple[int, int]]:

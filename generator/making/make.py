@@ -20,7 +20,7 @@ from typing import Any
 
 import duckdb
 
-from edge_auth.builds import layer_names, layout
+from edge_auth.builds import layout
 from edge_auth.builds.builds import FORMAT, Build, BuildRecord, open_build
 from edge_auth.builds.index import INDEX_NAME
 from edge_auth.builds.layers import FACTS, Layer
@@ -47,7 +47,7 @@ from generator.releases.locks import declare_intent
 from generator.terminal import Progress
 from generator.threads import ONE_THREAD, USUAL, Resources
 
-LAYERS_WITH_FACTS = (layer_names.CATALOGUE, layer_names.WATCHLIST, layer_names.IDENTIFIERS)
+LAYERS_WITH_FACTS = (layout.CATALOGUE, layout.WATCHLIST, layout.IDENTIFIERS)
 MISSING = "it is not in the store"
 
 
@@ -62,7 +62,7 @@ def make_record(context: BuildContext, build_id: str, layers: Sequence[BuildLaye
         "layers": {layer.name: {"digest": layer.digest, "inputs": layer.inputs} for layer in layers},
         "objects": {name: len(layer.index) for name, layer in stored.items()},
         "bytes": {name: stored_bytes(layer) for name, layer in stored.items()},
-        "freshness": facts[layer_names.WATCHLIST]["status"] | facts[layer_names.CATALOGUE]["status"],
+        "freshness": facts[layout.WATCHLIST]["status"] | facts[layout.CATALOGUE]["status"],
         "left_out": [
             {"table": table, "reason": reason, "rows": rows, "example": example}
             for layer in LAYERS_WITH_FACTS

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from edge_auth.builds import layer_names
+from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.pointer import last_build_id
 from edge_auth.errors import EdgeError
@@ -37,7 +37,7 @@ class NamedProducts:
         self._last = _last_layers(context)
         self._ids: dict[Period, NDArray[np.int64]] = {}
         catalogue = digest_of(context.lake.content("products", "expansions"))
-        self._same_catalogue = self.recorded(layer_names.SETS, "catalogue") == catalogue
+        self._same_catalogue = self.recorded(layout.SETS, "catalogue") == catalogue
 
     def recorded(self, layer: str, name: str) -> str | None:
         """Return the hash of an input of a layer of the last build, or None if there is no such layer or input."""
@@ -57,13 +57,13 @@ class NamedProducts:
 
     def unknown(self, span: Period, prices: list[str]) -> str:
         """Return the hash of the ids of a span that the catalogue does not know."""
-        layer = layer_names.bulk_layer(span.span)
+        layer = layout.sublayer(layout.BULK, span.span)
         recorded = self.recorded(layer, UNKNOWN) if self.unchanged(span, prices) else None
         return recorded or self._digest_of_unknown(self.ids(span, prices))
 
     def unknown_in_identifiers(self, content: list[str]) -> str:
         """Return the hash of the ids that the table of identifiers, of this content, names and the catalogue lacks."""
-        layer = layer_names.IDENTIFIERS
+        layer = layout.IDENTIFIERS
         same = self._same_catalogue and self.recorded(layer, IDENTIFIERS) == digest_of(content)
         recorded = self.recorded(layer, UNKNOWN) if same else None
         if recorded or not content:
@@ -75,11 +75,11 @@ class NamedProducts:
         return digest_of([])
 
     def _has(self, span: Period, prices: list[str]) -> bool:
-        return self.recorded(layer_names.bulk_layer(span.span), PRICES) == digest_of(prices)
+        return self.recorded(layout.sublayer(layout.BULK, span.span), PRICES) == digest_of(prices)
 
     def _kept(self, span: Period) -> NDArray[np.int64] | None:
         """Return the ids that the last build's layer keeps, or None if it is damaged."""
-        layer = layer_names.bulk_layer(span.span)
+        layer = layout.sublayer(layout.BULK, span.span)
         try:
             file = checked_file(self._context.layers.open(layer, self._last[layer]["digest"]), IDS)
             ids: NDArray[np.int64] = pq.read_table(file)["id_product"].to_numpy()

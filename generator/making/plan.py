@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edge_auth.builds import layer_names
+from edge_auth.builds import layout
 from generator.making.context import BuildContext
 from generator.making.layer import BuildLayer, ProductRange, Task
 from generator.making.periods import Period, history_period
@@ -78,9 +78,9 @@ class Plan:
     @property
     def closed_layers(self) -> tuple[str, ...]:
         """The layers of the history of closed periods, oldest first."""
-        years = layer_names.history_layer("")
+        years = layout.sublayer(layout.HISTORY, "")
         names = {layer.name for layer in self.layers if layer.name.startswith(years)}
-        return tuple(sorted(names - {layer_names.history_layer(layer_names.OPEN_MONTH)}))
+        return tuple(sorted(names - {layout.sublayer(layout.HISTORY, layout.OPEN_MONTH)}))
 
     def stored_part(
         self, months: Sequence[Period], layer_until: Callable[[Period], BuildLayer]

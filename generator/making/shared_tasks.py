@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from edge_auth.builds import layer_names
+from edge_auth.builds import layout
 from edge_auth.builds.bodies import HISTORY_ARRAYS
 from edge_auth.builds.index import map_table, to_bytes
 from generator.database import sql_literal
@@ -83,8 +83,8 @@ def open_newest(work: Work, closed: Iterable[str], ids: ProductRange | None = No
 
 def _month_task(plan: Plan, days: Period, whole: bool) -> Task:
     name = f"month {days.first:%Y-%m}" + ("" if whole else f" days {days.first.day}-{days.last.day}")
-    has_bulk_file = layer_names.bulk_layer(f"{days.first:%Y-%m}") in plan.missing
-    bulk_days = tuple(day.first for day in days.days() if layer_names.bulk_layer(day.span) in plan.missing)
+    has_bulk_file = layout.sublayer(layout.BULK, f"{days.first:%Y-%m}") in plan.missing
+    bulk_days = tuple(day.first for day in days.days() if layout.sublayer(layout.BULK, day.span) in plan.missing)
     return Task(name, "", _month, (days, has_bulk_file, bulk_days), rows=days.estimated_rows(plan.lake))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from edge_auth.builds import bodies, layer_names, layout
+from edge_auth.builds import bodies, layout
 from edge_auth.builds.layers import FACTS
 from generator.lake.lake import Lake
 from generator.making.bulk_files import sorted_view, write_entries, write_parquet
@@ -56,7 +56,7 @@ class Work(Writer):
 
     def pages(self, lines: Iterable[str]) -> None:
         """Write lines of JSON as the pages of the layer's list."""
-        size = layer_names.ROWS_PER_PAGE[self.layer]
+        size = layout.ROWS_PER_PAGE[self.layer]
         self.objects(bodies.paged(lines, size, partial(layout.page_of_rows, self.layer)))
 
     def bulk_tables(self, sorted_by: Mapping[str, tuple[str, ...]]) -> None:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edge_auth.builds import layer_names, layout
+from edge_auth.builds import layout
 from edge_auth.builds.builds import Build
 from edge_auth.builds.catalogue import DIGEST_BYTES
 from edge_auth.builds.index import INDEX_NAME, Entry, LayerFile
@@ -66,7 +66,7 @@ def verify(build: Build, progress: Progress, only: Collection[str] | None = None
         for found in in_order(pool, _THREADS, lambda part: _broken(*part), parts):
             broken += found
             bar.update(1)
-    if not broken and layer_names.CATALOGUE in layers:
+    if not broken and layout.CATALOGUE in layers:
         broken += _broken_list_pages(build)
     if broken:
         more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
@@ -139,7 +139,7 @@ def _broken(layer: Layer, file: LayerFile, pack: int | None) -> list[str]:
 def _broken_list_pages(build: Build) -> list[str]:
     """Return what is wrong with what list pages are cut from: the rankings, and the lines of the Cards."""
     try:
-        catalogue, folder = build.catalogue, build.layers[layer_names.CATALOGUE].folder
+        catalogue, folder = build.catalogue, build.layers[layout.CATALOGUE].folder
         ordinals = np.arange(len(catalogue.ids))
         broken = [
             f"the ranking by {sort} in {folder} does not hold every product once"

@@ -147,7 +147,7 @@ def _nights(store: Store, build: Build) -> list[_Stored]:
 
 def _records(store: Store, build: Build) -> dict[str, BuildRecord]:
     """Return the records of the newest builds up to this one's as-of day, by id."""
-    ids = layout.build_ids(store.list(layout.BUILDS))
+    ids = map(layout.id_of, store.list(layout.BUILDS))
     records = {}
     for id_ in sorted(id_ for id_ in ids if layout.day_of(id_) <= build.as_of.isoformat())[-_MAX_HISTORY_BUILDS:]:
         with suppress(UnknownBuild, DamagedObject):  # pruned meanwhile, or damaged, which the doctor says

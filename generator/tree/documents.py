@@ -15,7 +15,7 @@ from itertools import chain
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from edge_auth.builds import layer_names, layout
+from edge_auth.builds import layout
 from edge_auth.builds.builds import Build
 from edge_auth.builds.bulk import LIVE_CATALOGUE, BulkFile, catalogue_of
 from edge_auth.errors import StoreError
@@ -93,7 +93,7 @@ class Documents:
         """The bulk files by key. The newest catalogue has two."""
         files = self._build.bulk_files
         files = files | {LIVE_CATALOGUE: catalogue_of(files)}
-        return {f"{layer_names.BULK}/{name}": file for name, file in files.items()}
+        return {f"{layout.BULK}/{name}": file for name, file in files.items()}
 
     def __iter__(self) -> Iterator[TreeDocument]:
         """Yield the documents: the bulk files, the pages of lists, the card details, then all others."""
@@ -135,7 +135,7 @@ class Documents:
     def _made(self, key: str) -> bytes | None:
         if (page := _PAGE.fullmatch(key)) and (pages := self._lists.get(page[1])):
             return pages.page(int(page[2])) if int(page[2]) < pages.pages else None
-        if key.startswith(f"{layer_names.MARKET}/") and (group := self._build.market.documents.get(key)):
+        if key.startswith(f"{layout.MARKET}/") and (group := self._build.market.documents.get(key)):
             return self._build.market_history(group)
         made = {
             layout.STATUS_KEY: self._build.status,
@@ -157,11 +157,11 @@ class Documents:
     def _stored_tags(self) -> Iterator[tuple[str, str]]:
         """Yield the objects of layers that are documents."""
         of_build = hashlib.sha256(self._build.id.encode()).hexdigest()
-        for index in (layer.index for name, layer in self._build.layers.items() if name in layer_names.EXPORTED):
+        for index in (layer.index for name, layer in self._build.layers.items() if name in layout.EXPORTED):
             for position in range(len(index)):
                 key = index.key(position)
                 page = _PAGE.fullmatch(key)
-                if not key.startswith(f"{layer_names.NAMES}/") and not (page and page[1] in self._lists):
+                if not key.startswith(f"{layout.NAMES}/") and not (page and page[1] in self._lists):
                     yield key, of_build if key in _JOINED else index.entry(position).json_sha256.hex()
 
 

@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from itertools import product
 from typing import NamedTuple
 
-from edge_auth.builds import bodies, layer_names, market
+from edge_auth.builds import bodies, layout, market
 from edge_auth.builds.builds import Build
 from edge_auth.builds.card_lists import KINDS
 from edge_auth.builds.layers import Layer
@@ -17,9 +17,9 @@ from edge_auth.builds.layers import Layer
 # The default limits of the API. A test compares each page with the API's answer.
 CARDS_PER_PAGE, MOVERS_PER_PAGE, ROWS_PER_PAGE = 50, 50, 100
 _STORED_LISTS = {  # by folder: the layer that stores the rows
-    "sets": layer_names.SETS,
-    "games": layer_names.GAMES,
-    "watchlist/pages": layer_names.WATCHLIST,
+    "sets": layout.SETS,
+    "games": layout.GAMES,
+    "watchlist/pages": layout.WATCHLIST,
 }
 
 Lines = Sequence[bytes | memoryview]
@@ -90,7 +90,7 @@ def _card_list(build: Build, kind: str, sort: str) -> TreeList:
 
 def _stored_list(layer: Layer, folder: str) -> TreeList:
     rows: list[bytes] = []
-    size = layer_names.ROWS_PER_PAGE[layer.name]
+    size = layout.ROWS_PER_PAGE[layer.name]
     while entry := layer.index.find(f"{folder}/{len(rows) // size}.json"):
         page = bodies.split_page(layer.read(entry))
         rows += page
@@ -110,7 +110,7 @@ def _list_of_layer(
 
 def _movers(build: Build) -> Iterator[tuple[str, TreeList]]:
     """Yield the lists of price moves in all games, of all moves and of the confirmed ones."""
-    layer, movers = build.layers[layer_names.MOVERS], build.movers
+    layer, movers = build.layers[layout.MOVERS], build.movers
     read = lru_cache(1)(movers.list)  # the pages of a list are asked for one after the other
     choices = (market.WINDOWS, market.MEASURES, market.DIRECTIONS, KINDS, market.FLOORS)
     for confirmed, *options in product((False, True), *choices):
@@ -121,8 +121,8 @@ def _movers(build: Build) -> Iterator[tuple[str, TreeList]]:
 
 def _market(build: Build) -> Iterator[tuple[str, TreeList]]:
     """Yield the lists of the market's sets and games."""
-    layer = build.layers[layer_names.MARKET]
+    layer = build.layers[layout.MARKET]
     for (by, sort), (with_key, _) in build.market.lists.items():
         rows = build.market.rows(by, sort)
-        folder = f"{layer_names.MARKET}/{by}/{sort}"
+        folder = f"{layout.MARKET}/{by}/{sort}"
         yield folder, _list_of_layer(layer, ROWS_PER_PAGE, len(rows), partial(list, rows), len(with_key))

@@ -7,7 +7,7 @@ import pytest
 
 from edge_auth.api.blueprints import ENDPOINTS
 from edge_auth.api.endpoint import API, Endpoint
-from edge_auth.builds import bulk, layer_names
+from edge_auth.builds import bulk, layout
 from edge_auth.builds.builds import open_build
 from edge_auth.store.folder import FolderStore
 from generator.nightly import smoke
@@ -63,13 +63,13 @@ def test_the_smoke_test_reaches_every_endpoint(built: tuple[FolderStore, str], m
 
 def test_diff_and_documents_know_every_layer(built: tuple[FolderStore, str]) -> None:
     opened = open_build(*built).layers
-    years_alone = {layer_names.market_layer(""), layer_names.days_layer("")}
-    of_years = (layer_names.HISTORY, layer_names.SERIES, layer_names.EXTREMES, *years_alone)
-    layers = {name for name in opened if not name.startswith(of_years) and not layer_names.holds_bulk_files(name)}
-    put_together = {layer_names.CARDS, layer_names.LISTS}  # from other layers
-    assert layers == set(layer_names.LAYERS) - put_together
+    years_alone = {layout.sublayer(layout.MARKET, ""), layout.sublayer(layout.DAYS, "")}
+    of_years = (layout.HISTORY, layout.SERIES, layout.EXTREMES, *years_alone)
+    layers = {name for name in opened if not name.startswith(of_years) and not layout.holds_bulk_files(name)}
+    put_together = {layout.CARDS, layout.LISTS}  # from other layers
+    assert layers == set(layout.KEYED_LAYERS) - put_together
     documented = set(re.findall(r"^\| `([\w-]+)[<`]", table("docs/store.md", "layer"), re.MULTILINE))
-    parts = {layer_names.bulk_layer(part) for part in ("", *bulk.PART_OF_TABLE.values())}
-    of_periods = (layer_names.history_layer, layer_names.series_layer, layer_names.extremes_layer)
-    periods = {of_period(period) for of_period in of_periods for period in ("", layer_names.OPEN_MONTH)}
+    parts = {layout.sublayer(layout.BULK, part) for part in ("", *bulk.PART_OF_TABLE.values())}
+    of_periods = (layout.HISTORY, layout.SERIES, layout.EXTREMES)
+    periods = {layout.sublayer(layer, period) for layer in of_periods for period in ("", layout.OPEN_MONTH)}
     assert documented == {*layers, *periods, *years_alone, *parts}

@@ -104,7 +104,7 @@ def location(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def tried(location: Path) -> Iterator[Tried]:
     store = FolderStore(str(location))
-    [live] = layout.build_ids(store.list(layout.BUILDS))
+    [live] = map(layout.id_of, store.list(layout.BUILDS))
     publish(store, live, by_hand=True)
     keys = keys_of_each_kind(location)
     with Service(location, location.parent / "state") as service:

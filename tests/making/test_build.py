@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from edge_auth.builds import layer_names
+from edge_auth.builds import layout
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.layers import Layer
 from edge_auth.builds.pointer import live_build_id
@@ -208,7 +208,7 @@ def test_bytes_change_only_with_a_new_recipe(fixed_store: Path, recorded: Record
     known = json.loads(RECIPES.read_text()) if RECIPES.exists() else {}
     # Hashes of Parquet files are in these, and their bytes are the library's as well.
     with_parquet = {
-        name for name in found if name.startswith(layer_names.BULK) and name != layer_names.bulk_layer("cards")
+        name for name in found if name.startswith(layout.BULK) and name != layout.sublayer(layout.BULK, "cards")
     }
     found = {name: layer for name, layer in found.items() if name not in with_parquet}
     found.pop("site")  # named by the bytes of its sources, so no number needs to stand for them

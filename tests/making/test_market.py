@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from edge_auth.builds import layer_names, market
+from edge_auth.builds import layout, market
 from edge_auth.builds.builds import Build, open_build
 from edge_auth.store.folder import FolderStore
 from generator.lake.lake import open_lake
@@ -106,7 +106,7 @@ def assert_as_computed(build: Build, lake: Path) -> None:
     for (by, id_), points in groups.items():
         group = build.market.sets[id_] if by == "set" else build.market.games[id_]
         assert json.loads(build.market_history(group))["points"] == points, (by, id_)
-    file = build.layers[layer_names.bulk_layer("market")].file("market")
+    file = build.layers[layout.sublayer(layout.BULK, "market")].file("market")
     assert pq.read_table(file).to_pylist() == expected.bulk_rows(oracle)
 
 

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from edge_auth.builds.layout import BUILDS, build_ids
+from edge_auth.builds.layout import BUILDS, id_of
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.interface import Store
 from generator.releases.publish import publish
@@ -101,7 +101,7 @@ def _folder(count: int) -> Path:
 def add_build(store: Store, count: int = ALL, *, live: bool = True) -> str:
     """Copy a build of the first products into a store and publish it. Return its id."""
     source = FolderStore(str(_folder(count) / "store"))
-    [build] = build_ids(source.list(BUILDS))
+    [build] = map(id_of, source.list(BUILDS))
     copy_objects(source, store)
     if live:
         publish(store, build, by_hand=True)

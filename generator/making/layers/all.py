@@ -1,6 +1,6 @@
 """All layers of a build."""
 
-from edge_auth.builds import layer_names
+from edge_auth.builds import layout
 from generator.making.context import BuildContext
 from generator.making.layer import BuildLayer
 from generator.making.layers.bulk import bulk_cards_layer, bulk_layers, bulk_market_layer, bulk_price_layers
@@ -41,5 +41,5 @@ def define_layers(context: BuildContext) -> list[BuildLayer]:
         bulk_market_layer(lake, market),
         drawings_layer(lake),
     ]
-    layers += bulk_layers(lake, [layer for layer in layers if layer_names.holds_bulk_files(layer.name)])
+    layers += bulk_layers(lake, [layer for layer in layers if layout.holds_bulk_files(layer.name)])
     return [*layers, site_layer(lake.as_of, layers), *day_files_layers(lake)]

@@ -28,7 +28,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from edge_auth.builds import bodies, layer_names, layout
+from edge_auth.builds import bodies, layout
 from edge_auth.builds.bulk import CATALOGUE, FILES, LIVE_CATALOGUE, PART_OF_TABLE
 from edge_auth.builds.catalogue import CARD_LINES
 from edge_auth.store.codec import compress_chunks
@@ -68,13 +68,13 @@ _PRICES_RECIPE = 1
 _PRICES_SQL = ("sources/products", *PRICE_SQL, "views/month_rows", "views/bulk_ids")
 # The tables of bulk files, and the arrays of a history whose rows they hold.
 _ARRAYS = {"price_guide": "price_guide", "listings": "listing", "filtered": "filtered"}
-_CARDS_LAYER = layer_names.bulk_layer(CARD_LINES)
+_CARDS_LAYER = layout.sublayer(layout.BULK, CARD_LINES)
 _MARKET_RECIPE = 2
-_MARKET_LAYER = layer_names.bulk_layer("market")
+_MARKET_LAYER = layout.sublayer(layout.BULK, "market")
 _MARKET_SORTED_BY = ("game", "id_expansion", "day")
 _MARKET_GROUP = ["id_expansion", "game_folded"]
 _MARKET_COLUMNS = ["id_expansion", "game", "day", "value", "priced", "value_low", "priced_low", "index"]
-_DUCKLAKE_LAYER = layer_names.bulk_layer(PART_OF_TABLE[CATALOGUE])
+_DUCKLAKE_LAYER = layout.sublayer(layout.BULK, PART_OF_TABLE[CATALOGUE])
 _DUCKLAKE_SQL = ("ducklake/tables", "ducklake/rows")
 # What its bytes depend on besides the SQL.
 _DUCKLAKE_CONSTANTS = (duckdb.__version__,)
@@ -100,7 +100,7 @@ def bulk_price_layers(lake: Lake, named: NamedProducts) -> Iterator[BuildLayer]:
     prices = {span: content for span in (*months, *month.days()) if (content := span.content(lake))}
     for span, content in prices.items():
         yield define_layer(
-            layer_names.bulk_layer(span.span),
+            layout.sublayer(layout.BULK, span.span),
             partial(_price_tasks, month=span if span in months else month, span=span),
             recipe=_PRICES_RECIPE,
             sql=_PRICES_SQL,
@@ -113,7 +113,7 @@ def _price_tasks(plan: Plan, month: Period, span: Period) -> Iterable[Task]:
     """Return the tasks of a span of a month. Its history needs the same rows."""
     tasks = month_tasks(plan, month)
     yield from tasks
-    layer = layer_names.bulk_layer(span.span)
+    layer = layout.sublayer(layout.BULK, span.span)
     yield Task(layer, layer, _bulk_files, (span,), task_names(tasks), rows=span.estimated_rows(plan.lake))
 
 
@@ -208,7 +208,7 @@ def bulk_layers(lake: Lake, parts: Sequence[BuildLayer]) -> tuple[BuildLayer, Bu
     )
     parts = sorted((*parts, catalogue), key=lambda layer: layer.digest)
     manifest = partial(_manifest, parts=(*names, _DUCKLAKE_LAYER))
-    return catalogue, small_layer(lake, layer_names.BULK, manifest, after=parts)
+    return catalogue, small_layer(lake, layout.BULK, manifest, after=parts)
 
 
 def _catalogue(work: Work, parts: tuple[str, ...]) -> None:

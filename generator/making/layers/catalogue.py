@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from edge_auth.builds import layer_names
+from edge_auth.builds import layout
 from edge_auth.builds.card_lists import KINDS, PRICE_SORTS, SORTS, TEXT_FILTERS
 from edge_auth.builds.catalogue import (
     COLUMNS,
@@ -58,7 +58,7 @@ _INDEX_SQL = tuple(
 def catalogue_layer(lake: Lake) -> BuildLayer:
     """Define the layer that lists, filters and searches are answered from."""
     return define_layer(
-        layer_names.CATALOGUE,
+        layout.CATALOGUE,
         _tasks,
         recipe=RECIPE,
         sql=(*CARD_SQL, *_INDEX_SQL),
@@ -71,8 +71,8 @@ def _tasks(plan: Plan) -> Iterator[Task]:
     month, products = card_tasks(plan)
     yield from (*month, *products)
     yield Task(
-        layer_names.CATALOGUE,
-        layer_names.CATALOGUE,
+        layout.CATALOGUE,
+        layout.CATALOGUE,
         _catalogue,
         (plan.closed_layers,),
         (*task_names(products), *products[0].needs),

@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from edge_auth.builds import bodies, layer_names
+from edge_auth.builds import bodies, layout
 from edge_auth.builds.index import map_table, to_bytes
 from edge_auth.builds.layers import Layer
 from edge_auth.builds.series import EXTREMES, PRICES, TO_SUNDAY, weeks_by_period
@@ -119,12 +119,12 @@ def history_layer(lake: Lake, period: Period) -> BuildLayer:
 def open_month_layer(lake: Lake) -> BuildLayer:
     """Define the layer of the open month, which each night makes anew."""
     month = open_month(lake.as_of)
-    return _define(lake, layer_names.OPEN_MONTH, month, partial(_open_month, month=month))
+    return _define(lake, layout.OPEN_MONTH, month, partial(_open_month, month=month))
 
 
 def _define(lake: Lake, name: str, period: Period, tasks: Callable[[Plan], Iterable[Task]]) -> BuildLayer:
     return define_layer(
-        layer_names.history_layer(name),
+        layout.sublayer(layout.HISTORY, name),
         tasks,
         recipe=RECIPE,
         sql=HISTORY_SQL,
@@ -138,7 +138,7 @@ def _open_month(plan: Plan, month: Period) -> Iterator[Task]:
     yield from months
     # Many small objects: two threads that encode them would wait for each other.
     yield from _range_tasks(
-        plan, layer_names.history_layer(layer_names.OPEN_MONTH), months, month.first, len(month), main_thread=True
+        plan, layout.sublayer(layout.HISTORY, layout.OPEN_MONTH), months, month.first, len(month), main_thread=True
     )
 
 
@@ -147,7 +147,7 @@ def _closed_period(plan: Plan, period: Period) -> Iterator[Task]:
     earlier, later = plan.stored_part(with_rows, lambda month: history_layer(plan.lake, period.until(month)))
     months = [task for month in later for task in month_tasks(plan, month)]
     yield from months
-    layer, needs = layer_names.history_layer(period.name), task_names(months)
+    layer, needs = layout.sublayer(layout.HISTORY, period.name), task_names(months)
     yield Task(newest_task_name(layer), layer, _newest, (earlier,), needs, rows=len(months) * plan.products)
     yield from _range_tasks(plan, layer, months, period.first, sum(map(len, with_rows)), earlier=earlier)
 
@@ -202,12 +202,12 @@ def _history(work: Work, ids: ProductRange, days: int, earlier: str | None) -> N
 def series_layers(lake: Lake) -> Iterator[BuildLayer]:
     """Define the layers of the weekly prices. A closed year without prices has none."""
     for name, weeks in weeks_by_period(lake.as_of).items():
-        is_open = name == layer_names.OPEN_MONTH
+        is_open = name == layout.OPEN_MONTH
         days = Period(name, weeks[0], lake.as_of if is_open else weeks[-1] + TO_SUNDAY)
         content = lake.content(GUIDE, first=days.first, last=days.last)
         if content or is_open:
             yield define_layer(
-                layer_names.series_layer(name),
+                layout.sublayer(layout.SERIES, name),
                 partial(_series_tasks, days=days, weeks=len(weeks)),
                 recipe=_SERIES_RECIPE,
                 sql=("views/market_price", "views/series"),
@@ -216,7 +216,7 @@ def series_layers(lake: Lake) -> Iterator[BuildLayer]:
 
 
 def _series_tasks(plan: Plan, days: Period, weeks: int) -> Iterator[Task]:
-    layer = layer_names.series_layer(days.name)
+    layer = layout.sublayer(layout.SERIES, days.name)
     yield Task(layer, layer, _series, (days, weeks), rows=days.estimated_rows(plan.lake))
 
 
@@ -232,12 +232,12 @@ def extremes_layers(lake: Lake) -> list[BuildLayer]:
     closed = [
         _extremes_layer(lake, period.name, period, []) for period in closed_periods(lake) if period.content(lake, GUIDE)
     ]
-    return [*closed, _extremes_layer(lake, layer_names.OPEN_MONTH, open_month(lake.as_of), closed)]
+    return [*closed, _extremes_layer(lake, layout.OPEN_MONTH, open_month(lake.as_of), closed)]
 
 
 def _extremes_layer(lake: Lake, name: str, days: Period, before: list[BuildLayer]) -> BuildLayer:
-    layer, years = layer_names.extremes_layer(name), tuple(year.name for year in before)
-    is_open = name == layer_names.OPEN_MONTH
+    layer, years = layout.sublayer(layout.EXTREMES, name), tuple(year.name for year in before)
+    is_open = name == layout.OPEN_MONTH
     return define_layer(
         layer,
         partial(_extremes_of_all, month=days, years=years) if is_open else partial(_extremes_of_year, year=days),
@@ -248,7 +248,7 @@ def _extremes_layer(lake: Lake, name: str, days: Period, before: list[BuildLayer
 
 
 def _extremes_of_all(plan: Plan, month: Period, years: tuple[str, ...]) -> Iterable[Task]:
-    layer = layer_names.extremes_layer(layer_names.OPEN_MONTH)
+    layer = layout.sublayer(layout.EXTREMES, layout.OPEN_MONTH)
     yield Task(layer, layer, _extremes, (month, years), plan.made_of(years))
 
 
@@ -256,7 +256,7 @@ def _extremes_of_year(plan: Plan, year: Period) -> Iterable[Task]:
     with_rows = [month for month in year.months() if month.content(plan.lake, GUIDE)]
     until = partial(_extremes_until, plan.lake, year)
     earlier, later = plan.stored_part(with_rows, until)
-    layer, days = layer_names.extremes_layer(year.name), Period(year.name, later[0].first, year.last)
+    layer, days = layout.sublayer(layout.EXTREMES, year.name), Period(year.name, later[0].first, year.last)
     yield Task(layer, layer, _extremes, (days, (layer,) if earlier else (), earlier))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from edge_auth.builds import layer_names
+from edge_auth.builds import layout
 from edge_auth.builds.identifiers import FILE
 from edge_auth.builds.index import to_bytes
 from edge_auth.builds.layers import FACTS
@@ -28,7 +28,7 @@ def identifiers_layer(lake: Lake, named: NamedProducts) -> BuildLayer:
     content = lake.content("identifiers")
     unknown = named.unknown_in_identifiers(content)
     inputs: dict[str, list[str] | str] = {named_products.IDENTIFIERS: content, UNKNOWN: unknown}
-    return small_layer(lake, layer_names.IDENTIFIERS, _identifiers, IDENTIFIERS, ("views/identifiers",), content=inputs)
+    return small_layer(lake, layout.IDENTIFIERS, _identifiers, IDENTIFIERS, ("views/identifiers",), content=inputs)
 
 
 def _identifiers(work: Work) -> None:

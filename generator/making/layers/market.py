@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from edge_auth.builds import bodies, layer_names, layout
+from edge_auth.builds import bodies, layout
 from edge_auth.builds.index import to_bytes
 from edge_auth.builds.market import FLOORS, GROUPS, INDEXES, LINES, LISTS, MAX_MOVERS, WEEK, WINDOWS
 from generator.database import Database
@@ -65,7 +65,7 @@ def market_layers(context: BuildContext, named: NamedProducts) -> list[BuildLaye
     for period in closed_periods(lake):
         if lake.files_of(GUIDE, period.first, period.last):
             months = {month: content for month in period.months() if (content := month.content(lake))}
-            members = _members(named, layer_names.market_layer(period.name), months, groups)
+            members = _members(named, layout.sublayer(layout.MARKET, period.name), months, groups)
             layers.append(_closed_layer(lake, period, tuple(months), members, layers))
     return [*layers, _open_layer(lake, layers)]
 
@@ -84,7 +84,7 @@ def _members(
 def _closed_layer(
     lake: Lake, period: Period, months: tuple[Period, ...], members: str, before: list[BuildLayer]
 ) -> BuildLayer:
-    name = layer_names.market_layer(period.name)
+    name = layout.sublayer(layout.MARKET, period.name)
     return define_layer(
         name,
         partial(_closed_tasks, name=name, months=months, before=_names(before)),
@@ -98,7 +98,7 @@ def _closed_layer(
 def _open_layer(lake: Lake, before: list[BuildLayer]) -> BuildLayer:
     month = open_month(lake.as_of)
     return define_layer(
-        layer_names.MARKET,
+        layout.MARKET,
         partial(_open_tasks, month=month, before=_names(before)),
         recipe=RECIPE,
         sql=(*_SQL, "views/game_names", "views/market_rows", "views/market_indexes"),
@@ -122,7 +122,7 @@ def _before(layers: list[BuildLayer]) -> dict[str, list[str]]:
 
 def _closed_tasks(plan: Plan, name: str, months: tuple[Period, ...], before: tuple[str, ...]) -> Iterator[Task]:
     spans = tuple(month.span for month in months)
-    needs = plan.made_of((*map(layer_names.bulk_layer, spans), *before))
+    needs = plan.made_of((*(layout.sublayer(layout.BULK, span) for span in spans), *before))
     rows = sum(month.estimated_rows(plan.lake) for month in months)
     yield Task(name, name, _closed_year, (name.rpartition("-")[2], spans, before), needs, rows=rows)
 
@@ -132,12 +132,12 @@ def _open_tasks(plan: Plan, month: Period, before: tuple[str, ...]) -> Iterator[
     yield from months
     needs = (*task_names(months), *plan.made_of(before))
     rows = sum(task.rows for task in months)
-    yield Task(layer_names.MARKET, layer_names.MARKET, _open_month, (before,), needs, rows=rows)
+    yield Task(layout.MARKET, layout.MARKET, _open_month, (before,), needs, rows=rows)
 
 
 def _closed_year(work: Work, year: str, months: tuple[str, ...], before: tuple[str, ...]) -> None:
     chain = open_chain(work, before)
-    guides = (work.file(layer_names.bulk_layer(month), f"{GUIDE}-{month}") for month in months)
+    guides = (work.file(layout.sublayer(layout.BULK, month), f"{GUIDE}-{month}") for month in months)
     days = _write_points(work, year, [chain.add(_market_guide(work, [guide])) for guide in guides])
     with work.db.registered(market_days=with_kept(work, before, days)):
         work.add_file(f"{KEPT}.parquet", to_parquet(work.db.answer("views/market_kept")))
@@ -147,7 +147,7 @@ def _closed_year(work: Work, year: str, months: tuple[str, ...], before: tuple[s
 
 def _open_month(work: Work, before: tuple[str, ...]) -> None:
     rows = _market_guide(work, guide_files(work))
-    days = _write_points(work, layer_names.OPEN_MONTH, [open_chain(work, before).add(rows)])
+    days = _write_points(work, layout.OPEN_MONTH, [open_chain(work, before).add(rows)])
     work.tables.open_game_names()
     members = work.db.answer("views/market_members")
     with work.db.registered(market_days=with_kept(work, before, days), market_members=members):
@@ -182,7 +182,7 @@ def movers_layer(lake: Lake) -> BuildLayer:
     """Define the layer of the price moves. It reads only the days of the price guide that a window can need."""
     return small_layer(
         lake,
-        layer_names.MOVERS,
+        layout.MOVERS,
         _movers,
         CATALOGUE,
         content={"prices": _with_needed_days(lake).content(GUIDE), "as of": [lake.as_of.isoformat()]},

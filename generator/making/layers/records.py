@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from edge_auth.builds import layer_names, layout
+from edge_auth.builds import layout
 from generator.lake.files import DAY_FILES, hashes_by_day
 from generator.lake.lake import DAILY_TABLES, Lake
 from generator.making.layer import BuildLayer
@@ -20,12 +20,12 @@ from generator.making.work import Work, small_layer
 
 def status_layer(lake: Lake, catalogue: BuildLayer, watchlist: BuildLayer) -> BuildLayer:
     """Define the layer of the status object, which changes when one of the two layers does."""
-    return small_layer(lake, layer_names.STATUS, _status, after=[catalogue, watchlist])
+    return small_layer(lake, layout.STATUS, _status, after=[catalogue, watchlist])
 
 
 def _status(work: Work) -> None:
     status: dict[str, Any] = {}
-    for name in (layer_names.WATCHLIST, layer_names.CATALOGUE):
+    for name in (layout.WATCHLIST, layout.CATALOGUE):
         status |= work.facts(name)["status"]
     text = json.dumps(status, ensure_ascii=False, separators=(",", ":"))
     work.objects([(layout.STATUS_KEY, text.encode() + b"\n")])
@@ -35,7 +35,9 @@ def day_files_layers(lake: Lake) -> Iterator[BuildLayer]:
     """Define the layers, oldest year first."""
     for year in closed_periods(lake, DAILY_TABLES):
         content = {"files": year.content(lake, *DAILY_TABLES)}
-        yield small_layer(lake, layer_names.days_layer(year.name), partial(_day_files, year=year), content=content)
+        yield small_layer(
+            lake, layout.sublayer(layout.DAYS, year.name), partial(_day_files, year=year), content=content
+        )
 
 
 def _day_files(work: Work, year: Period) -> None:

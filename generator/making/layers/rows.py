@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from edge_auth.builds import bodies, layer_names, layout
+from edge_auth.builds import bodies, layout
 from generator.lake.lake import Lake
 from generator.making.bulk_files import CONSTANTS
 from generator.making.lake_tables import CATALOGUE, FINGERPRINTS, GAME_NAMES, IDENTIFIERS, WATCHLIST, Source
@@ -22,14 +22,12 @@ _NO_FINGERPRINTS = {"version": "none", "image_url": "{key}"}
 
 def row_layers(lake: Lake, catalogue: BuildLayer, identifiers: BuildLayer) -> Iterator[BuildLayer]:
     """Define the layers. Some are made from two other layers."""
-    yield small_layer(
-        lake, layer_names.SETS, _sets, CATALOGUE, ("views/sets",), constants=_page_constants(layer_names.SETS)
-    )
-    yield small_layer(lake, layer_names.GAMES, _games, after=[catalogue], constants=_page_constants(layer_names.GAMES))
-    yield small_layer(lake, layer_names.NAMES, _names, CATALOGUE, ("views/spelled_names", "views/names"), recipe=2)
+    yield small_layer(lake, layout.SETS, _sets, CATALOGUE, ("views/sets",), constants=_page_constants(layout.SETS))
+    yield small_layer(lake, layout.GAMES, _games, after=[catalogue], constants=_page_constants(layout.GAMES))
+    yield small_layer(lake, layout.NAMES, _names, CATALOGUE, ("views/spelled_names", "views/names"), recipe=2)
     yield small_layer(
         lake,
-        layer_names.FINGERPRINTS,
+        layout.FINGERPRINTS,
         _fingerprints,
         FINGERPRINTS,
         ("views/fingerprint_entries",),
@@ -49,12 +47,12 @@ def _bulk_layer(
     sorted_by: Mapping[str, tuple[str, ...]],
     after: Sequence[BuildLayer] = (),
 ) -> BuildLayer:
-    name, write = layer_names.bulk_layer(part), partial(Work.bulk_tables, sorted_by=sorted_by)
+    name, write = layout.sublayer(layout.BULK, part), partial(Work.bulk_tables, sorted_by=sorted_by)
     return small_layer(lake, name, write, reads, (f"views/bulk_{part}",), after=after, constants=CONSTANTS)
 
 
 def _page_constants(layer: str) -> tuple[object, ...]:
-    return (layer_names.ROWS_PER_PAGE[layer], *_PAGE)
+    return (layout.ROWS_PER_PAGE[layer], *_PAGE)
 
 
 def _sets(work: Work) -> None:
@@ -62,7 +60,7 @@ def _sets(work: Work) -> None:
 
 
 def _games(work: Work) -> None:
-    games = work.facts(layer_names.CATALOGUE)["games"]
+    games = work.facts(layout.CATALOGUE)["games"]
     work.pages(json.dumps(game, ensure_ascii=False, separators=(",", ":")) for game in games)
 
 

@@ -19,7 +19,7 @@ from typing import cast
 
 import pyarrow as pa
 
-from edge_auth.builds import layer_names, layout
+from edge_auth.builds import layout
 from edge_auth.builds.builds import Build, BuildRecord, LayerRecord
 from edge_auth.builds.market import WEEK
 from edge_auth.live.open_build import OpenBuild
@@ -48,7 +48,7 @@ def site_layer(as_of: date, others: Sequence[BuildLayer]) -> BuildLayer:
         "layers": [f"{layer.name} {layer.digest}" for layer in others],
         "as of": [as_of.isoformat()],
     }
-    return define_layer(layer_names.SITE, lambda plan: (), recipe=RECIPE, sql=_SQL, content=content)
+    return define_layer(layout.SITE, lambda plan: (), recipe=RECIPE, sql=_SQL, content=content)
 
 
 def make_site(context: BuildContext, build_id: str) -> TaskOutput:
@@ -58,7 +58,7 @@ def make_site(context: BuildContext, build_id: str) -> TaskOutput:
         documents = pages.documents(live) | {layout.WEEK_KEY: _week(build)}
         documents[layout.CODES_KEY] = _set_codes(context)
         documents[layout.OPENAPI_KEY] = openapi.document(reference(live).examples)
-    work = Work(context, layer_names.SITE, {})
+    work = Work(context, layout.SITE, {})
     work.objects(documents.items())
     output = work.output()
     context.uploads.finish()
@@ -75,14 +75,14 @@ def _set_codes(context: BuildContext) -> bytes:
 
 def _week(build: OpenBuild) -> bytes:
     """Return how each price changed over 7 days, unparsed, with the id of the build, which has to be that of a list."""
-    changes = build.layers[layer_names.MOVERS].file(WEEK).read_bytes().replace(b" ", b"")
+    changes = build.layers[layout.MOVERS].file(WEEK).read_bytes().replace(b" ", b"")
     return b'{"build":' + json.dumps(build.id).encode() + b"," + changes.removeprefix(b"{")
 
 
 @contextmanager
 def _opened(context: BuildContext, build_id: str) -> Iterator[OpenBuild]:
     """Open the other layers of a build that has no record yet. Files of a bucket are copied for the time being."""
-    digests = {name: digest for name, digest in context.digests.items() if name != layer_names.SITE}
+    digests = {name: digest for name, digest in context.digests.items() if name != layout.SITE}
     layers = {name: LayerRecord(digest=digest, inputs={}) for name, digest in digests.items()}
     record = cast("BuildRecord", {"id": build_id, "as_of": context.lake.as_of.isoformat(), "layers": layers})
     with TemporaryDirectory(prefix="cardpress-") as folder:
@@ -95,7 +95,7 @@ def _opened(context: BuildContext, build_id: str) -> Iterator[OpenBuild]:
 def drawings_layer(lake: Lake) -> BuildLayer:
     """Define the layer of the drawn pictures."""
     constants = (layout.DRAWING_PREFIX, template("single"), template("sealed"))
-    return small_layer(lake, layer_names.DRAWINGS, _drawings, CATALOGUE, ("views/drawings",), constants=constants)
+    return small_layer(lake, layout.DRAWINGS, _drawings, CATALOGUE, ("views/drawings",), constants=constants)
 
 
 def _drawings(work: Work) -> None:

@@ -2,7 +2,7 @@
 
 import json
 
-from edge_auth.builds import bodies, layer_names, layout
+from edge_auth.builds import bodies, layout
 from edge_auth.builds.layers import FACTS
 from generator.lake.lake import Lake
 from generator.making.lake_tables import WATCHLIST
@@ -19,14 +19,14 @@ _VIEWS = tuple(
         "watch_left_out",
     )
 )
-_PER_PAGE = layer_names.ROWS_PER_PAGE[layer_names.WATCHLIST]
+_PER_PAGE = layout.ROWS_PER_PAGE[layout.WATCHLIST]
 
 
 def watchlist_layer(lake: Lake) -> BuildLayer:
     """Define the layer of the tracked products. Its ranges of days end with the as-of day, which is part of it."""
     return small_layer(
         lake,
-        layer_names.WATCHLIST,
+        layout.WATCHLIST,
         _watchlist,
         WATCHLIST,
         _VIEWS,
