@@ -1,4 +1,4 @@
-"""The console command `cardpress`. Each command is a module of `commands/`."""
+"""The console command `cardpress`. Its commands are in the modules of `commands/`."""
 
 import atexit
 import gc
@@ -16,14 +16,14 @@ from edge_auth.errors import EdgeError
 from generator.errors import GeneratorError, SpaceError, message_of
 from generator.terminal import say
 
-# The commands in the order of use. Each is the function of that name in the module of that name in `commands/`.
-COMMANDS = (
-    *("demo", "fetch", "ingest", "lake", "fingerprint", "build", "publish", "rollback", "keys", "serve", "edge"),
-    *("deploy", "nightly", "gates", "quarantine", "prune", "unlock", "builds", "show", "report", "diff", "verify"),
-    *("cat", "export", "doctor", "docs"),
-)
-
-_INTERRUPTED = "Query interrupted"  # the RuntimeError of DuckDB in place of KeyboardInterrupt
+# The commands in the order of use. Each is the function of its name, in this module of `commands/`.
+COMMANDS = {
+    "demo": "demo", "fetch": "ingest", "ingest": "ingest", "lake": "lake", "fingerprint": "fingerprint",
+    "build": "build", "publish": "store", "rollback": "store", "keys": "keys", "serve": "serve", "edge": "deploy",
+    "deploy": "deploy", "nightly": "nightly", "gates": "compare", "quarantine": "quarantine", "prune": "store",
+    "unlock": "store", "builds": "show", "show": "show", "report": "compare", "diff": "compare", "verify": "store",
+    "cat": "export", "export": "export", "doctor": "doctor", "docs": "docs",
+}  # fmt: skip
 
 
 class Commands(click.Group):
@@ -66,7 +66,7 @@ def cli() -> None:
 
 
 def _short_help(name: str) -> str:
-    source = (Path(__file__).parent / "commands" / f"{name}.py").read_text("utf-8")
+    source = (Path(__file__).parent / "commands" / f"{COMMANDS[name]}.py").read_text("utf-8")
     found = re.search(rf'^def {name}\(.*?"""(.*?\.)(?:\s|""")', source, re.MULTILINE | re.DOTALL)
     return found[1] if found else ""
 
@@ -76,7 +76,7 @@ def _load_command(name: str) -> click.Command:
     # The modules of a command live until its end. To look for garbage among them takes a tenth of a short command.
     gc.disable()
     try:
-        command: click.Command = getattr(import_module(f"generator.commands.{name}"), name)
+        command: click.Command = getattr(import_module(f"generator.commands.{COMMANDS[name]}"), name)
         gc.freeze()
         atexit.register(gc.unfreeze)  # extension modules report what is left at the end as leaked
     finally:
@@ -124,7 +124,7 @@ def main() -> None:
         say(f"cardpress: {_message(error)}", err=True)
         sys.exit(1)
     except RuntimeError as error:
-        if str(error) != _INTERRUPTED or os.environ.get("CARDPRESS_DEBUG"):
+        if str(error) != "Query interrupted" or os.environ.get("CARDPRESS_DEBUG"):
             raise
-        say("Aborted!", err=True)  # as click says without a query
+        say("Aborted!", err=True)  # click's word for KeyboardInterrupt, in whose place DuckDB has this error
         sys.exit(1)

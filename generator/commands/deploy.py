@@ -1,21 +1,35 @@
-"""`cardpress deploy`: writes files to deploy with, adapted to the places of an operator."""
+"""`cardpress deploy` and `edge`: files of other programs, adapted to the places of an operator."""
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import click
 
-from edge_auth.serve.nginx_config import LISTEN
-from generator.commands.options import FOLDER, Parsed, plain_text
-from generator.deploy import kinds
+from edge_auth.serve.nginx_config import (
+    LISTEN,
+    MEMORY_SIZE,
+    PROCESSES,
+    NginxOptions,
+    ShimPlaces,
+    configuration,
+    own_user,
+)
+from generator.commands.options import FILE, FOLDER, Parsed, keys_option, plain_text, state_option, store_option
+from generator.errors import DeployError
+from generator.templates import packaged
 from generator.terminal import say, say_lines
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _FILE = r"/[A-Za-z0-9_.@+-]+(?:/[A-Za-z0-9_.@+-]+)*"
 _BUCKET = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
+_EXAMPLES = Path(__file__).parents[1] / "deploy" / "examples"
+_FETCH = "cardpress-nightly.service.d/fetch.conf"
+_BUCKET_PATHS = re.compile(r"^Read(?:Write|Only)Paths=-s3://.*\n", re.MULTILINE)
+_PRIVATE = {"environment": 0o600}  # operators add secrets to it
 # The units hide these folders from the programs that they start.
 _SEEN = rf"(?!/(?:home|root|tmp|var/tmp|run/user)(?:/|$)){_FILE}"
 _path = plain_text(_FILE, "an absolute path of letters, digits and . _ @ + -")
@@ -53,6 +67,52 @@ def _running_program() -> str:
     return program
 
 
+def _adapted(kind: str, instead: Mapping[str, str]) -> dict[str, str]:
+    """Return the files of the folder `examples/KIND` by their path below it.
+
+    Args:
+        instead: What stands in place of which text, wherever the examples have it. A text is a value, or a line with
+            its end. Where two begin at one place, the longer one counts.
+    """
+    folder = _EXAMPLES / kind
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    texts = {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in paths}
+    if not instead:
+        return texts
+    pattern = re.compile("|".join(map(re.escape, sorted(instead, key=len, reverse=True))))
+    return {name: pattern.sub(lambda found: instead[found[0]], text) for name, text in texts.items()}
+
+
+def _write_files(folder: Path, files: Mapping[str, str | bytes], force: bool) -> None:
+    """Write files by their path below a folder, which is made if absent, all of them or none, and print their paths."""
+    contents = {folder / name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
+    _check_free(folder, contents, force)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=f".{folder.name}-", dir=folder) as unfinished:
+            written = {path: Path(unfinished, str(number)) for number, path in enumerate(contents)}
+            for path, data in contents.items():
+                written[path].write_bytes(data)
+                written[path].chmod(_PRIVATE.get(path.name, 0o644))
+            for path, file in written.items():
+                path.parent.mkdir(exist_ok=True)
+                file.replace(path)
+    except OSError as error:
+        raise DeployError(f"{error.filename or folder}: {error.strerror}") from error
+    say_lines(contents)
+
+
+def _check_free(folder: Path, contents: Mapping[Path, bytes], force: bool) -> None:
+    for path in (folder, *contents):
+        if path.parent.exists() and not path.parent.is_dir():
+            raise DeployError(f"{path.parent} is no folder: choose another one")
+    for path, data in contents.items():
+        if path.is_dir():
+            raise DeployError(f"{path} is a folder: choose another one for these files")
+        if path.exists() and not force and path.read_bytes() != data:
+            raise DeployError(f"{path} is there and differs: give --force to replace it, or choose another folder")
+
+
 @click.group()
 def deploy() -> None:
     """Write files to deploy with into a folder, adapted to your places.
@@ -73,7 +133,15 @@ def deploy() -> None:
 @click.option("--state", type=_seen_path, help="The state folder of the shims.  [default: /var/lib/cardpress]")
 @click.option("--game", type=click.IntRange(1, 999), help="Fetch the files of this game before each night.")
 @_setting("--downloads", _seen_path, "/srv/cards/downloads", "Where these files are kept.")
-def systemd(folder: Path, force: bool, program: str | None, **places: Any) -> None:
+def systemd(
+    folder: Path,
+    force: bool,
+    program: str | None,
+    keys: str | None,
+    state: str | None,
+    game: int | None,
+    **places: str,
+) -> None:
     """Write units for shims, nights, `verify` and the edge, with their environment file.
 
     Copy the units to /etc/systemd/system/, the environment file to the folder of --config, and logrotate.conf to
@@ -82,9 +150,25 @@ def systemd(folder: Path, force: bool, program: str | None, **places: Any) -> No
     \b
     Example: cardpress deploy systemd units --store s3://cards/store --lake s3://cards/lake --game 17
     """
-    say_lines(
-        kinds.write_files(folder, kinds.systemd(kinds.Places(program or _running_program(), **places)), force=force)
-    )
+    instead = {
+        "/opt/cardpress/bin/cardpress": program or _running_program(),
+        "User=cardpress\n": f"User={places['user']}\n",
+        "su cardpress cardpress\n": "su {user} {user}\n".format(**places),
+        "/etc/cardpress/": f"{places['config']}/",
+        "/srv/cards/store": places["store"],
+        "/srv/cards/lake": places["lake"],
+        "/srv/cards/downloads": places["downloads"],
+        " cardmarket 17 ": f" cardmarket {game} ",
+    }
+    if state:
+        instead["CARDPRESS_STATE=%S/cardpress\n"] = f"CARDPRESS_STATE={state}\n"
+        instead["StateDirectory=cardpress\n"] = f"ReadWritePaths=-{state}\n"
+    files = {name: _BUCKET_PATHS.sub("", text) for name, text in _adapted("systemd", instead).items()}
+    if game is None:
+        del files[_FETCH]
+    if keys:
+        files["environment"] += f"CARDPRESS_KEYS={keys}\n"
+    _write_files(folder, files, force)
 
 
 @deploy.command()
@@ -95,7 +179,7 @@ def systemd(folder: Path, force: bool, program: str | None, **places: Any) -> No
 @_setting("--certificate", _path, "/etc/cardpress/tls/fullchain.pem", "The certificate.")
 @_setting("--certificate-key", _path, "/etc/cardpress/tls/privkey.pem", "Its private key.")
 @_setting("--cache", _path, "/var/cache/nginx/cardpress", "A folder for pages that nginx keeps.")
-def nginx(folder: Path, force: bool, shim: tuple[str, ...], **options: str) -> None:
+def nginx(folder: Path, force: bool, shim: tuple[str, ...], **places: str) -> None:
     """Write a configuration of nginx before shims.
 
     For the nginx that answers from its own cache see `cardpress edge config`, for one over an exported tree
@@ -104,7 +188,15 @@ def nginx(folder: Path, force: bool, shim: tuple[str, ...], **options: str) -> N
     \b
     Example: cardpress deploy nginx sites --name cards.example --shim 10.0.0.5:8001 --shim 10.0.0.6:8001
     """
-    say_lines(kinds.write_files(folder, kinds.nginx(shims=shim, **options), force=force))
+    instead = {
+        "server_name cards.example;": f"server_name {places['name']};",
+        "    server 127.0.0.1:8001;\n    server 127.0.0.1:8002;\n": "".join(f"    server {one};\n" for one in shim),
+        "listen 127.0.0.1:8080;": f"listen {places['listen']};",
+        "/etc/cardpress/tls/fullchain.pem": places["certificate"],
+        "/etc/cardpress/tls/privkey.pem": places["certificate_key"],
+        "/var/cache/nginx/cardpress": places["cache"],
+    }
+    _write_files(folder, _adapted("nginx", instead), force)
 
 
 @deploy.command()
@@ -115,7 +207,7 @@ def monitoring(folder: Path, force: bool) -> None:
     \b
     Example: cardpress deploy monitoring rules
     """
-    say_lines(kinds.write_files(folder, kinds.monitoring(), force=force))
+    _write_files(folder, _adapted("monitoring", {}), force)
 
 
 @deploy.command()
@@ -133,7 +225,17 @@ def container(folder: Path, force: bool, wheel: Path, image: str) -> None:
     """
     if not re.fullmatch(r"cardpress-[A-Za-z0-9.+_]+-py3-none-any\.whl", wheel.name):
         raise click.BadParameter(f"{wheel.name} is no wheel of cardpress", param_hint="--wheel")
-    say_lines(kinds.write_files(folder, kinds.container(wheel, image), force=force))
+    try:
+        data = wheel.read_bytes()
+    except OSError as error:
+        raise DeployError(f"{wheel}: {error.strerror}: name the wheel of cardpress") from error
+    files: dict[str, str | bytes] = {
+        **_adapted("container", {"registry.example/cardpress:1.0": image}),
+        "nginx.conf": _adapted("nginx", {})["nginx.conf"],
+        "requirements.lock": packaged("requirements.lock").read_text("utf-8"),
+        wheel.name: data,
+    }
+    _write_files(folder, files, force)
 
 
 @deploy.command()
@@ -145,4 +247,65 @@ def policies(folder: Path, force: bool, bucket: str) -> None:
     \b
     Example: cardpress deploy policies rights --bucket cards
     """
-    say_lines(kinds.write_files(folder, kinds.policies(bucket), force=force))
+    _write_files(folder, _adapted("policies", {"BUCKET": bucket}), force)
+
+
+@click.group()
+def edge() -> None:
+    """Configure an nginx that answers from its cache."""
+
+
+@edge.command()
+@store_option
+@keys_option
+@state_option
+@click.option("--socket", required=True, type=FILE, help="The unix socket of the shim.")
+@click.option(
+    "--listen", type=plain_text(LISTEN, "an address and a port, such as 127.0.0.1:8080"), default="127.0.0.1:8080",
+    help="The address or port to listen on.",
+)  # fmt: skip
+@click.option("--folder", required=True, type=FOLDER, help="A folder for nginx's own files.")
+@click.option(
+    "--cache-size", type=plain_text(MEMORY_SIZE, "a number of bytes, such as 256m"), default="256m",
+    help="Memory for answers.",
+)  # fmt: skip
+@click.option(
+    "--workers", type=plain_text(PROCESSES, "auto or a number of processes"), default="auto",
+    help="Number of nginx's processes.",
+)  # fmt: skip
+@click.option("--log", metavar="FILE", help="The file of the log, or `off`.  [default: access.log in --folder]")
+@click.option(
+    "--metrics-listen", type=plain_text(LISTEN, "an address and a port, such as 127.0.0.1:9101"),
+    help="Serve metrics to Prometheus at this address or port.",
+)  # fmt: skip
+def config(
+    store: str,
+    keys: str | None,
+    state: str,
+    folder: Path,
+    log: str | None,
+    **options: Any,  # further ones of NginxOptions
+) -> None:
+    """Print the configuration of nginx, and make the folder for its own files.
+
+    `cardpress doctor --edge FILE` checks the file that you wrote it to.
+
+    \b
+    Example: cardpress edge config --store site_out --socket /run/cardpress/shim --folder /var/cache/cardpress-edge
+    """
+    chosen = NginxOptions(folder=folder, log=_log_file(log, folder), user=own_user(), **options)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DeployError(f"{folder} cannot be made: {error.strerror}: choose another --folder") from error
+    say_lines(configuration(ShimPlaces(store, keys, state), chosen).splitlines())
+
+
+def _log_file(chosen: str | None, folder: Path) -> Path | None:
+    if chosen == "off":
+        return None
+    file = Path(chosen) if chosen else folder / "access.log"
+    if "$" in str(file.absolute()):
+        why = f"nginx reads the $ in {file} as a variable: name another file, or `off`"
+        raise click.BadParameter(why, param_hint="--log")
+    return file

@@ -1,28 +1,272 @@
-"""`cardpress ingest …`: imports files into lake tables."""
+"""`cardpress ingest …` and `fetch …`: imports files into lake tables, and downloads those of a marketplace."""
 
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
+from edge_auth.text import fold
 from generator import settings
-from generator.commands.import_results import accept_option, max_file_option, run_import
-from generator.commands.ingest_cardmarket import cardmarket
-from generator.commands.ingest_lines import lines_command
-from generator.commands.options import DAY, json_option, lake_made_option, lake_option
+from generator.clock import utc_now
+from generator.commands.options import DAY, FILE, FOLDER, HTTP_URL, Parsed, json_option, lake_made_option, lake_option
 from generator.ingest.bounded_file import FileLimits
 from generator.ingest.card_formats import CARD_FORMATS
 from generator.ingest.cardmarket_identifiers import CardmarketIdentifiers, is_cardmarket_identifiers
-from generator.ingest.findings import OTHER_NAMES
-from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, WATCHLIST
-from generator.ingest.gaps import template_lines
+from generator.ingest.catalogue import GAMES
+from generator.ingest.downloads import BASE_URL, fetch_files
+from generator.ingest.findings import (
+    CONTRADICTION,
+    FAR_DAY,
+    FUTURE,
+    INCOMPLETE_OFFERS,
+    MEANINGS,
+    OTHER_NAMES,
+    REFUSED,
+    ImportFinding,
+)
+from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, WATCHLIST, LineFormat, ScrapedFormat
+from generator.ingest.gaps import Gap, find_gaps, template_lines
 from generator.ingest.identifiers import IdentifierFiles
-from generator.ingest.line_sources import AttributeLines, ExpansionLines, ScrapedLines
+from generator.ingest.line_sources import AttributeLines, ExpansionLines, Lines, ScrapedLines
+from generator.ingest.marketplace import MarketplaceFiles
+from generator.ingest.marketplace_files import KINDS
+from generator.ingest.memory import DEFAULT_PATTERN, GameImport
+from generator.ingest.pipeline import ImportResult, ImportSource, import_into
+from generator.ingest.tables import expansions_file
 from generator.ingest.watchlist import WatchlistLines
 from generator.ingest.withdraw import TABLES
 from generator.ingest.withdraw import withdraw as take_out
 from generator.lake.writer import LakeWriter
-from generator.terminal import say_json, say_lines
+from generator.terminal import say, say_json, say_lines
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def _max_file_option(default_bytes: int) -> Callable[[_Function], _Function]:
+    return click.option(
+        "--max-file-mb",
+        type=click.IntRange(1),
+        default=default_bytes >> 20,
+        help="Refuse a file that is larger after inflating.",
+    )
+
+
+@contextmanager
+def _reading_progress(files: int, lines: bool = False) -> Iterator[Callable[[object], None]]:
+    """Show a bar on a terminal, or with `lines` and elsewhere a line per file. Call the yielded function for each."""
+    if lines or not sys.stderr.isatty():
+        yield lambda file: say(f"read {file}", err=True)
+        return
+    with click.progressbar(length=files, label="reading files", file=sys.stderr) as bar:
+        yield lambda _: bar.update(1)
+
+
+def _accept_option(*cases: str) -> Callable[[_Function], _Function]:
+    """Return the option --accept for cases that otherwise stop an import."""
+    meanings = "; ".join(f"{case}: {MEANINGS[case]}" for case in cases)
+    return click.option(
+        "--accept",
+        multiple=True,
+        type=click.Choice(cases),
+        help=f"Import all the same, in spite of a finding; may repeat. {meanings}.",
+    )
+
+
+def _say_findings(findings: Iterable[ImportFinding]) -> None:
+    """Print what an import found and did not refuse, on standard error."""
+    for finding in findings:
+        said = f"; accepted: {REFUSED[finding.case]}" if finding.is_refused else ""
+        say(f"{finding}{said}", err=True)
+
+
+def _import(lake: str, source: ImportSource, files: int, as_json: bool) -> None:
+    with _reading_progress(files) as on_read:
+        source.read(on_read)
+    result = import_into(LakeWriter(lake), source)
+    _say_findings(result.findings)
+    for remark in result.remarks:
+        say(remark, err=True)
+    if as_json:
+        say_json(result.as_json())
+        return
+    say(result.summary)
+    say_lines(map(str, result.tables))
+
+
+_Option = Callable[[click.Command], click.Command]
+_FILES = click.Path(path_type=Path, allow_dash=True)
+_LINE_OPTIONS: tuple[_Option, ...] = (
+    lake_made_option,
+    click.option(
+        "--bad-lines",
+        type=FILE,
+        metavar="FILE",
+        help="Import the good lines, and add the refused ones to this file with the reason.",
+    ),
+    _max_file_option(settings.MAX_LINES_BYTES),
+    click.option(
+        "--max-line-kb",
+        type=click.IntRange(1),
+        default=settings.MAX_LINE_BYTES >> 10,
+        help="Refuse a file with a longer line.",
+    ),
+    json_option,
+)
+
+
+def _lines_command(
+    line_format: LineFormat,
+    source: type[Lines],
+    *options: _Option,
+    to_fill: Callable[[LakeWriter], Iterable[str]] | None = None,
+) -> click.Command:
+    """Return the command that imports lines of a format. Values of `options` are attributes of the source.
+
+    With `to_fill`, which yields the lines of a table to fill, it has the option --template.
+    """
+
+    def run(
+        files: tuple[Path, ...],
+        lake: str,
+        bad_lines: Path | None,
+        max_file_mb: int,
+        max_line_kb: int,
+        accept: tuple[str, ...],
+        as_json: bool,
+        template: bool = False,
+        **further: Any,
+    ) -> None:
+        if template and to_fill:
+            say_lines(to_fill(LakeWriter(lake)))
+            return
+        if not files:
+            raise click.UsageError("Name a file to import, or give --template.")
+        limits, accepted = FileLimits(max_file_mb << 20, max_line_kb << 10), frozenset(accept)
+        lines = source(line_format, files, bad_lines, limits, accepted=accepted, **further)
+        _import(lake, lines, len(files), as_json)
+
+    is_check = isinstance(line_format, ScrapedFormat) and line_format.counts
+    more: list[_Option] = [
+        click.argument("files", nargs=-1, required=not to_fill, type=_FILES, metavar="FILE…"),
+        *_LINE_OPTIONS,
+        _accept_option(FUTURE, FAR_DAY, *([CONTRADICTION, INCOMPLETE_OFFERS] if is_check else [])),
+        *options,
+    ]
+    if to_fill:
+        more.append(click.option("--template", is_flag=True, help="Print the table to fill, with what the lake lacks."))
+    command = click.Command(line_format.name, help=_lines_help(line_format), callback=run)
+    for option in more:
+        command = option(command)
+    return command
+
+
+def _lines_help(line_format: LineFormat) -> str:
+    if isinstance(line_format, ScrapedFormat):
+        files, becomes = "JSON Lines", f". They become {line_format.table.name}. {line_format.further_help}"
+    else:
+        columns = ", ".join(name for name in line_format.columns if name != "updated_at")
+        files, becomes = "CSV with a header or JSON Lines", f": {columns}."
+    return f"""{line_format.help}
+
+FILE: {files}, plain or gzip, - for standard input{becomes.rstrip()} Importing a file again changes nothing.
+
+\b
+Example: cardpress ingest {line_format.name} --lake lake {line_format.example}
+"""
+
+
+def _file_option(name: str, help: str) -> Callable[[_Function], _Function]:
+    return click.option(name, multiple=True, type=click.Path(path_type=Path), metavar="FILE", help=help)
+
+
+@click.command()
+@click.argument("places", nargs=-1, type=click.Path(path_type=Path), metavar="[DIR]…")
+@lake_made_option
+@_file_option("--singles", "A list of singles, products_singles_G.json.")
+@_file_option("--nonsingles", "A list of sealed products, products_nonsingles_G.json.")
+@_file_option("--price-guide", "A price guide, price_guide_G.json.")
+@_file_option("--expansions", "Names of expansions.")
+@_max_file_option(settings.MAX_DOWNLOAD_BYTES)
+@click.option("--game", help="The game of the expansions in these files.")
+@click.option(
+    "--numbers-from-names/--no-numbers-from-names",
+    default=None,
+    help="Take collector numbers from names: Omnimon (BT5-086).  [default: as the lake remembers]",
+)
+@click.option(
+    "--number-pattern",
+    default=DEFAULT_PATTERN,
+    metavar="REGEX",
+    help="How a number stands in a name; its group is the number.",
+)
+@_accept_option(*REFUSED)
+@json_option
+def cardmarket(
+    lake: str,
+    max_file_mb: int,
+    game: str | None,
+    numbers_from_names: bool | None,
+    number_pattern: str,
+    accept: tuple[str, ...],
+    as_json: bool,
+    **paths: tuple[Path, ...],
+) -> None:
+    """Import the marketplace's own download files, plain or gzip.
+
+    DIR: folders in which the files are found by their content, or single files. The command then says how it read
+    each file, what the lake lacks, and what that means for the API.
+
+    Every file option may be given several times: several games, several days, in any order. Importing a file
+    again changes nothing. The lake remembers, for each number of a game in the names of files, whether numbers come
+    from names, which findings are accepted, and the game.
+
+    \b
+    Example: cardpress ingest cardmarket --lake lake downloads/ --numbers-from-names
+    """
+    named = tuple((kind, path) for kind in KINDS for path in paths[kind])
+    left: list[dict[str, str]] = []
+
+    def leave(path: Path, reason: str) -> None:
+        left.append({"path": str(path), "reason": reason})
+        say(f"left {path}: {reason}", err=True)
+
+    source = MarketplaceFiles(
+        named, paths["places"], FileLimits(max_file_mb << 20), leave,
+        game=game, numbers_from_names=numbers_from_names, number_pattern=number_pattern, accepted=frozenset(accept),
+    )  # fmt: skip
+    with _reading_progress(len(source.paths()), lines=bool(source.places)) as on_read:
+        source.read(on_read)
+    if not source.files:
+        nothing = "the folders have none of the marketplace's files" if source.places else "give a folder"
+        raise click.UsageError(f"Nothing to import: {nothing}, or --singles, --nonsingles, --price-guide, --expansions")
+    if game and not any(file.target == expansions_file() for file in source.files):
+        say("--game has no effect: it names the game of expansions, and there is no --expansions file", err=True)
+    writer = LakeWriter(lake)
+    result = import_into(writer, source)
+    memory = source.kept()
+    for number, one in memory.items():
+        if one != GameImport():
+            say(f"the lake remembers of game {number}: {one}; `cardpress lake show`", err=True)
+    takes_numbers = bool(numbers_from_names) or any(one.number_pattern for one in memory.values())
+    gaps = find_gaps(writer, numbers_from_names=takes_numbers) if source.places else None
+    _say_result(result, left, gaps, as_json)
+
+
+def _say_result(result: ImportResult, left: list[dict[str, str]], gaps: list[Gap] | None, as_json: bool) -> None:
+    _say_findings(result.findings)
+    tables = result.tables_as_json()
+    if not as_json:
+        say_lines(map(str, result.tables))
+        say_lines(gaps or ())
+    elif gaps is None:
+        say_json(tables)
+    else:
+        say_json({**result.counts, "left": left, "tables": tables, "missing": [gap._asdict() for gap in gaps]})
 
 
 @click.group()
@@ -36,18 +280,18 @@ def ingest() -> None:
 
 ingest.add_command(cardmarket)
 game_option = click.option("--game", help="The game of the lines that name none.")
-ingest.add_command(lines_command(EXPANSIONS, ExpansionLines, game_option, template=template_lines))
-ingest.add_command(lines_command(ATTRIBUTES, AttributeLines))
+ingest.add_command(_lines_command(EXPANSIONS, ExpansionLines, game_option, to_fill=template_lines))
+ingest.add_command(_lines_command(ATTRIBUTES, AttributeLines))
 replace_option = click.option(
     "--replace", is_flag=True, help="The files are the whole truth: other rows that imports wrote go."
 )
-ingest.add_command(lines_command(WATCHLIST, WatchlistLines, replace_option))
+ingest.add_command(_lines_command(WATCHLIST, WatchlistLines, replace_option))
 for line_format in SCRAPED_FORMATS:
-    ingest.add_command(lines_command(line_format, ScrapedLines))
+    ingest.add_command(_lines_command(line_format, ScrapedLines))
 
 
 @ingest.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True), metavar="FILE…")
+@click.argument("files", nargs=-1, required=True, type=_FILES, metavar="FILE…")
 @lake_made_option
 @click.option("--from", "source", type=click.Choice(list(CARD_FORMATS)), help="Read files of cards of this catalogue.")
 @click.option(
@@ -55,8 +299,8 @@ for line_format in SCRAPED_FORMATS:
     is_flag=True,
     help="The files are the whole truth: other ids of the catalogue go. Without --from: of each scheme in the files.",
 )
-@accept_option(OTHER_NAMES)
-@max_file_option(settings.MAX_CARDS_BYTES)
+@_accept_option(OTHER_NAMES)
+@_max_file_option(settings.MAX_CARDS_BYTES)
 @json_option
 def identifiers(
     files: tuple[Path, ...],
@@ -79,16 +323,16 @@ def identifiers(
     if source == "mtgjson" and any(path.is_file() and is_cardmarket_identifiers(path, limits) for path in files):
         if len(files) > 1 or replace:
             raise click.UsageError("Import CardmarketIdentifiers.json by itself, without --replace.")
-        run_import(lake, CardmarketIdentifiers(files[0], limits), 1, as_json)
+        _import(lake, CardmarketIdentifiers(files[0], limits), 1, as_json)
         return
     format_ = CARD_FORMATS[source] if source else None
-    run_import(lake, IdentifierFiles(format_, files, limits, replace, accepted=frozenset(accept)), len(files), as_json)
+    _import(lake, IdentifierFiles(format_, files, limits, replace, accepted=frozenset(accept)), len(files), as_json)
 
 
 @ingest.command("cardmarket-identifiers")
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
 @lake_made_option
-@max_file_option(settings.MAX_CARDS_BYTES)
+@_max_file_option(settings.MAX_CARDS_BYTES)
 @json_option
 def cardmarket_identifiers(file: Path, lake: str, max_file_mb: int, as_json: bool) -> None:
     """Import names of expansions, numbers and ids from MTGJSON's CardmarketIdentifiers.json.
@@ -99,7 +343,7 @@ def cardmarket_identifiers(file: Path, lake: str, max_file_mb: int, as_json: boo
     \b
     Example: cardpress ingest cardmarket-identifiers --lake lake CardmarketIdentifiers.json.xz
     """
-    run_import(lake, CardmarketIdentifiers(file, FileLimits(max_file_mb << 20)), 1, as_json)
+    _import(lake, CardmarketIdentifiers(file, FileLimits(max_file_mb << 20)), 1, as_json)
 
 
 @ingest.command()
@@ -128,3 +372,64 @@ def withdraw(days: tuple[datetime, ...], lake: str, tables: tuple[str, ...], gam
         say_json(removed)
     else:
         say_lines(f"{path}: {rows:,} row{'s' * (rows != 1)} withdrawn" for path, rows in removed.items())
+
+
+@click.group()
+def fetch() -> None:
+    """Download a marketplace's files and import them.
+
+    \b
+    Example: cardpress fetch cardmarket 17 downloads --lake lake
+    """
+
+
+def _game_number(text: str) -> int:
+    numbers = {fold(name): number for number, name in GAMES.items()}
+    number = int(text) if re.fullmatch("[1-9][0-9]{0,2}", text) else numbers.get(fold(text))
+    if number is None:
+        known = ", ".join(f"{number} {name}" for number, name in GAMES.items())
+        raise ValueError(f"{text!r} is no game of the marketplace: name one by its number or name: {known}")
+    return number
+
+
+@fetch.command("cardmarket")
+@click.argument("game", type=Parsed("game", _game_number))
+@click.argument("folder", metavar="DIR", type=FOLDER)
+@click.option("--lake", help="Also import the files into this lake, a folder or s3:// prefix.")
+@click.option(
+    "--numbers-from-names/--no-numbers-from-names",
+    default=None,
+    help="As in `ingest cardmarket`.  [default: as the lake remembers]",
+)
+@click.option("--url", "base", type=HTTP_URL, default=BASE_URL, help="Where the files are.")
+@click.option(
+    "--timeout", "seconds", metavar="SECONDS", type=click.FloatRange(0.1), default=60,
+    help="How long to wait for each part of an answer.",
+)  # fmt: skip
+@click.pass_context
+def fetch_cardmarket(
+    ctx: click.Context,
+    game: int,
+    folder: Path,
+    lake: str | None,
+    numbers_from_names: bool | None,
+    base: str,
+    seconds: float,
+) -> None:
+    """Download today's lists and price guide of a game, and import them.
+
+    GAME: the marketplace's number or its name: 1 Magic, 3 Yu-Gi-Oh!, 6 Pokémon, 17 Digimon, 18 One Piece, 19 Lorcana, …
+
+    DIR keeps the files by day, since the marketplace keeps no archive. A file that did not change is not sent again.
+    All files of a call appear together, or none.
+
+    \b
+    Example: cardpress fetch cardmarket 17 downloads --lake lake
+    """
+    files = fetch_files(game, folder, base.rstrip("/"), utc_now, seconds=seconds)
+    new = [file.path.name for file in files if file.is_new]
+    unchanged = f"; {len(files) - len(new)} did not change" if len(new) < len(files) else ""
+    say(f"fetched {', '.join(new) or 'nothing'} into {folder}{unchanged}", err=True)
+    if lake:
+        paths = tuple(file.path for file in files)
+        ctx.invoke(cardmarket, places=paths, lake=lake, numbers_from_names=numbers_from_names)

@@ -1,4 +1,4 @@
-"""`cardpress show`: the builds of a store, one build, and how fresh the data is."""
+"""`cardpress show` and `builds`: the builds of a store, one build, and how fresh the data is."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -33,7 +33,16 @@ from generator.reading.build_tables import (
     some,
     sources_table,
 )
-from generator.reading.overview import BuildRow, Overview, last_failed_night, overview, source_ages, undone_decisions
+from generator.reading.overview import (
+    LIVE,
+    PREVIOUS,
+    BuildRow,
+    Overview,
+    last_failed_night,
+    overview,
+    source_ages,
+    undone_decisions,
+)
 from generator.reading.sheet import Table, age, as_lines
 from generator.terminal import say, say_json, say_lines
 
@@ -163,3 +172,41 @@ def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
             for place, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         yield "  ".join(cells).rstrip()
+
+
+@click.command()
+@store_option
+@json_option
+def builds(store: str, as_json: bool) -> None:
+    """List the builds of the store. Newest day first; the live one is marked.
+
+    \b
+    Example: cardpress builds --store site_out
+    """
+    found = overview(open_store(store), utc_now)
+    if as_json:
+        rows = [_to_json(row) for row in found.builds]
+        say_json({"live": found.live, "hold": found.hold, "builds": rows})
+        return
+    for row in found.builds:
+        counts = f"{row.products:>9,} products  {row.objects:>11,} objects  {row.bytes / 1e6:>9,.1f} MB"
+        say(f"{row.id}  {counts}  {row.state}  {row.held}".rstrip())
+    if not found.builds:
+        say(no_builds_message(store), err=True)
+    if found.hold:
+        say(
+            f"a rollback holds publishing back: nothing is published until `cardpress publish BUILD --store {store}`",
+            err=True,
+        )
+
+
+def _to_json(row: BuildRow) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "as_of": row.as_of,
+        "live": row.state == LIVE,
+        "previous": row.state == PREVIOUS,
+        "products": row.products,
+        "objects": row.objects,
+        "bytes": row.bytes,
+    }

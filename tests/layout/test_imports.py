@@ -23,7 +23,7 @@ DIRECTION: list[list[tuple[str, ...]]] = [
     [("edge_auth.serve",)],
     [tuple(f"generator.{name}" for name in ("errors", "clock", "settings", "terminal", "templates", "threads"))],
     [("generator.database",)],
-    [("generator.pack",), ("generator.deploy",)],
+    [("generator.pack",)],
     [("generator.tree",)],
     [("generator.lake",)],
     [("generator.ingest",), ("generator.fingerprints",), ("generator.site",)],

@@ -1,0 +1,119 @@
+"""`cardpress report`, `diff` and `gates`: what a build holds, what differs between two, and what a night judges by."""
+
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+
+from edge_auth.store.open import open_store
+from generator.clock import utc_now
+from generator.commands.options import FILE, BuildName, json_option, named_build, resources_options, store_option
+from generator.compare.comparison import compare
+from generator.compare.diff import Diff
+from generator.compare.gates import gates as all_gates
+from generator.compare.run_reports import DIFF_PAGE
+from generator.reading.diff.json_document import as_json
+from generator.reading.diff.report import as_html, as_text, make_report
+from generator.reading.report import DIFF_ROWS, diff_page, summarize_build
+from generator.reading.report import as_html as report_page
+from generator.terminal import Progress, clean, clean_json, say, say_json, say_lines
+from generator.threads import Resources
+
+
+@click.command()
+@click.argument("build", required=False, type=BuildName())
+@store_option
+@click.option("--out", type=FILE, metavar="FILE", help="Write there.  [default: print it]")
+@click.option(
+    "--against", type=BuildName(), metavar="BUILD",
+    help=f"Also write {DIFF_PAGE} beside FILE: what changed since that build. The pages link to each other.",
+)  # fmt: skip
+@resources_options
+def report(build: str | None, store: str, out: Path | None, against: str | None, resources: Resources) -> None:
+    """Report on a build as one HTML page.
+
+    Freshness, counts by game and kind, coverage and distribution of prices, gates, the slowest layers, history.
+    BUILD is an id, `live` or `previous`; the default is the live build. `nightly` writes such a page for each build
+    that it makes, and a page of what the build changed.
+
+    \b
+    Example: cardpress report --store site_out --out report.html --against previous
+    """
+    if against and not out:
+        raise click.UsageError("--against writes a second page beside the first: choose its folder with --out FILE")
+    opened = open_store(store)
+    chosen = named_build(opened, build)
+    summary = summarize_build(opened, chosen, utc_now, resources)
+    if against and out:
+        with compare(named_build(opened, against), chosen, resources) as comparison:
+            page = diff_page(comparison, DIFF_ROWS, out.name, progress=Progress())
+        _write(out.with_name(DIFF_PAGE), page)
+    page = report_page(summary, DIFF_PAGE if against else None).encode()
+    if out:
+        _write(out, page)
+    else:
+        sys.stdout.buffer.write(page)
+        sys.stdout.buffer.flush()
+
+
+def _write(file: Path, page: bytes) -> None:
+    file.write_bytes(page)
+    say(file)
+
+
+_FORMATS: dict[str, Callable[[Diff, int], Iterator[str]]] = {
+    "text": lambda diff, top: (clean(line) + "\n" for line in as_text(make_report(diff, top))),
+    "json": lambda diff, top: map(clean_json, as_json(diff)),
+    "html": lambda diff, top: iter([as_html(make_report(diff, top))]),
+}
+
+
+@click.command()
+@click.argument("old", type=BuildName())
+@click.argument("new", type=BuildName())
+@store_option
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(list(_FORMATS)),
+    default="text",
+    help="text for a terminal, json with all changes, html for one page.",
+)
+@click.option("--json", "format_", flag_value="json", help="The same as --format json.")
+@click.option("--top", type=click.IntRange(1), default=20, help="Rows of each list; json has all rows.")
+@resources_options
+def diff(old: str, new: str, store: str, format_: str, top: int, resources: Resources) -> None:
+    """Show what differs between two builds, in objects and values.
+
+    OLD and NEW are ids of builds, or `live` or `previous`. The exit status is 0 whether they differ or not.
+
+    \b
+    Example: cardpress diff previous live --store site_out --format html > diff.html
+    """
+    opened = open_store(store)
+    before, after = named_build(opened, old), named_build(opened, new)
+    with compare(before, after, resources) as comparison:
+        for piece in _FORMATS[format_](Diff(comparison, Progress()), top):
+            sys.stdout.buffer.write(piece.encode())
+    sys.stdout.buffer.flush()
+
+
+@click.command()
+@json_option
+def gates(as_json: bool) -> None:
+    """List the gates of a night: what each measures, and the greatest value that passes.
+
+    A remark stops nothing; the report of the night and its notices have it.
+
+    \b
+    Example: cardpress gates
+    """
+    if as_json:
+        say_json([gate._asdict() for gate in all_gates()])
+        return
+    for gate in all_gates():
+        kind = "gate" if gate.stops else "remark"
+        say(f"{gate.name} ({kind}, up to {gate.threshold:g})")
+        say_lines(textwrap.wrap(gate.measures, 100, initial_indent="    ", subsequent_indent="    "))

@@ -1,0 +1,133 @@
+"""The commands about a store's builds as a whole: `publish`, `rollback`, `verify`, `prune`, `unlock`."""
+
+from datetime import timedelta
+
+import click
+
+from edge_auth.builds import layout
+from edge_auth.store.open import open_store
+from generator.clock import timestamp, utc_now
+from generator.commands.options import (
+    BuildName,
+    grace_option,
+    json_option,
+    keep_option,
+    lease_option,
+    named_build,
+    store_option,
+)
+from generator.lake.quarantine import read_quarantine
+from generator.pack.verify import verify as read_again
+from generator.releases.change_documents import complete_steps, verify_steps
+from generator.releases.locks import release_lock
+from generator.releases.prune import RetentionRules, describe, find_deletions
+from generator.releases.prune import prune as delete
+from generator.releases.publish import publish as move_to
+from generator.releases.publish import rollback as move_back
+from generator.releases.reserve import keep_reserve, with_reserve
+from generator.releases.termination import end_by_error, hold_back
+from generator.terminal import Progress, say, say_json
+
+
+@click.command()
+@click.argument("build", type=BuildName(words=False))
+@store_option
+def publish(build: str, store: str) -> None:
+    """Make BUILD the live build. This lifts the hold that a rollback sets.
+
+    \b
+    Example: cardpress publish 2026-08-22-0123456789ab --store site_out
+    """
+    opened = open_store(store)
+    with_reserve(opened, lambda: move_to(opened, build, by_hand=True))
+    say(build)
+
+
+@click.command()
+@store_option
+def rollback(store: str) -> None:
+    """Make the build before the live one live again.
+
+    Repeat it to go further back. A rollback sets a hold: `build --publish` and `nightly` publish nothing until
+    `publish BUILD` lifts the hold.
+
+    \b
+    Example: cardpress rollback --store site_out
+    """
+    opened = open_store(store)
+    say(with_reserve(opened, lambda: move_back(opened)))
+    complete_steps(opened)  # after the move, which must not wait for it
+
+
+@click.command()
+@click.argument("build", required=False, type=BuildName())
+@store_option
+@json_option
+def verify(build: str | None, store: str, as_json: bool) -> None:
+    """Compare every object of a build with its recorded hash.
+
+    BUILD is an id, `live` or `previous`; the default is the live build.
+
+    \b
+    Example: cardpress verify --store site_out
+    """
+    opened = named_build(open_store(store), build)
+    totals = read_again(opened, Progress())
+    verify_steps(opened.store)
+    read_quarantine(opened.store)  # raises if it lacks what the live build left out
+    if as_json:
+        say_json({"build": opened.id, "objects": totals.objects, "bytes": totals.bytes})
+    else:
+        say(f"{opened.id}: {totals.objects:,} objects in {totals.bytes / 1e6:,.1f} MB, all match their hashes")
+
+
+@click.command()
+@store_option
+@keep_option
+@grace_option
+@click.option("--dry-run", is_flag=True, help="List what would be deleted; delete nothing.")
+@lease_option
+@json_option
+def prune(store: str, keep: int, grace: float, dry_run: bool, lease: float, as_json: bool) -> None:
+    """Delete what no remaining build needs, and what killed runs left.
+
+    The live build and the one before it always remain, so that a rollback is possible.
+
+    \b
+    Example: cardpress prune --store site_out --keep 7 --dry-run
+    """
+    opened, rules = open_store(store), RetentionRules(keep, timedelta(hours=grace))
+    if dry_run:
+        deletions = find_deletions(opened, rules, utc_now)
+    else:
+        with hold_back(), end_by_error("prune"):
+            deletions = with_reserve(opened, lambda: delete(opened, rules, seconds=lease))
+        keep_reserve(opened)
+    if as_json:
+        say_json({"at": timestamp(utc_now())} | deletions.summary())
+        return
+    for name in (*deletions.builds, *deletions.layers, *(file.name for file in deletions.strays)):
+        say(name)
+    say(f"{'would delete' if dry_run else 'deleted'}: {describe(deletions)}", err=True)
+
+
+@click.command()
+@store_option
+@click.option("--force", is_flag=True, help="Release a lock although its run may be alive; that run then stops.")
+def unlock(store: str, force: bool) -> None:
+    """Release the locks of `nightly` and `prune` that a killed run left.
+
+    In a folder the lock of a killed run ends with its process, in a bucket after its lease. Only a run that was killed
+    under a wrong clock blocks the others of a bucket for longer. A lock that is held may be that of a living run: check
+    there first; then pass --force.
+
+    \b
+    Example: cardpress unlock --store site_out
+    """
+    opened = open_store(store)
+    for name in (layout.NIGHTLY_LOCK, layout.PRUNE_LOCK):
+        if holder := release_lock(opened, name, force=force, clock=utc_now):
+            who = f"run {holder['run']} on {holder['host']} (process {holder['pid']})"
+            say(f"{name}: released; {who} held it since {holder['since']}")
+        else:
+            say(f"{name}: no run holds it")
