@@ -1,28 +1,72 @@
-"""The endpoints about the service: the client's key, and the freshness of the data."""
+"""The endpoints about the service: the client's key, freshness, the description of the API. The pages for people."""
 
-from functools import lru_cache
+from typing import Any
 
+from edge_auth.api.endpoint import Endpoint
 from edge_auth.api.flask_app import this_request
+from edge_auth.api.responses import prefers
 from edge_auth.api.routes import Query, Routes
-from edge_auth.builds.bodies import Body, MadeBody, dumps
-from edge_auth.live.keys import KeyRecord
+from edge_auth.builds import layout
+from edge_auth.builds.bodies import JSON, Body, MadeBody, dumps
+from edge_auth.errors import NotFound
 from edge_auth.live.open_build import OpenBuild
 
-service = Routes("service")
+service, description, pages = Routes("service"), Routes("description", tag="service"), Routes("pages")
+# The site's pages load scripts and styles from their own host only. Images may come from any host, or be drawn here.
+# The policy `cardpress-worker` of Trusted Types gives the scanner the address of its worker, and makes no markup.
+SITE_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types cardpress-worker",
+    "Referrer-Policy": "no-referrer",
+}
+_PUBLIC: dict[str, Any] = {"cache_control": "public, max-age=300", "public": True}
+_PAGES = _PUBLIC | {"query": None, "extra_headers": SITE_HEADERS, "rate_limited": False, "methods": ("GET", "HEAD")}
 
 
 @service.get("me", schema="Key", of_build=False, guests=False)
 def get_key(query: Query) -> Body:
     key = this_request().key
     assert key is not None, "guests are not let in"
-    return _key_body(key)
-
-
-@lru_cache(1024)
-def _key_body(record: KeyRecord) -> Body:
-    return MadeBody(dumps(record.public()) + b"\n")
+    return MadeBody(dumps(key.public()) + b"\n")
 
 
 @service.get("status", schema="Status")
 def get_status(build: OpenBuild, query: Query) -> Body:
     return MadeBody(build.status())
+
+
+@description.get("openapi.json", schema="Description", query=None, vary="Accept-Encoding, X-Build", **_PUBLIC)
+def get_description(build: OpenBuild, query: Query) -> Body:
+    return build.stored_body(layout.OPENAPI_KEY)
+
+
+def page(build: OpenBuild, key: str, query: Query, name: str = "") -> Body:
+    """Return a file of the site, of a folder by its name. The path of a folder means its page."""
+    key += name
+    folder = key.removesuffix("/")
+    key = f"{folder}/index.html" if folder in layout.SITE_PAGES else key
+    if build.find(key) is None:
+        raise NotFound(no_path())
+    return build.stored_body(key)
+
+
+def home(build: OpenBuild, query: Query) -> Body:
+    """Return the page at / in one of its two forms."""
+    as_json = prefers(this_request().environ.get("HTTP_ACCEPT", ""), JSON, "text/html")
+    return build.stored_body(layout.HOME_JSON if as_json else layout.HOME_PAGE)
+
+
+def no_path(meant: str | None = None) -> str:
+    return f"there is no such path: {f'did you mean {meant}? ' if meant else ''}/docs lists what there is"
+
+
+_PAGE = Endpoint(view=page, path="/docs, /explore", vary="Accept-Encoding", pinned=False, **_PAGES)
+_HOME = Endpoint(view=home, path="/", vary="Accept, Accept-Encoding", pinned=False, kept=False, **_PAGES)
+pages.add_endpoint("/", _HOME)
+for _name in layout.ROOT_FILES:
+    pages.add_endpoint(f"/{_name}", _PAGE, key=_name)
+for _folder in layout.SITE_FOLDERS:
+    pages.add_endpoint(f"/{_folder}", _PAGE, key=_folder)
+    pages.add_endpoint(f"/{_folder}/", _PAGE, key=f"{_folder}/")
+    pages.add_endpoint(f"/{_folder}/<text:name>", _PAGE, key=f"{_folder}/")

@@ -7,7 +7,7 @@ from tests.support.service import ROOT
 # After a change that made a package smaller, write its new number here.
 LINES = {
     "edge_auth": 293,  # its flat modules
-    "edge_auth/api": 1_581,
+    "edge_auth/api": 1_530,
     "edge_auth/builds": 2_550,
     "edge_auth/live": 2_002,
     "edge_auth/search": 690,

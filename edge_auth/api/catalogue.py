@@ -1,15 +1,18 @@
-"""The endpoints of the catalogue: cards, what filters leave, names, sets, games, and the ids of other catalogues."""
+"""The endpoints of the catalogue: cards, names, sets and ids of other catalogues; prices; the steps between builds."""
 
 from collections.abc import Sequence
 from datetime import timedelta
 from itertools import compress
 
 import numpy as np
+from flask import current_app
 
+from edge_auth.api.flask_app import NAME
 from edge_auth.api.parameters import (
     GAME,
     KIND,
     MAX_TEXT_CHARACTERS,
+    BuildId,
     Choice,
     IdList,
     Integer,
@@ -20,21 +23,26 @@ from edge_auth.api.parameters import (
     Text,
     TextList,
     page,
+    quote_input,
 )
 from edge_auth.api.routes import Query, Routes
 from edge_auth.builds import card_lists, layout
+from edge_auth.builds import market as lists
 from edge_auth.builds.bodies import Body, MadeBody, StoredBody, dumps, list_body, short_list
 from edge_auth.builds.card_lists import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS, TEXT_FILTERS
-from edge_auth.errors import NotFound
+from edge_auth.builds.changes import Step, Steps
+from edge_auth.errors import InvalidParameter, NotFound
 from edge_auth.live import keys
+from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.open_build import OpenBuild
 from edge_auth.search.query import Search, filter_key, read_search, value_filters
 from edge_auth.search.ranking import ResultPage, cheap_page, few_matches, first_matches, mask_of
-from edge_auth.text import fold, fold_without_apostrophes
+from edge_auth.text import MAX_DIGITS, fold, fold_without_apostrophes
 
-cards = Routes("cards", keys.CARDS_READ, tag="catalogue")
+cards, market, changes = (Routes(name, keys.CARDS_READ, "catalogue") for name in ("cards", "market", "changes"))
 _LEAST_KEPT_MATCHES = 1024
 _OVERHEAD_BYTES = 500
+_CHANGES_URL = "/api/v1/changes/"
 _MAX_ID_DIGITS = 19
 _NO_PRODUCT = "there is no product with this id"
 _NO_NAMES = dumps({"count": 0, "names": []}) + b"\n"
@@ -200,3 +208,97 @@ def list_sets(build: OpenBuild, query: Query) -> Body:
 @cards.get("games", schema="GamePage", query=page(100, 500))
 def list_games(build: OpenBuild, query: Query) -> Body:
     return short_list(build.games, query.offset, query.limit)
+
+
+_MOVERS = {
+    "window": Choice(lists.WINDOWS, default="7d"),
+    "by": Choice(lists.MEASURES, default="percent"),
+    "direction": Choice(lists.DIRECTIONS, default="up"),
+    **KIND,
+    "min_price": Choice(lists.FLOORS, default="1"),
+    "confirmed": Choice(("true", "false"), default="false"),
+    **GAME,
+}
+
+
+@market.get("movers", schema="MoverPage", query=_MOVERS | page(50, 100))
+def list_movers(build: OpenBuild, query: Query) -> Body:
+    options = [query.window, query.by, query.direction, query.kind, query.min_price]
+    key = lists.list_key(options, query.game and fold(query.game))
+    return short_list(build.movers.list(key, query.confirmed == "true"), query.offset, query.limit)
+
+
+_MARKET = {
+    "by": Choice(lists.GROUPINGS, default="set"),
+    **GAME,
+    "sort": Choice(lists.SORTS, default="value"),
+    "order": Choice(card_lists.ORDERS),
+}
+
+
+@market.get("market", schema="MarketPage", query=_MARKET | page(100, 500))
+def list_market(build: OpenBuild, query: Query) -> Body:
+    rows = build.market.rows(query.by, query.sort, query.order, query.game and fold(query.game))
+    return short_list(rows, query.offset, query.limit)
+
+
+_GROUP = {"set": ProductId(), "game": Text(MAX_TEXT_CHARACTERS, refuses_empty=True), "days": Integer(1, 3650)}
+_NO_GROUP = "there is no such set or game, or none of its singles ever had a price trend"
+
+
+@market.get("market/history", schema="MarketHistory", errors=(NotFound,), query=_GROUP)
+def get_market_history(build: OpenBuild, query: Query) -> Body:
+    if (query.set is None) == (query.game is None):
+        raise InvalidParameter("give exactly one of set and game: a set has an id, a game a name")
+    if query.set is not None and len(query.set.lstrip("-")) > MAX_DIGITS:
+        raise NotFound(_NO_GROUP)
+    by_set, by_game = build.market.sets, build.market.games
+    group = by_set.get(int(query.set)) if query.set is not None else by_game.get(fold(query.game))
+    if group is None:
+        raise NotFound(_NO_GROUP)
+    first_day = build.as_of - timedelta(days=query.days - 1) if query.days else None
+    return MadeBody(build.market_history(group, str(first_day or "")), keep_plain=False)
+
+
+@changes.get("changes", schema="ChangesPage", of_build=False, query={"since": BuildId()} | page(50, 100))
+def list_changes(query: Query) -> Body:
+    """Return one page of the steps: newest first, or those since a build, oldest first."""
+    builds, since = _builds(), query.since
+    if since is not None and since not in builds.steps.known().builds:
+        builds.refresh()  # another worker may know a newer build, and so may the client
+    steps = builds.steps.known()
+    found = steps.documented if since is None else steps.since(since)
+    if found is None:
+        raise InvalidParameter(
+            f"since {quote_input(since)} is neither live nor named by a step that is kept: "
+            f"fetch everything again, and go on from the live build {steps.builds[0]}"
+        )
+    lines = [_step_line(step, steps) for step in found[query.offset : query.offset + query.limit]]
+    return list_body(lines, query.offset, query.limit, len(found))
+
+
+@changes.get(
+    "changes/<pair>", path=f"{_CHANGES_URL}{{from}}...{{to}}", schema="Changes", of_build=False, errors=(NotFound,)
+)
+def get_changes(pair: str, query: Query) -> Body:
+    builds = _builds()
+    if all(step.pair != pair for step in builds.steps.known().documented):
+        builds.refresh()
+    steps = builds.steps.known()
+    for step in steps.documented:
+        if step.pair == pair:
+            return builds.steps.document(step, steps)
+    raise NotFound("there is no such step: /api/v1/changes lists those that are kept")
+
+
+def _builds() -> BuildRegistry:
+    builds: BuildRegistry = current_app.extensions[NAME].builds
+    builds.select()  # the steps are known before a build is live
+    return builds
+
+
+def _step_line(step: Step, steps: Steps) -> bytes:
+    found = steps.comparison(step)
+    counts = {"added": found.added, "removed": found.removed, "changed": found.changed}
+    ends = {"from": step.from_, "to": step.to, "as_of": layout.day_of(step.to)}
+    return dumps(ends | counts | {"url": _CHANGES_URL + step.pair})
