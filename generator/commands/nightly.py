@@ -25,9 +25,8 @@ from generator.commands.options import (
 )
 from generator.errors import BusyError
 from generator.lake.lake import DAILY_TABLES, absolute
-from generator.nightly.metrics import write_textfile
+from generator.nightly.monitoring import Notices, write_textfile
 from generator.nightly.night import new_run_id, run_night
-from generator.nightly.notices import Notices
 from generator.nightly.steps import Night
 from generator.releases.prune import RetentionRules
 from generator.terminal import Progress, say, say_json

@@ -33,14 +33,13 @@ from generator.errors import (
 from generator.lake.quarantine import describe_waiting, read_quarantine
 from generator.making.game_coverage import cover_games
 from generator.nightly import steps
-from generator.nightly.notices import Notices
+from generator.nightly.monitoring import Notices
 from generator.nightly.steps import Night
 from generator.pack.verify import Rotation
 from generator.reading.report import write_pages
-from generator.releases.locks import Lock, locked
+from generator.releases.locks import Lock, end_by_error, hold_back, locked
 from generator.releases.publish import publish
 from generator.releases.reserve import free_reserve_if_full, with_reserve
-from generator.releases.termination import end_by_error, hold_back
 
 _FAILURES = (GeneratorError, EdgeError, OSError)
 # The outcomes of a night that decided against its build. After any other error, the outcome stays as it was.

@@ -1,17 +1,38 @@
 """A night and its steps. Each step makes one change or one check, and notes in the night's report what it found out."""
 
+import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import partial
+from operator import attrgetter
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import ParamSpec, TypeVar
+from urllib.parse import urlencode
 
-from edge_auth.builds import layout
+from flask.testing import FlaskClient
+
+from edge_auth.api.blueprints import ENDPOINTS, client_of
+from edge_auth.api.endpoint import API
+from edge_auth.api.parameters import MAX_TEXT_CHARACTERS, ProductId
+from edge_auth.builds import card_lists, layout, market
 from edge_auth.builds.builds import Build, open_build
 from edge_auth.builds.pointer import Pointer
-from edge_auth.errors import AccessDenied, DamagedObject, EdgeError, StoreError, Throttled, UnknownBuild
+from edge_auth.errors import (
+    AccessDenied,
+    DamagedObject,
+    EdgeError,
+    InvalidParameter,
+    StoreError,
+    Throttled,
+    UnknownBuild,
+)
+from edge_auth.live.open_build import OpenBuild
+from edge_auth.store.codec import decompress
+from edge_auth.store.file_cache import FileCache
 from edge_auth.store.interface import Store
 from generator import settings
 from generator.clock import Clock, timestamp
@@ -47,11 +68,12 @@ from generator.lake.quarantine import (
     waiting_files,
 )
 from generator.making.make import BuildResult, make_build, plan_only
-from generator.nightly.smoke import smoke_test
 from generator.pack.verify import Rotation, verify
 from generator.releases.prune import RetentionRules, describe, prune
 from generator.releases.publish import rollback, why_held
 from generator.releases.reserve import keep_reserve, with_reserve
+from generator.site.api_reference import reference
+from generator.site.live_examples import live_examples
 from generator.terminal import Progress
 from generator.threads import ONE_THREAD, USUAL, Resources
 from generator.tree.export import ReadAhead, export
@@ -309,6 +331,63 @@ def smoke_test_build(night: Night, build: str) -> None:
         raise SmokeError(f"{build} failed its smoke test and was rolled back, {live} is live: {error}") from error
     night.report.outcome = PUBLISHED
     night.progress.say(f"published: {build} is live")
+
+
+def smoke_test(store: Store, build_id: str) -> None:
+    """Answer one request of each kind from a build, as the shim does, or raise SmokeError."""
+    with TemporaryDirectory(prefix="cardpress-") as folder:
+        opened = OpenBuild(open_build(store, build_id, FileCache(Path(folder))))
+        request, client = "its lists", client_of(opened)
+        try:
+            for request in _smoke_requests(opened):
+                _check_answer(client, request)
+        except (EdgeError, ValueError, OSError, EOFError, KeyError) as error:
+            raise SmokeError(f"{request} cannot be answered: {error}") from error
+
+
+def _check_answer(client: FlaskClient, target: str) -> None:
+    """Check both encodings of an answer. Raises ValueError for an error, and for what is no JSON."""
+    plain = client.get(target)
+    said = json.loads(plain.data)
+    if plain.status_code == InvalidParameter.status:
+        return  # a fault of this program, not of the build
+    if plain.status_code != 200:
+        raise ValueError(said["error"]["message"])
+    decompress(client.get(target, headers={"Accept-Encoding": "gzip"}).data)
+
+
+def _smoke_requests(opened: OpenBuild) -> Iterator[str]:
+    """Yield paths with queries: each endpoint's example, each ranking, searches, and the first and last product."""
+    yield from _examples(opened)
+    cards = f"{API}cards"
+    for kind in card_lists.KINDS:
+        for sort in opened.catalogue.order:
+            yield f"{cards}?kind={kind}&sort={sort}&limit=1"
+    yield f"{cards}?q=a&order=asc&limit=5"
+    yield f"{cards}?min_price=1&max_price=5&sort=name&limit=5"
+    yield from (f"{API}movers?window={window}" for window in market.WINDOWS)
+    for line in opened.games[:1]:
+        query = urlencode({"game": json.loads(line)["name"][:MAX_TEXT_CHARACTERS]})
+        yield from (f"{API}{name}?{query}" for name in ("cards", "sets", "movers", "market"))
+    games = sorted(name for name in opened.market.games if len(name) <= MAX_TEXT_CHARACTERS)
+    yield from (f"{API}market/history?{urlencode({'game': name})}" for name in games[:1])
+    yield from (f"{API}market?by={by}&sort={sort}" for by in market.GROUPINGS for sort in market.SORTS)
+    ids = opened.catalogue.ids
+    yield f"{cards}?ids={','.join(map(str, ids[:3].tolist())) or 0}"
+    for id_ in {int(ids.min()), int(ids.max())} if len(ids) else ():
+        yield from (f"{cards}/{id_}", f"{cards}/{id_}?days=30")
+
+
+def _examples(opened: OpenBuild) -> Iterator[str]:
+    """Yield the example of each endpoint that a build answers, unless the build lacks what the example names."""
+    live = live_examples(opened)
+    named: dict[str, set[str]] = {}
+    for endpoint in filter(attrgetter("of_build"), ENDPOINTS):
+        ids = [name for name, rule in (endpoint.query or {}).items() if isinstance(rule, ProductId)]
+        named[endpoint.path] = {*endpoint.subjects, *(f"{name} of {endpoint.id}" for name in ids)}
+    for operation in reference(live).operations:
+        if operation.path in named and named[operation.path] <= live.values.keys():
+            yield operation.example
 
 
 def export_build(night: Night, build: str, target: str) -> None:

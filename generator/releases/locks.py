@@ -1,5 +1,10 @@
 """Locks, which keep a second night or prune out, and intents, which protect layers from a prune at the same time.
 
+SIGTERM ends a run by an error, so that it releases its lock and its intent, and writes its report. The signal waits
+while the lock is taken and while it is released: `hold_back` comes before, `end_by_error` inside. Only the main thread
+sees signals; in other threads both do nothing. A signal mask would not do, since it holds for one thread and the system
+hands the signal to another.
+
 In a folder the system holds a lock (`flock`), and ends it with the process. An object of the lock's name says who has
 it. In a bucket this object is the lock: its holder takes, renews and releases it by conditional writes, and the lock of
 a killed run ends at the time in `expires`. For this the clocks of the machines must differ by much less than a lease.
@@ -18,6 +23,7 @@ import fcntl
 import json
 import os
 import secrets
+import signal
 import socket
 import threading
 import time
@@ -33,8 +39,8 @@ from edge_auth.store.disk import is_locked
 from edge_auth.store.interface import Store, parse_json, read_json, update_json
 from edge_auth.store.remedies import with_remedy
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp
-from generator.errors import BusyError
-from generator.releases.termination import hold_back
+from generator.database import interrupt_queries
+from generator.errors import BusyError, TerminatedError
 
 # The fields of a lock, as JSON: run, host, pid, since, nonce and facts; in a bucket also expires and released.
 Holder = dict[str, Any]
@@ -43,6 +49,7 @@ DELETION_LIST = "doomed"
 
 _RENEWALS_PER_LEASE = 4
 _PRUNE_POLL_SECONDS = 0.1
+_WAITING: list[int] = []  # signals that came inside `hold_back`
 
 
 @contextmanager
@@ -267,3 +274,52 @@ def _has_expired(holder: Holder, clock: Clock) -> bool:
         return parse_timestamp(holder["expires"]) <= clock()
     except (ValueError, KeyError, TypeError):
         return True
+
+
+@contextmanager
+def hold_back() -> Iterator[None]:
+    """Let SIGTERM wait inside the `with` block."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _wait)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        if _WAITING and before is not _wait:
+            signal.raise_signal(_WAITING.pop())
+
+
+def _wait(number: int, _: object) -> None:
+    _WAITING[:] = [number]
+
+
+@contextmanager
+def end_by_error(what: str) -> Iterator[None]:
+    """Raise TerminatedError inside the `with` block on SIGTERM, also on one that waited. Stands inside `hold_back`."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    end = TerminatedError(f"the {what} was ended by SIGTERM; `cardpress show` says which build is live")
+    received = False
+
+    def stop(*_: object) -> None:
+        nonlocal received
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second signal must not interrupt what follows
+        received = True
+        interrupt_queries()
+        raise end
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        if _WAITING:
+            _WAITING.clear()
+            stop()
+        yield
+    except Exception as error:  # DuckDB puts its own exception in place of one that a handler raises
+        if received and error is not end:
+            raise end from error
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)

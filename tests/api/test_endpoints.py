@@ -10,7 +10,7 @@ from edge_auth.api.endpoint import API, Endpoint
 from edge_auth.builds import bulk, layout
 from edge_auth.builds.builds import open_build
 from edge_auth.store.folder import FolderStore
-from generator.nightly import smoke
+from generator.nightly import steps
 from tests.api import test_golden
 from tests.support import small_store
 from tests.support.endpoints import endpoint_of
@@ -56,8 +56,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[FolderStore, str]:
 
 def test_the_smoke_test_reaches_every_endpoint(built: tuple[FolderStore, str], monkeypatch: pytest.MonkeyPatch) -> None:
     targets: list[str] = []
-    monkeypatch.setattr(smoke, "_check_answer", lambda _, target: targets.append(target))
-    smoke.smoke_test(*built)
+    monkeypatch.setattr(steps, "_check_answer", lambda _, target: targets.append(target))
+    steps.smoke_test(*built)
     assert reached(targets) == set(every_endpoint()) - OF_THE_STORE - {f"{API}me", BULK_FILE}
 
 

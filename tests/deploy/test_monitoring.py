@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from generator.compare.judgements import Judgement, Verdict
-from generator.nightly import metrics
+from generator.nightly import monitoring
 from tests.support.programs import needs
 from tests.support.service import ROOT
 
@@ -24,7 +24,7 @@ def documented() -> set[str]:
 
 def existing() -> set[str]:
     """The metrics of nights, and those that the document lists."""
-    nights = {f"cardpress_nightly_{name}" for name in metrics._HELP}
+    nights = {f"cardpress_nightly_{name}" for name in monitoring._HELP}
     return nights | documented() | {"cardpress_request_seconds_bucket"}
 
 
@@ -46,10 +46,10 @@ def test_promtool_accepts_the_rules_and_they_fire() -> None:
 
 
 def test_a_forced_gate_is_no_alarm(tmp_path: Path) -> None:
-    report = metrics.RunReport("r", "l", "s", "", finished="2026-01-01T00:00:00Z", outcome="published")
+    report = monitoring.RunReport("r", "l", "s", "", finished="2026-01-01T00:00:00Z", outcome="published")
     verdicts = (("sets-lost", True, True), ("prices-moved", True, False), ("day-ahead", False, False))
     report.judgement = Judgement("live", [Verdict(name, 1.0, 0.0, *how, "", {}) for name, *how in verdicts], {}, [])
-    metrics.write_textfile(tmp_path / "night.prom", report)
+    monitoring.write_textfile(tmp_path / "night.prom", report)
     lines = (tmp_path / "night.prom").read_text().splitlines()
     breached = {line.split('"')[1]: line[-1] for line in lines if line.startswith("cardpress_nightly_gate_breached{")}
     assert breached == {"sets-lost": "0", "prices-moved": "1", "day-ahead": "0"}

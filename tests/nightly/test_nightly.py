@@ -19,10 +19,9 @@ from generator.clock import Clock, utc_now
 from generator.compare.judgements import read_judgement
 from generator.compare.run_reports import RunReport, newest_report
 from generator.errors import BusyError, GateError, HoldError, SmokeError
-from generator.nightly import smoke
-from generator.nightly.metrics import write_textfile
+from generator.nightly import steps
+from generator.nightly.monitoring import Notices, write_textfile
 from generator.nightly.night import run_night
-from generator.nightly.notices import Notices
 from generator.nightly.steps import Night
 from generator.releases.locks import locked
 from generator.releases.prune import RetentionRules
@@ -197,8 +196,8 @@ def test_an_example_that_is_refused_is_no_damage(two) -> None:
     store, _, ids = two
     for request, is_damage in (("cards?limit=0", False), ("cards/999999999999", True)):
         fails = pytest.raises(SmokeError, match=f"{request} cannot be answered") if is_damage else nullcontext()
-        with patch.object(smoke, "_requests", return_value=[f"/api/v1/{request}"]), fails:
-            smoke.smoke_test(store, ids[1])
+        with patch.object(steps, "_smoke_requests", return_value=[f"/api/v1/{request}"]), fails:
+            steps.smoke_test(store, ids[1])
 
 
 def test_a_lake_that_breaks_a_rule_fails_the_night(two, tmp_path: Path) -> None:

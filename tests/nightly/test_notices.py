@@ -12,7 +12,7 @@ import pytest
 
 from edge_auth.builds.layout import NIGHTLY_LOCK
 from generator.clock import utc_now
-from generator.nightly import notices
+from generator.nightly import monitoring
 from generator.releases.locks import locked
 from tests.support.commands import run
 from tests.support.lake_edits import empty
@@ -87,8 +87,8 @@ def test_a_run_that_finds_another_one_tells_nothing(service: NoticeService, tmp_
 
 
 def test_services_that_fail_or_hang_do_not_fail_a_night(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notices, "_TIMEOUT_SECONDS", 0.2)
-    monkeypatch.setattr(notices, "_TOTAL_SECONDS", 0.4)
+    monkeypatch.setattr(monitoring, "_TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(monitoring, "_TOTAL_SECONDS", 0.4)
     store, lake, _ = published(tmp_path, 7)
     broken = NoticeService(status=500)
     with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, and never answers
@@ -100,10 +100,10 @@ def test_services_that_fail_or_hang_do_not_fail_a_night(tmp_path: Path, monkeypa
 
 
 def test_texts_are_cut_and_cannot_call_everyone() -> None:
-    report = notices.RunReport(
+    report = monitoring.RunReport(
         "r", "lake", "store", "now", outcome="failed", error="<!channel> @everyone " + "x" * 3000
     )
-    message = notices.notice(report, None)
+    message = monitoring.notice(report, None)
     assert "<!channel>" not in message["text"] and len(message["content"]) == 2000
     assert message["allowed_mentions"] == {"parse": []}
 

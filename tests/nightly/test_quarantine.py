@@ -39,7 +39,7 @@ from generator.lake.quarantine import (
 )
 from generator.making.context import BuildContext
 from generator.making.make import BuildRun
-from generator.nightly.notices import notice
+from generator.nightly.monitoring import notice
 from generator.threads import ONE_THREAD
 from tests.nightly.test_gates import in_cents, of_day
 from tests.nightly.test_nightly import night

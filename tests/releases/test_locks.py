@@ -14,8 +14,7 @@ from edge_auth.builds import layout
 from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.errors import BusyError, TerminatedError
-from generator.releases.locks import current_holder, locked
-from generator.releases.termination import end_by_error
+from generator.releases.locks import current_holder, end_by_error, locked
 from tests.support.commands import run
 from tests.support.nights import demo_lake, in_hours, published
 from tests.support.service import ROOT, environment, until
