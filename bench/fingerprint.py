@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from bench.drawn_cards import KINDS, PHOTOS, draw_card, kind_of, photos
-from generator.fingerprints.match import distances, views
+from generator.fingerprints.match import References, distances, from_index, views
 from generator.fingerprints.recipe import VERSION, Fingerprint, fingerprint
-from generator.fingerprints.references import References, from_index
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -1,7 +1,6 @@
 """`cardpress demo`: writes a made-up lake."""
 
 import shlex
-from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -38,7 +37,7 @@ def demo(lake: Path, products: int, days: int, seed: int, end: datetime | None) 
         raise click.BadParameter("demo writes into a folder; copy it to s3:// from there", param_hint="'LAKE'")
     older = older_demo(lake)
     wanted = Demo(products, days, seed, end.date() if end else _last_day(older, products, days, seed))
-    sizes = write_demo(lake, products, days, seed, _with_progress, wanted.end)
+    sizes = write_demo(lake, products, days, seed, wanted.end, Progress())
     for name, size in sizes.items():
         say(f"{name:<16}{size.rows:>12,} rows" + ("" if size.days is None else f"  on {size.days:,} days"))
     if older == wanted:
@@ -59,11 +58,3 @@ def _in_words(demo: Demo) -> str:
     products, days = demo.products, demo.days
     counts = f"{products:,} product{'s' * (products != 1)}, {days:,} day{'s' * (days != 1)}"
     return f"{counts} to {demo.end}, seed {demo.seed}"
-
-
-def _with_progress(days: Iterable[int]) -> Iterator[int]:
-    numbers = list(days)
-    with Progress().bar("days", len(numbers)) as bar:
-        for number in numbers:
-            yield number
-            bar.update(1)

@@ -9,13 +9,18 @@ import click
 
 from generator.commands.options import json_option, lake_made_option
 from generator.errors import RecognitionError
-from generator.fingerprints.collect import Collected, collect, find_images
-from generator.fingerprints.image_products import products_of_images
-from generator.fingerprints.match import match_photo
-from generator.fingerprints.pictures import DEFAULT_LIMITS, ImageLimits, open_picture, require_pillow
+from generator.fingerprints.match import load_index, match_photo
+from generator.fingerprints.pictures import (
+    DEFAULT_LIMITS,
+    Collected,
+    ImageLimits,
+    collect,
+    find_images,
+    open_picture,
+    require_pillow,
+)
 from generator.fingerprints.recipe import VERSION
-from generator.fingerprints.references import load_index
-from generator.fingerprints.table import check_recipe, table_rows, update, verify_entries
+from generator.fingerprints.table import check_recipe, products_of_images, table_rows, update, verify_entries
 from generator.lake.writer import LakeWriter
 from generator.terminal import Progress, say, say_json
 from generator.threads import usable_cores

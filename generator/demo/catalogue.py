@@ -4,12 +4,17 @@ Products are grouped by expansion. Some are in one that the lake lacks, or in no
 UNKNOWN_PRODUCTS more than `products` has.
 """
 
+import re
+from collections.abc import Mapping
+from functools import cache
 from string import ascii_uppercase
 from typing import NamedTuple
+from xml.etree import ElementTree
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from edge_auth.builds.layout import DRAWING_PREFIX, DRAWING_SUFFIX
 from generator.demo import vocabulary
@@ -32,9 +37,19 @@ from generator.demo.draw import (
     timestamps,
     url_words,
 )
-from generator.drawings.design import Texts, drawing_keys, numbers
-from generator.drawings.pixels import fingerprints
-from generator.fingerprints.recipe import VERSION
+from generator.drawings import Numbers, Texts, drawing_keys, numbers, template
+from generator.fingerprints.recipe import (
+    COLOURS,
+    LOW,
+    SIDE,
+    VERSION,
+    Fingerprint,
+    Pixels,
+    average,
+    difference_hash,
+    grey,
+    perceptual_hash,
+)
 from generator.fingerprints.table import table_rows
 
 # The table `expansions`: awkward names first, then as many plain ones as the catalogue needs.
@@ -42,6 +57,7 @@ from generator.fingerprints.table import table_rows
 _WITHOUT_PRODUCTS = len(vocabulary.AWKWARD_SETS) - 1
 _MIN_COUNT = 40
 _UNKNOWN_EXPANSION = 999_001
+_SITE = "https://market.example/en/"
 
 
 def make_expansions(seed: int, products: int) -> pa.Table:
@@ -54,7 +70,7 @@ def make_expansions(seed: int, products: int) -> pa.Table:
     )
     names = pa.concat_arrays([awkward_names, choose(vocabulary.SET_NAMES, turns)])
     games = pa.concat_arrays([awkward_games, choose(vocabulary.GAMES, by_weight([5, 3, 2, 1], words, 0))])
-    urls = join("https://market.example/en/", url_words(games), "/Expansions/", url_words(names))
+    urls = join(_SITE, url_words(games), "/Expansions/", url_words(names))
     # The step is coprime to 26 ** 3, so the first 17,576 codes differ.
     code = join(*(choose(list(ascii_uppercase), (places * 7919 + 4242) // unit % 26) for unit in (676, 26, 1)))
     url = null_where(places % 17 == 16, urls)
@@ -66,18 +82,6 @@ def _of_expansion(
 ) -> pa.Array:
     """Return the value of each product's expansion, with these for the unknown expansion and for none."""
     return pa.concat_arrays([*column.chunks, pa.array([unknown, none], column.type)]).take(pa.array(expansion))
-
-
-def _expansion_of(words: Words, expansions: int) -> Integers:
-    """Return ascending places, except for 1 %: half of them in an unknown expansion, half in none.
-
-    The sizes are heavy-tailed, in a shuffled order, so that awkward expansions have all sizes.
-    """
-    weights = 10**6 // (3 + expansions // 50 + np.arange(expansions) * 37 % expansions)
-    weights[_WITHOUT_PRODUCTS] = 0
-    edges = np.cumsum(weights)
-    place = np.sort(np.searchsorted(edges, (field(words, 0, 32) * edges[-1]) >> 32, side="right"))
-    return np.where(chance(words, 48, 0.01), np.where(chance(words, 32, 0.5), expansions, expansions + 1), place)
 
 
 # The table `products`, and the facts about products that the daily tables need.
@@ -111,13 +115,29 @@ def make_catalogue(seed: int, count: int) -> DemoCatalogue:
     ids = 10_000 + np.cumsum(1 + below(words[0], 0, 4))
     odd = np.arange(len(ids)) % _ODD_EVERY == _ODD_AT
     sealed = chance(words[0], 16, _SEALED_SHARE) & ~odd
-    expansion = _expansion_of(words[1], len(expansions))
+    # Sizes are heavy-tailed, in a shuffled order, so that awkward expansions have all sizes. 1 % of the products are in
+    # an unknown one or in none.
+    sets = len(expansions)
+    weights = 10**6 // (3 + sets // 50 + np.arange(sets) * 37 % sets)
+    weights[_WITHOUT_PRODUCTS] = 0
+    edges = np.cumsum(weights)
+    place = np.sort(np.searchsorted(edges, (field(words[1], 0, 32) * edges[-1]) >> 32, side="right"))
+    outside = np.where(chance(words[1], 32, 0.5), sets, sets + 1)
+    expansion = np.where(chance(words[1], 48, 0.01), outside, place)
     starts = np.where(chance(words[3], 0, _LATE_SHARE), 1 + below(words[3], 16, _LATE_DAYS), 0)
-    level = _levels(words[2], sealed)
+    # A single's usual price is by its rarity, even where the lake does not say that.
+    first, last = np.array([*vocabulary.RARITY_PRICES, vocabulary.SEALED_PRICES], dtype=np.int64).T
+    curve = np.where(sealed, len(vocabulary.RARITY_PRICES), by_weight(vocabulary.RARITY_WEIGHTS, words[2], 32))
+    quantiles = first[curve] + (last - first)[curve] * millionths(words[2]) // 1_000_000
+    level = by_quantile(_PRICE_CURVE, quantiles)
     columns = _columns(words, odd, sealed, expansion, expansions)
-    columns["date_added"] = _dates(words[3], starts, expansion, len(expansions))
+    eve = starts > 0  # they enter the price guide during the history, and were added on the day before the first
+    days_ago = 20 + (sets + 1 - expansion) * 5_000 // (sets + 2)
+    second = chance(words[3], 32, 0.1) * below(words[3], 48, 65_536)  # one time for most of an expansion
+    unknown = (expansion < sets // 4) & ~eve
+    added = timestamps(np.where(eve, -1, -days_ago), np.where(eve, 36_000, second), mask=unknown)
     return DemoCatalogue(
-        table=pa.table({"id_product": ids, **columns}).slice(0, count),
+        table=pa.table({"id_product": ids, **columns, "date_added": added}).slice(0, count),
         expansions=expansions,
         ids=ids,
         cents=np.where(sealed, 300 + 3 * level, level),
@@ -127,20 +147,17 @@ def make_catalogue(seed: int, count: int) -> DemoCatalogue:
     )
 
 
-def _levels(words: Words, sealed: Flags) -> Integers:
-    """Return each product's usual price: a single's by its rarity, even where the lake does not say that."""
-    first, last = np.array([*vocabulary.RARITY_PRICES, vocabulary.SEALED_PRICES], dtype=np.int64).T
-    at = np.where(sealed, len(vocabulary.RARITY_PRICES), by_weight(vocabulary.RARITY_WEIGHTS, words, 32))
-    return by_quantile(_PRICE_CURVE, first[at] + (last - first)[at] * millionths(words) // 1_000_000)
-
-
 def _columns(words: Words, odd: Flags, sealed: Flags, expansion: Integers, expansions: pa.Table) -> dict[str, pa.Array]:
     sets = _of_expansion(expansions["name"], expansion, "Lost & Found", "Loose Cards")
     codes = _of_expansion(expansions["code"], expansion, "LNF", "XXX")
     games = pc.fill_null(_of_expansion(expansions["game"], expansion), vocabulary.GAMES[0])
     wares, single = below(words[4], 32, len(vocabulary.SEALED)), pa.array(~sealed)
     ware = choose(vocabulary.SEALED, wares)
-    name = pc.if_else(single, _single_names(words[4], odd), _sealed_names(words[5], sets, ware))
+    # Such as `Ember Court: Mosshare Tin`. Some have two spaces, some end with one.
+    plain, gap = join(sets, " ", ware), pick([" ", "  "], words[5], 48)
+    starring = join(sets, ": ", pick(vocabulary.CREATURES, words[5], 0), gap, ware)
+    sealed_name = pc.choose(pa.array(by_weight([6, 3, 1], words[5], 16)), plain, starring, join(plain, " "))
+    name = pc.if_else(single, _single_names(words[4], odd), sealed_name)
     number = null_where(sealed, _numbers(words[6], expansion, codes))
     rarity = choose(vocabulary.RARITIES, by_weight(vocabulary.RARITY_WEIGHTS, words[2], 32))
     rarity = null_where(sealed | chance(words[2], 48, 0.05), rarity)
@@ -151,6 +168,9 @@ def _columns(words: Words, odd: Flags, sealed: Flags, expansion: Integers, expan
     printed = pc.replace_substring_regex(pc.fill_null(number, ""), r"^[A-Z]{3}(\d)", r"\1")
     printed = join("-", codes, pc.replace_substring_regex(printed, "[^0-9A-Za-z]", ""))
     page = join(url_words(name), pc.if_else(single, printed, ""))
+    ends = ["", "?utm_source=list", "#offers", "?language=3&isFoil=Y#top", "/"]
+    end = choose(ends, by_weight([94, 2, 1, 1, 2], words[5], 32))
+    url = join(_SITE, url_words(games), "/Products/", folder, "/", url_words(sets), "/", page, end)
     return {
         "name": name,
         "kind": pc.if_else(single, "single", "sealed"),
@@ -160,7 +180,7 @@ def _columns(words: Words, odd: Flags, sealed: Flags, expansion: Integers, expan
         "number": number,
         "image": image,
         "image_large": null_where(chance(words[7], 16, 0.05), image),
-        "url": _urls(words[5], games, folder, sets, page),
+        "url": null_where(chance(words[5], 48, 0.06), url),
     }
 
 
@@ -185,13 +205,6 @@ def _single_names(words: Words, odd: Flags) -> pa.Array:
     return pc.if_else(pa.array(odd), choose(vocabulary.ODD_NAMES, turn), plain)
 
 
-def _sealed_names(words: Words, sets: pa.Array, wares: pa.Array) -> pa.Array:
-    """Make names such as `Ember Court: Mosshare Tin`. Some have two spaces, some end with one."""
-    plain = join(sets, " ", wares)
-    starring = join(sets, ": ", pick(vocabulary.CREATURES, words, 0), pick([" ", "  "], words, 48), wares)
-    return pc.choose(pa.array(by_weight([6, 3, 1], words, 16)), plain, starring, join(plain, " "))
-
-
 def _numbers(words: Words, expansion: Integers, codes: pa.Array) -> pa.Array:
     """Make collector numbers in the style of each card's expansion: `4`, `004`, `TG12`, `ABC001`. A few are odd."""
     order = np.argsort(expansion, kind="stable")
@@ -213,24 +226,6 @@ def _texts(name: pa.Array, rarity: pa.Array, expansion: Integers, expansions: pa
     """Return the texts that drawings are made from, as a build reads them: no set and game if the set is unknown."""
     sets, games = (_of_expansion(expansions[field], expansion) for field in ("name", "game"))
     return Texts(name, sets, rarity, games)
-
-
-def _urls(words: Words, games: pa.Array, folder: pa.Array, sets: pa.Array, page: pa.Array) -> pa.Array:
-    """Return product pages. 6 % are null, a few have a query, a fragment, both, or a slash at the end."""
-    end = choose(["", "?utm_source=list", "#offers", "?language=3&isFoil=Y#top", "/"],
-                 by_weight([94, 2, 1, 1, 2], words, 32))  # fmt: skip
-    site = "https://market.example/en/"
-    urls = join(site, url_words(games), "/Products/", folder, "/", url_words(sets), "/", page, end)
-    return null_where(chance(words, 48, 0.06), urls)
-
-
-def _dates(words: Words, starts: Integers, expansion: Integers, expansions: int) -> pa.Array:
-    """Return when products were added: null for the oldest expansions, one time for most of an expansion."""
-    eve = starts > 0  # they enter the price guide during the history, and were added on the day before the first
-    days_ago = 20 + (expansions + 1 - expansion) * 5_000 // (expansions + 2)
-    second = chance(words, 32, 0.1) * below(words, 48, 65_536)
-    unknown = (expansion < expansions // 4) & ~eve
-    return timestamps(np.where(eve, -1, -days_ago), np.where(eve, 36_000, second), mask=unknown)
 
 
 # The table `identifiers`: some products have no id of a catalogue, some have two, and products of one card share an id.
@@ -276,6 +271,97 @@ def make_fingerprints(catalogue: DemoCatalogue) -> pa.Table:
     found = pictures.group_by("key", use_threads=False).aggregate([("row", "min"), ("id", "list")])
     found = found.sort_by("key").slice(0, _MAX_ENTRIES)
     first, keys = found["row_min"].to_numpy(), found["key"].to_pylist()
-    hashes = fingerprints({name: column[first] for name, column in numbers(texts).items()})
+    hashes = _fingerprints({name: column[first] for name, column in numbers(texts).items()})
     products_of = dict(zip(keys, found["id_list"].to_pylist(), strict=True))
     return table_rows(dict(zip(keys, hashes, strict=True)), products_of)
+
+
+# The fingerprints of drawings of singles, many at once. The shapes of `single.svg` are sampled at points. Text is left
+# out: it is small, and fonts differ between machines. So a fingerprint is that of the picture in a browser up to a few
+# bits, like that of a good photo.
+
+Values = NDArray[np.float32]
+_CARD = (0, 0, 252, 352)  # left, top, right, bottom
+_ART = (20, 39, 232, 176)  # the recipe's art box of such a picture
+_POINTS = 64  # samples each way
+_CARDS_AT_ONCE = 64
+_HSL = re.compile(r"hsl\((.+),(.+)%,(.+)%\)")
+_SVG = "{http://www.w3.org/2000/svg}"
+
+
+def _fingerprints(numbers: Mapping[str, Numbers]) -> list[Fingerprint]:
+    found: list[Fingerprint] = []
+    for start in range(0, len(numbers["sunX"]), _CARDS_AT_ONCE):
+        some = {name: column[start : start + _CARDS_AT_ONCE] for name, column in numbers.items()}
+        art, card = _sampled(some, _ART), _sampled(some, _CARD)
+        colours, art_d = _cells(art, COLOURS, COLOURS), grey(_cells(art, LOW + 1, LOW))
+        art_p, card_p = (grey(_cells(picture, SIDE, SIDE)) for picture in (art, card))
+        found += [
+            Fingerprint(
+                art_p=perceptual_hash(art_p[..., at]),
+                art_d=difference_hash(art_d[..., at]),
+                card_p=perceptual_hash(card_p[..., at]),
+                colour=colours[..., at, :].tobytes(),
+            )
+            for at in range(colours.shape[2])
+        ]
+    return found
+
+
+def _cells(pictures: Pixels, columns: int, rows: int) -> Pixels:
+    """Return the means of equal cells: (rows, columns, cards, 3)."""
+    return average(pictures.reshape(_POINTS, _POINTS, -1), columns, rows).reshape(rows, columns, -1, 3)
+
+
+def _sampled(numbers: Mapping[str, Numbers], box: tuple[int, int, int, int]) -> Pixels:
+    """Return samples of a part of each drawing: (points, points, cards, 3)."""
+    left, top, right, bottom = box
+    middles = (np.arange(_POINTS, dtype=np.float32) + np.float32(0.5)) / np.float32(_POINTS)
+    x, y = (left + middles * (right - left))[None, None, :], (top + middles * (bottom - top))[None, :, None]
+    count = len(numbers["sunX"])
+    last = np.zeros((count, _POINTS, _POINTS), np.uint8)  # which shape is painted last at a point; 0 for none
+    colours = [np.full((1, 3), 255, np.float32)]
+    for number, (shape, clip) in enumerate(_shapes(), 1):
+        visible = (x > clip[0]) & (x < clip[2]) & (y > clip[1]) & (y < clip[3])
+        values = {name: _value(text, numbers) for name, text in shape.attrib.items() if name != "fill"}
+        np.copyto(last, number, where=visible & _inside(values, x, y))
+        colours.append(_colour(shape.attrib["fill"], numbers))
+    palette = np.stack([np.broadcast_to(colour, (count, 3)) for colour in colours], axis=1).astype(np.uint8)
+    return np.moveaxis(palette[np.arange(count)[:, None, None], last], 0, 2)
+
+
+@cache
+def _shapes() -> list[tuple[ElementTree.Element, tuple[int, int, int, int]]]:
+    """Return the rectangles and ellipses of the template in the order of painting, each with the box that clips it."""
+    root = ElementTree.fromstring(template("single"))
+    in_art = set(root.iterfind(f"{_SVG}svg/*"))
+    shapes = (element for element in root.iter() if element.tag in (f"{_SVG}rect", f"{_SVG}ellipse"))
+    return [(shape, _ART if shape in in_art else _CARD) for shape in shapes]
+
+
+def _value(text: str, numbers: Mapping[str, Numbers]) -> Values:
+    """Return an attribute as (cards, 1, 1), or (1, 1, 1) if it is the same for all."""
+    column = numbers[text[1:-1]] if text.startswith("{") else np.array([float(text)])
+    return column.astype(np.float32)[:, None, None]
+
+
+def _inside(values: Mapping[str, Values], x: Values, y: Values) -> NDArray[np.bool_]:
+    """Return which points a shape covers: (cards or 1, points, points)."""
+    if "cx" in values:
+        across, down = (x - values["cx"]) / values["rx"], (y - values["cy"]) / values["ry"]
+        return np.asarray(across * across + down * down < 1)
+    left, top = values.get("x", np.float32(0)), values.get("y", np.float32(0))
+    return np.asarray((x > left) & (x < left + values["width"]) & (y > top) & (y < top + values["height"]))
+
+
+def _colour(fill: str, numbers: Mapping[str, Numbers]) -> Values:
+    """Return a colour as (cards, 3), or (1, 3) if it is the same for all."""
+    found = _HSL.fullmatch(fill)
+    if not found:
+        digits = fill[1:] if len(fill) == 7 else "".join(2 * digit for digit in fill[1:])
+        return np.frombuffer(bytes.fromhex(digits), np.uint8).astype(np.float32)[None, :]
+    hue, *percents = (_value(text, numbers)[:, 0] for text in found.groups())
+    saturation, light = (percent / np.float32(100) for percent in percents)
+    place = (np.array([0, 8, 4], np.float32) + hue / 30) % 12
+    colour = light - saturation * np.minimum(light, 1 - light) * np.clip(np.minimum(place - 3, 9 - place), -1, 1)
+    return np.asarray(np.floor(255 * colour + 0.5), np.float32)

@@ -5,7 +5,7 @@ demo and holds the arguments. Folders that hold tables of others are refused.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from datetime import date, timedelta
 from fnmatch import fnmatch
 from pathlib import Path
@@ -18,25 +18,14 @@ import pyarrow.parquet as pq
 from edge_auth.store.disk import replace_file
 from generator.demo.catalogue import RECIPE, make_catalogue, make_fingerprints, make_identifiers
 from generator.demo.draw import FIRST_DAY
-from generator.demo.prices import Days, filtered_checks, listings, price_guide
-from generator.demo.watchlist import make_watchlist, watch_checks
+from generator.demo.prices import Days, filtered_checks, listings, make_watchlist, price_guide, watch_checks
 from generator.errors import LakeError
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES, RECIPE_NAME
+from generator.terminal import Progress, ProgressBar
 
 _MARKER = "demo.json"
 _DAY_FILE = "demo.parquet"
-# Every option that affects the bytes, so that a new default of the library changes nothing.
-_WRITER_OPTIONS = {
-    "version": "2.6",
-    "data_page_version": "1.0",
-    "compression": "zstd",
-    "compression_level": 1,
-    "use_dictionary": True,
-    "write_statistics": True,
-    "store_schema": False,
-    "coerce_timestamps": "us",
-    "row_group_size": 131_072,
-}
+_WRITER_OPTIONS = {"compression": "zstd", "compression_level": 1, "store_schema": False, "row_group_size": 131_072}
 
 
 class Demo(NamedTuple):
@@ -71,22 +60,17 @@ def older_demo(lake: Path) -> Demo | None:
 
 
 def write_demo(
-    lake: Path,
-    products: int,
-    days: int,
-    seed: int,
-    progress: Callable[[Iterable[int]], Iterable[int]] = lambda days: days,
-    end: date | None = None,
+    lake: Path, products: int, days: int, seed: int, end: date | None = None, progress: Progress | None = None
 ) -> dict[str, TableSize]:
     """Write a demo lake, or change an existing one to these arguments, and return the size of each table by name.
 
-    Files that stay the same are not touched. `progress` wraps the numbers of the days. Without `end` the first day is
-    2025-11-15. A LakeError says that the folder holds other tables or cannot be written.
+    Files that stay the same are not touched. Without `end` the first day is 2025-11-15. A LakeError says that the
+    folder holds other tables or cannot be written.
     """
     demo = Demo(products, days, seed, end or FIRST_DAY + timedelta(days=days - 1))
     try:
         _claim(lake, demo)
-        return _write_tables(lake, demo, progress(range(days)))
+        return _write_tables(lake, demo, progress or Progress(quiet=True))
     except OSError as error:
         raise LakeError(f"the demo lake cannot be written: {error.filename or lake}: {error.strerror}") from error
 
@@ -94,29 +78,19 @@ def write_demo(
 def _claim(lake: Path, demo: Demo) -> None:
     if lake.exists() and not lake.is_dir():
         raise LakeError(f"{lake} is a file; name a folder for the demo lake")
-    other = _file_of_others(lake)
-    if other:
-        raise LakeError(f"{lake} is no demo lake: it holds {other}, which `demo` did not write; name another folder")
+    paths = [*lake.glob("*.parquet"), *lake.glob(RECIPE_NAME)]
+    paths += [path for table in DAILY_TABLES for path in (lake / table).rglob("*.parquet")]
+    names = sorted(path.relative_to(lake).as_posix() for path in paths)
+    if (lake / _MARKER).exists():
+        ours = (RECIPE_NAME, *(f"{table}.parquet" for table in FLAT_TABLES), f"*/day=*/{_DAY_FILE}")
+        names = [name for name in names if not any(fnmatch(name, pattern) for pattern in ours)]
+    if names:
+        raise LakeError(f"{lake} is no demo lake: it holds {names[0]}, which `demo` did not write; name another folder")
     lake.mkdir(parents=True, exist_ok=True)
     _write_json(lake / _MARKER, {"made_by": "cardpress demo", **demo._asdict(), "end": str(demo.end)})
 
 
-def _file_of_others(lake: Path) -> str | None:
-    """Return a file of the lake's tables that `demo` did not write. Without the marker it wrote none."""
-    paths = [*lake.glob("*.parquet"), *lake.glob(RECIPE_NAME)]
-    paths += [path for table in DAILY_TABLES for path in (lake / table).rglob("*.parquet")]
-    names = sorted(path.relative_to(lake).as_posix() for path in paths)
-    is_demo = (lake / _MARKER).exists()
-    return next((name for name in names if not (is_demo and _is_demo_file(name))), None)
-
-
-def _is_demo_file(name: str) -> bool:
-    if "/" in name:
-        return fnmatch(name, f"*/day=*/{_DAY_FILE}")
-    return name == RECIPE_NAME or name.removesuffix(".parquet") in FLAT_TABLES
-
-
-def _write_tables(lake: Path, demo: Demo, days: Iterable[int]) -> dict[str, TableSize]:
+def _write_tables(lake: Path, demo: Demo, progress: Progress) -> dict[str, TableSize]:
     catalogue = make_catalogue(demo.seed, demo.products)
     watchlist, cents = make_watchlist(catalogue)
     flat = {
@@ -135,18 +109,21 @@ def _write_tables(lake: Path, demo: Demo, days: Iterable[int]) -> dict[str, Tabl
         "filtered_checks": filtered_checks(demo.seed, catalogue),
         "watch_checks": watch_checks(demo.seed, watchlist, cents),
     }
-    return {name: TableSize(len(table), None) for name, table in flat.items()} | _write_days(lake, daily, days, demo)
+    with progress.bar("days", demo.days) as bar:
+        written = _write_days(lake, daily, demo, bar)
+    return {name: TableSize(len(table), None) for name, table in flat.items()} | written
 
 
-def _write_days(lake: Path, daily: dict[str, Days], days: Iterable[int], demo: Demo) -> dict[str, TableSize]:
+def _write_days(lake: Path, daily: dict[str, Days], demo: Demo, bar: ProgressBar) -> dict[str, TableSize]:
     rows: dict[str, dict[str, int]] = {name: {} for name in daily}
-    for number in days:
+    for number in range(demo.days):
         folder = f"day={FIRST_DAY + timedelta(days=number) + demo.moved}"
         for name, tables in daily.items():
             table = next(tables)
             if table is not None:
                 _write_table(lake / name / folder / _DAY_FILE, table, demo.moved)
                 rows[name][folder] = len(table)
+        bar.update(1)
     for name, by_folder in rows.items():
         for path in (lake / name).glob(f"day=*/{_DAY_FILE}"):
             if path.parent.name not in by_folder:  # of an earlier run

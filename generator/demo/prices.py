@@ -1,6 +1,7 @@
-"""The tables of prices: the marketplace's guide, its list pages, and the checks under the seller filter.
+"""The tables of prices: the marketplace's guide, its list pages, and checks under the seller filter and of a watchlist.
 
-Each is a generator: it yields the rows of the first day, the second, and so on, or None for a day that the table lacks.
+A daily table is a generator: it yields the rows of the first day, the second, and so on, or None for a day that it
+lacks.
 """
 
 from collections.abc import Callable, Iterator
@@ -8,6 +9,7 @@ from itertools import count
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from generator.demo import vocabulary
 from generator.demo.catalogue import DemoCatalogue
@@ -28,6 +30,7 @@ from generator.demo.draw import (
     pick,
     recurs,
     timestamps,
+    url_words,
 )
 from generator.lake.files import PRICE_FIGURES
 
@@ -128,7 +131,13 @@ def price_guide(seed: int, catalogue: DemoCatalogue) -> Days:
     listed = ~chance(traits[0], 0, 0.01)
     low_share, holo_share = 550 + below(traits[0], 16, 400), 1100 + below(traits[0], 48, 4000)
     worthless, half_cents = chance(traits[1], 32, 0.004), chance(traits[1], 48, 0.01)
-    nulls = _null_bits(traits[2:5], traits[5], catalogue.is_sealed)
+    # Twelve bits per product: which prices are null. Each of three rows of traits is for four columns.
+    sealed, nulls = catalogue.is_sealed, np.zeros(len(catalogue.ids), dtype=np.int64)
+    for place, share in enumerate(_NULL_SHARES):
+        nulls |= chance(traits[2 + place // 4], 16 * (place % 4), share) << np.int64(place)
+    nulls |= np.where(chance(traits[5], 0, 0.3) & ~sealed, 0, 0b111111_000000)
+    nulls |= np.where(chance(traits[5], 16, 0.02), 0b111111_111111, 0)
+    nulls |= np.where(sealed, 0b000000_111000, 0)
     low, avg7, avg30 = np.maximum(2, walk.cents * low_share // 1000), walk.cents, walk.cents
     for day in count():
         if not recurs(day, _STALE):
@@ -153,17 +162,6 @@ def price_guide(seed: int, catalogue: DemoCatalogue) -> Days:
         yield pa.table({"id_product": catalogue.ids, **columns}).filter(pa.array(listed & (catalogue.starts <= day)))
 
 
-def _null_bits(words: Words, holo: Words, sealed: Flags) -> Integers:
-    """Return twelve bits per product: which prices are null. Each of the three rows of `words` is for four columns."""
-    bits = np.zeros(len(sealed), dtype=np.int64)
-    for place, share in enumerate(_NULL_SHARES):
-        bits |= chance(words[place // 4], 16 * (place % 4), share) << np.int64(place)
-    bits |= np.where(chance(holo, 0, 0.3) & ~sealed, 0, 0b111111_000000)
-    bits |= np.where(chance(holo, 16, 0.02), 0b111111_111111, 0)
-    bits |= np.where(sealed, 0b000000_111000, 0)
-    return bits
-
-
 def _some_twice(rows: Integers, again: Flags) -> tuple[Integers, Flags]:
     """Return rows, those that are read again at the end, and which ones these are."""
     both = np.concatenate([rows, rows[again[rows]]])
@@ -184,9 +182,8 @@ def listings(seed: int, catalogue: DemoCatalogue) -> Days:
     usual = by_quantile(_AVAILABLE_CURVE, millionths(traits[1]))
     for day in count():
         words = walk.step(day)
-        rows, again = _some_twice(
-            np.flatnonzero(((catalogue.expansion + day) % 3 == 0) & ~unlisted), field(words, 56, 8) == 0
-        )
+        read = ((catalogue.expansion + day) % 3 == 0) & ~unlisted
+        rows, again = _some_twice(np.flatnonzero(read), field(words, 56, 8) == 0)
         if recurs(day, _LISTINGS_MISSING) or not len(rows):
             yield None
             continue
@@ -222,15 +219,20 @@ def filtered_checks(seed: int, catalogue: DemoCatalogue) -> Days:
     never, usual = chance(traits[0], 16, 0.06), by_quantile(_OFFERS_CURVE, millionths(traits[1]))
     for day in count():
         words = walk.step(day)
-        rows, again = _some_twice(
-            np.flatnonzero(~never & (field(words, 40, 8) < 256 * _DAILY_SHARE)), field(words, 57, 7) == 0
-        )
+        checked = ~never & (field(words, 40, 8) < 256 * _DAILY_SHARE)
+        rows, again = _some_twice(np.flatnonzero(checked), field(words, 57, 7) == 0)
         if recurs(day, _FILTERED_CHECKS_MISSING) or not len(rows):
             yield None
             continue
         words, lowest = words[rows], walk.cents[rows]
         keys = list_keys(seed, rows, walk.version[rows], again.astype(np.int64))
-        offers = _offer_counts(usual[rows], keys)
+        changed = np.maximum(usual[rows] + below(keys, 16, 3) - 1, 0)
+        offers = np.where(usual[rows] == 0, field(keys, 32, 4) == 0, changed)
+        # One round a day from a new start. Sometimes one check is after midnight.
+        second = (rows * SECONDS_A_DAY // len(catalogue.ids) + day * 4_321 + field(words, 24, 4)) % SECONDS_A_DAY
+        second = np.minimum(second + again * (rows % 2) * 7_200, SECONDS_A_DAY - 1)
+        late = (np.arange(len(rows)) == day * 97 % len(rows)) & recurs(day, _LATE)
+        second = np.where(late, SECONDS_A_DAY + 5, second)
         no_list = (field(words, 48, 5) == 0) | recurs(day, _WITHOUT_LISTS)
         cheapest, none = mix(keys), offers == 0
         condition = by_weight(vocabulary.CONDITION_WEIGHTS, cheapest, 16)
@@ -238,7 +240,7 @@ def filtered_checks(seed: int, catalogue: DemoCatalogue) -> Days:
         yield pa.table(
             {
                 "id_product": catalogue.ids[rows],
-                "checked_at": _checked_at(day, rows, again, words, len(catalogue.ids)),
+                "checked_at": timestamps(day, second, field(words, 28, 9) + again * (rows % 4 == 0)),
                 "offers": offers.astype(np.int32),
                 "lowest": pa.array(lowest / 100, mask=none),
                 "cheapest_seller": pick(vocabulary.SELLERS, cheapest, 0, none),
@@ -254,14 +256,98 @@ def _filtered_columns(words: Words, cents: Integers) -> dict[str, pa.Array]:
     return {name: columns[name] for name in ("price", "condition", "quantity", "seller")}
 
 
-def _offer_counts(usual: Integers, keys: Words) -> Integers:
-    changed = np.maximum(usual + below(keys, 16, 3) - 1, 0)
-    return np.asarray(np.where(usual == 0, field(keys, 32, 4) == 0, changed))
+# The table `watchlist`: 24 tracked products with slugs that are hard for routes.
+
+_EXPENSIVE, _ACCENTED, _SEALED = 18, 2, 3  # how many of each kind
+# Rows with something special:
+_SIGNED = 3  # the product of the row before, tracked again for signed copies
+_NO_GAME = 9
+_UPPER_CASE, _WITH_SLASH, _WITH_PERCENT = 1, 4, 6
 
 
-def _checked_at(day: int, rows: Integers, again: Flags, words: Words, products: int) -> pa.Array:
-    """Return when rows were checked: one round a day from a new start. Sometimes one check is after midnight."""
-    second = (rows * SECONDS_A_DAY // products + day * 4_321 + field(words, 24, 4)) % SECONDS_A_DAY
-    second = np.minimum(second + again * (rows % 2) * 7_200, SECONDS_A_DAY - 1)
-    late = (np.arange(len(rows)) == day * 97 % len(rows)) & recurs(day, _LATE)
-    return timestamps(day, np.where(late, SECONDS_A_DAY + 5, second), field(words, 28, 9) + again * (rows % 4 == 0))
+def make_watchlist(catalogue: DemoCatalogue) -> tuple[pa.Table, Integers]:
+    """Return the table `watchlist`, and the usual cents of each row.
+
+    It has the most expensive singles with a URL, some with accents, and some sealed products.
+    """
+    table = catalogue.table
+    has_url, sealed = table["url"].is_valid().to_numpy(), catalogue.is_sealed[: len(table)]
+    accented = pc.match_substring_regex(table["name"], "^[A-Za-z ]*[À-ž][A-Za-zÀ-ž ]*$").to_numpy()
+    expensive_first = np.argsort(-catalogue.cents[: len(table)], kind="stable")
+    kinds = ((~sealed & ~accented, _EXPENSIVE), (~sealed & accented, _ACCENTED), (sealed, _SEALED))
+    rows = np.concatenate([expensive_first[(has_url & kind)[expensive_first]][:most] for kind, most in kinds])
+    rows = np.insert(rows, _SIGNED, rows[_SIGNED - 1]) if len(rows) > _SIGNED else rows
+    products = table.take(pa.array(rows))
+    names, urls = products["name"].to_pylist(), products["url"].to_pylist()
+    by_word = dict(zip(url_words(pa.array(vocabulary.GAMES)).to_pylist(), vocabulary.GAMES, strict=True))
+    games = [None if at == _NO_GAME else by_word[url.split("/")[4]] for at, url in enumerate(urls)]
+    slugs: list[str] = []
+    for at, (name, url, id_) in enumerate(zip(names, urls, catalogue.ids[rows], strict=True)):
+        slug = _slug(at, name, url, slugs)
+        taken = slug.casefold() in (other.casefold() for other in slugs)
+        slugs.append(f"{slug}-{id_}" if taken else slug)
+    columns = {"slug": slugs, "name": names, "game": games, "url": urls}
+    return pa.table({name: pa.array(texts, pa.string()) for name, texts in columns.items()}), catalogue.cents[rows]
+
+
+def _slug(at: int, name: str, url: str, earlier: list[str]) -> str:
+    *_, expansion, last = url.split("?")[0].split("#")[0].rstrip("/").split("/")
+    special = {
+        _UPPER_CASE: last,
+        _SIGNED: f"{earlier[-1] if earlier else ''}-signed",  # begins with the slug before
+        _WITH_SLASH: f"{expansion}/{last}".lower(),
+        _WITH_PERCENT: f"{last.lower()} (50%)",
+    }
+    is_accented = not name.isascii() and at > _EXPENSIVE
+    return special.get(at, name.lower().replace(" ", "-") if is_accented else last.lower())
+
+
+# The table `watch_checks`: each tracked product is checked three to six times a day, with gaps.
+
+_WATCH_CHECKS_MISSING, _SELDOM_LATE, _GONE = (53, 30), (7, 2), (30, 4)
+_SLOTS, _MAX_WATCHED = 6, 12
+_SLOT_SECONDS = SECONDS_A_DAY // _SLOTS
+_GAP_OF, _GAP_EVERY, _GAP_DAYS = 5, 20, range(5, 9)
+
+
+def watch_checks(seed: int, watchlist: pa.Table, cents: Integers) -> Days:
+    """Make the table day by day. It also checks a slug that is no longer watched."""
+    slugs = pa.array([*watchlist["slug"].to_pylist(), "no-longer-watched"])
+    walk, gone = PriceWalk(seed, "watch_checks", np.append(cents, 500)), len(watchlist)
+    product, slot = np.divmod(np.arange(len(slugs) * _SLOTS), _SLOTS)
+    for day in count():
+        walk.step(day)
+        words = draw(seed, "watch_times", len(slugs) * _SLOTS, day)
+        firsts = words[product * _SLOTS]  # of each product
+        gap = (product == _GAP_OF) & (day % _GAP_EVERY in _GAP_DAYS)
+        rare = (product == gone) & ((slot > 0) | (not recurs(day, _GONE)))
+        never = (product == gone - 1) | chance(firsts, 2, 0.04)
+        rows = np.flatnonzero((slot < 3 + field(firsts, 0, 2)) & ~(gap | rare | never))
+        if recurs(day, _WATCH_CHECKS_MISSING) or not len(rows):
+            yield None
+            continue
+        words, watched, time = words[rows], product[rows], slot[rows]
+        jitter = np.where(field(words, 18, 1) == 1, below(words, 20, 31) - 15, 0)
+        lowest = walk.cents[watched] * (1000 + jitter) // 1000
+        fate = field(words, 36, 6)  # 0-1: no offers, 2-4: no number, 5-7: no price, 8-9: no list, 10: none of them
+        offers = np.where(fate < 2, 0, 1 + field(words, 42, 4))
+        keys = list_keys(seed, watched, walk.version[watched], np.where(jitter == 0, 15, time))
+        listed = np.minimum(offers, _MAX_WATCHED)
+        late = (np.arange(len(rows)) == 0) & recurs(day, _SELDOM_LATE)
+        second = np.where(late, SECONDS_A_DAY + 60, time * _SLOT_SECONDS + below(words, 46, _SLOT_SECONDS))
+        yield pa.table(
+            {
+                "slug": slugs.take(pa.array(watched)),
+                "checked_at": timestamps(day, second, field(words, 20, 9)),
+                "num_offers": pa.array(offers.astype(np.int32), mask=np.isin(fate, [2, 3, 4, 10])),
+                "lowest_price": pa.array(lowest / 100, mask=np.isin(fate, [5, 6, 7, 10]) | (offers == 0)),
+                "offer_list": offer_lists(keys, lowest, listed, np.isin(fate, [8, 9, 10]), _watch_columns),
+            }
+        )
+
+
+def _watch_columns(words: Words, cents: Integers) -> dict[str, pa.Array]:
+    columns = offer_columns(words, cents)
+    columns["quantity"] = pick(vocabulary.QUANTITIES, words, 28, field(words, 20, 5) == 0)
+    columns["comment"] = pick(vocabulary.COMMENTS, words, 24, field(words, 4, 2) != 0)
+    return {name: columns[name] for name in ("seller", "condition", "quantity", "price", "comment")}

@@ -39,10 +39,7 @@ ITEMS = [
     "Weather Vane", "Rusty Key", "Storm Jar", "Hidden Path", "Crystal Flask", "Guild Banner", "Snack Cart",
     "Mending Thread", "Signal Fire", "Dream Ledger", "Sealed Letter", "Broken Compass",
 ]  # fmt: skip
-PEOPLE = [
-    "Marla's", "Tobin’s", "Aunt Inés’", "Dr. Völk's", "Zoë's", "Captain Brix's", "Old Man Ødegård’s",
-    "Nuño’s",
-]  # fmt: skip
+PEOPLE = ["Marla's", "Tobin’s", "Aunt Inés’", "Dr. Völk's", "Zoë's", "Captain Brix's", "Old Man Ødegård’s", "Nuño’s"]
 
 # Every 29th product has one of these, in turn. They are hard for search, folding, JSON and HTML.
 ODD_NAMES = [
@@ -74,28 +71,15 @@ SET_NAMES = [f"{begin} {end}{tail}" for tail, begin, end in product(_SET_TAILS, 
 
 # Sets that are hard for filters, with their games. 1217 is the id of the third, which a filter by this text must find.
 AWKWARD_SETS: list[tuple[str, str | None]] = [
-    ("Ember Court", GAMES[0]),
-    ("Ember Court 2", GAMES[0]),
-    ("Return to Ember Court", GAMES[0]),
-    ("ember court", GAMES[1]),
-    ("151", GAMES[0]),
-    ("1217", GAMES[0]),
-    ("Twin Eclipse", GAMES[0]),
-    ("Twin Eclipse", GAMES[0]),
-    ("Promos", GAMES[0]),
-    ("Promos", GAMES[1]),
-    ("Warden's Vigil", GAMES[2]),
-    ("Warden’s Vigil", GAMES[2]),
-    ("Éclats d’Ébène", GAMES[1]),
-    ("Nocturne E\u0301ternel", GAMES[1]),
-    ("Über & Unter", GAMES[2]),
-    ('"Q" Promos', GAMES[3]),
+    ("Ember Court", GAMES[0]), ("Ember Court 2", GAMES[0]), ("Return to Ember Court", GAMES[0]),
+    ("ember court", GAMES[1]), ("151", GAMES[0]), ("1217", GAMES[0]), ("Twin Eclipse", GAMES[0]),
+    ("Twin Eclipse", GAMES[0]), ("Promos", GAMES[0]), ("Promos", GAMES[1]),
+    ("Warden's Vigil", GAMES[2]), ("Warden’s Vigil", GAMES[2]), ("Éclats d’Ébène", GAMES[1]),
+    ("Nocturne E\u0301ternel", GAMES[1]), ("Über & Unter", GAMES[2]), ('"Q" Promos', GAMES[3]),
     ("100% Foil_Promos", GAMES[3]),
     ("HQ—Unbound: The Very Long Road That Leads From the Hollow Harbour to the House of Hours", GAMES[2]),
-    ("ねこの森", GAMES[3]),
-    ("Q", None),
-    ("Unreleased Horizon", GAMES[0]),
-]
+    ("ねこの森", GAMES[3]), ("Q", None), ("Unreleased Horizon", GAMES[0]),
+]  # fmt: skip
 
 RARITIES = [
     "Common", "Uncommon", "Rare", "Holo Rare", "Holo Rare ", "HoloRare", "Double Rare", "Double rare",
@@ -110,9 +94,7 @@ RARITY_PRICES = [
 ]  # fmt: skip
 SEALED_PRICES = (0, 960_000)
 
-SEALED = [
-    "Booster", "Booster Box", "Display", "Tin", "Box Set", "Theme Deck", "Coin", "Blister", "Lot",
-]  # fmt: skip
+SEALED = ["Booster", "Booster Box", "Display", "Tin", "Box Set", "Theme Deck", "Coin", "Blister", "Lot"]
 SEALED_FOLDERS = [ware.replace(" ", "-") + ("es" if ware.endswith("x") else "s") for ware in SEALED]
 
 _SELLERS_BEGIN = _spaced("""

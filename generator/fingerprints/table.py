@@ -1,17 +1,21 @@
-"""Reads and writes the lake's fingerprints: `fingerprints*.parquet` and their recipe in `fingerprints.json`."""
+"""Reads and writes the lake's fingerprints: `fingerprints*.parquet` and their recipe in `fingerprints.json`.
 
+An entry has the products that its image shows: those of a file, or by the image URLs of the lake's products.
+"""
+
+import csv
 import json
 import random
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from generator.errors import IngestError, RecognitionError
-from generator.fingerprints.collect import collect
-from generator.fingerprints.pictures import ImageLimits
+from generator.errors import RecognitionError
+from generator.fingerprints.pictures import ImageLimits, collect
 from generator.fingerprints.recipe import VERSION, Fingerprint
 from generator.lake.lake import RECIPE_NAME, parse_recipe
 from generator.lake.tables import arrow_schema
@@ -41,7 +45,11 @@ def update(lake: LakeWriter, incoming: pa.Table, image_url: str | None, *, prune
     """Write rows in place of those with the same keys, and the recipe. No `image_url` keeps that of the lake."""
     with lake.locked():
         old_recipe, files = check_recipe(lake, prune=prune)
-        _check_keys(lake, incoming, [name for name in files if name != TABLE_FILE])
+        for name in [name for name in files if name != TABLE_FILE]:
+            repeated = pc.is_in(incoming["key"], read_entries(lake, name)["key"].combine_chunks())
+            if len(keys := pc.filter(incoming["key"], repeated)):
+                found = f"{len(keys)} of these keys, such as {keys[0]}"
+                raise RecognitionError(f"{name} in lake {lake.location} has {found}")
         existing = read_entries(lake, TABLE_FILE) if TABLE_FILE in files else incoming.schema.empty_table()
         others = existing.filter(pc.invert(pc.is_in(existing["key"], incoming["key"].combine_chunks())))
         merged = pa.concat_tables([incoming, *([] if prune else [others])]).sort_by("key").combine_chunks()
@@ -61,7 +69,7 @@ def update(lake: LakeWriter, incoming: pa.Table, image_url: str | None, *, prune
 
 def check_recipe(lake: LakeWriter, *, prune: bool) -> tuple[dict[str, Any] | None, list[str]]:
     """Return the lake's recipe and the files of its table, if entries of the recipe `VERSION` can be added."""
-    recipe, files = read_recipe(lake), table_files(lake)
+    recipe, files = read_recipe(lake), lake.list_tables("fingerprints")
     if recipe is not None and files and recipe["version"] != VERSION:
         problem = f"the fingerprints in lake {lake.location} are by the recipe {recipe['version']}, not {VERSION}"
         if files != [TABLE_FILE]:
@@ -71,25 +79,14 @@ def check_recipe(lake: LakeWriter, *, prune: bool) -> tuple[dict[str, Any] | Non
     return recipe, files
 
 
-def table_files(lake: LakeWriter) -> list[str]:
-    """Return the names of the table's files."""
-    return lake.list_tables("fingerprints")
-
-
 def read_entries(lake: LakeWriter, name: str) -> pa.Table:
     """Return one file of the table."""
-    try:
-        return lake.read_columns(name, arrow_schema("fingerprints"))
-    except IngestError as error:
-        raise RecognitionError(str(error)) from error
+    return lake.read_columns(name, arrow_schema("fingerprints"))
 
 
 def read_recipe(lake: LakeWriter) -> dict[str, Any] | None:
     """Return the lake's recipe, or None if it has none."""
-    try:
-        data = lake.read_bytes(RECIPE_NAME)
-    except IngestError as error:
-        raise RecognitionError(str(error)) from error
+    data = lake.read_bytes(RECIPE_NAME)
     if data is None:
         return None
     recipe = parse_recipe(data)
@@ -97,14 +94,6 @@ def read_recipe(lake: LakeWriter) -> dict[str, Any] | None:
         shape = '{"version": "…", "image_url": "…{key}…"}'
         raise RecognitionError(f"{RECIPE_NAME} in lake {lake.location}: must be like {shape}")
     return recipe
-
-
-def _check_keys(lake: LakeWriter, incoming: pa.Table, others: Iterable[str]) -> None:
-    for name in others:
-        repeated = pc.is_in(incoming["key"], read_entries(lake, name)["key"].combine_chunks())
-        keys = pc.filter(incoming["key"], repeated)
-        if len(keys):
-            raise RecognitionError(f"{name} in lake {lake.location} has {len(keys)} of these keys, such as {keys[0]}")
 
 
 def _count(existing: pa.Table, incoming: pa.Table, merged: pa.Table, others: int) -> IndexCounts:
@@ -137,7 +126,8 @@ def verify_entries(
     if recipe is None or recipe["version"] != VERSION:
         problem = "no fingerprints" if recipe is None else f"fingerprints by the recipe {recipe['version']}"
         raise RecognitionError(f"lake {lake.location} has {problem}, not by {VERSION}")
-    entries = {row["key"]: row for name in table_files(lake) for row in read_entries(lake, name).to_pylist()}
+    files = lake.list_tables("fingerprints")
+    entries = {row["key"]: row for name in files for row in read_entries(lake, name).to_pylist()}
     known = [key for key in images if key in entries]
     if not known:
         raise RecognitionError(f"none of the {len(images)} images has an entry in lake {lake.location}")
@@ -149,3 +139,70 @@ def verify_entries(
         if fields:
             wrong[key] = f"{images[key]}: other {', '.join(fields)} than the entry {key} has"
     return EntryCheck(len(sample), wrong, len(images) - len(known))
+
+
+Products = dict[str, list[int]]  # by key, ascending
+
+# A key names products in one of five ways; the first way that finds any wins. A name that occurs in several URLs of
+# the same column (`4.png` in the folder of every set, `large.jpg` of every card) names none.
+_BY_IMAGE = r"""
+with urls as (
+    select id_product, 1 as way, regexp_replace(image, '[?#].*', '') as url from products
+    union all
+    select id_product, 3, regexp_replace(image_large, '[?#].*', '') from products
+),
+path_ends as (
+    select id_product, way, url, regexp_replace(string_split(url, '/')[-1], '\.[A-Za-z0-9]+$', '') as file,
+        string_split(url, '/')[-2] as folder
+    from urls where url is not null
+),
+names as (
+    select id_product, way, url, lower(file) as name from path_ends
+    union all
+    select id_product, way + 1, url, lower(folder || '-' || file) from path_ends
+    union all
+    select id_product, 5, null, id_product::varchar from products
+),
+unique_names as (
+    select name, way, list(distinct id_product order by id_product) as products
+    from names where name is not null group by name, way having count(distinct url) <= 1
+)
+select key, arg_min(products, way) as products
+from keys join unique_names on lower(key) = name
+group by key order by key
+"""
+
+
+def products_of_images(lake: LakeWriter, keys: Iterable[str], mapping: Path | None) -> Products:
+    """Return the products of each key that has any: by a file, or by the image URLs and ids of the lake's products."""
+    if mapping is not None:
+        products = _read_mapping(mapping)
+        return {key: products[key] for key in keys if key in products}
+    with duckdb.connect() as database:
+        declared = arrow_schema("products")
+        schema = pa.schema([declared.field(name) for name in ("id_product", "image", "image_large")])
+        database.register("products", lake.read_all("products", schema))
+        database.register("keys", pa.table({"key": pa.array(keys, pa.string())}))
+        return dict(database.execute(_BY_IMAGE).fetchall())
+
+
+def _read_mapping(path: Path) -> Products:
+    """Read products by key: JSON `{"key": [1, 2], "other": 3}`, or CSV with columns `key` and `id_product`."""
+    try:
+        text = path.read_text("utf-8-sig")
+        if path.suffix.lower() == ".csv":
+            pairs = [(row["key"], int(row["id_product"])) for row in csv.DictReader(text.splitlines())]
+        else:
+            listed = json.loads(text).items()
+            pairs = [(key, id_) for key, ids in listed for id_ in (ids if isinstance(ids, list) else [ids])]
+        products: Products = {}
+        for key, id_ in pairs:
+            if type(id_) is not int or abs(id_) >= 2**63:
+                raise ValueError(f"{key}: {json.dumps(id_)[:40]} is no product id")
+            products.setdefault(key, []).append(id_)
+    except OSError as error:
+        raise RecognitionError(f"{path}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, AttributeError, csv.Error) as error:
+        shape = 'JSON like {"key": [1, 2]}, or .csv with the columns key and id_product'
+        raise RecognitionError(f"{path}: products of keys must be {shape} ({error})") from error
+    return {key: sorted(set(ids)) for key, ids in products.items()}

@@ -14,11 +14,9 @@ import pytest
 from PIL import Image
 
 from bench.drawn_cards import PHOTOS, draw_card, photos
-from generator.fingerprints.collect import collect
-from generator.fingerprints.match import distances, match_photo
-from generator.fingerprints.pictures import open_picture
+from generator.fingerprints.match import References, distances, from_index, match_photo
+from generator.fingerprints.pictures import collect, open_picture
 from generator.fingerprints.recipe import VERSION, Fingerprint, fingerprint
-from generator.fingerprints.references import References, from_index
 from tests.support import fingerprint_vectors
 from tests.support.commands import build, issue, run
 from tests.support.selection import mostly_thorough

@@ -24,7 +24,7 @@ from edge_auth.builds.builds import Build, BuildRecord, LayerRecord
 from edge_auth.builds.market import WEEK
 from edge_auth.live.open_build import OpenBuild
 from edge_auth.store.file_cache import FileCache
-from generator.drawings.design import Texts, svgs, template
+from generator.drawings import Texts, svgs, template
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext
 from generator.making.lake_tables import CATALOGUE
