@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 import pyarrow.parquet as pq
 
 from bench.crawl import SORTS
-from edge_auth.builds.card_lists import KINDS
+from edge_auth.builds.catalogue import KINDS
 from edge_auth.text import fold
 
 API = "/api/v1"

@@ -15,9 +15,8 @@ from urllib.parse import quote
 
 from bench.cases import API
 from bench.in_shim import Application
-from edge_auth.builds.builds import open_build
-from edge_auth.builds.card_lists import SORTS, TEXT_FILTERS
-from edge_auth.builds.pointer import live_build_id
+from edge_auth.builds.builds import live_build_id, open_build
+from edge_auth.builds.catalogue import SORTS, TEXT_FILTERS
 from edge_auth.live.keys import SCOPES, issue, open_key_file
 from edge_auth.live.log import Log
 from edge_auth.serve.app import Settings, make_app

@@ -26,10 +26,10 @@ from edge_auth.api.parameters import (
     quote_input,
 )
 from edge_auth.api.routes import Query, Routes
-from edge_auth.builds import card_lists, layout
+from edge_auth.builds import layout
 from edge_auth.builds import market as lists
 from edge_auth.builds.bodies import Body, MadeBody, StoredBody, dumps, list_body, short_list
-from edge_auth.builds.card_lists import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS, TEXT_FILTERS
+from edge_auth.builds.catalogue import DEFAULT_SORT, MATCH_SORT, ORDERS, PRICE_SORTS, SORTS, TEXT_FILTERS
 from edge_auth.builds.changes import Step, Steps
 from edge_auth.errors import InvalidParameter, NotFound
 from edge_auth.live import keys
@@ -59,7 +59,7 @@ _CARDS: dict[str, Rule] = {
     "ids": IdList(100),
     **_FILTERS,
     "sort": Choice((*SORTS, MATCH_SORT), default=DEFAULT_SORT),
-    "order": Choice(card_lists.ORDERS),
+    "order": Choice(ORDERS),
 }
 
 
@@ -232,7 +232,7 @@ _MARKET = {
     "by": Choice(lists.GROUPINGS, default="set"),
     **GAME,
     "sort": Choice(lists.SORTS, default="value"),
-    "order": Choice(card_lists.ORDERS),
+    "order": Choice(ORDERS),
 }
 
 

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any, ClassVar
 from urllib.parse import unquote_to_bytes
 
-from edge_auth.builds import card_lists
+from edge_auth.builds.catalogue import KINDS
 from edge_auth.errors import InvalidParameter
 from edge_auth.text import MAX_DIGITS
 
@@ -176,7 +176,7 @@ class NameList(Rule):
 
 MAX_TEXT_CHARACTERS = 200  # of a text parameter, before it is folded
 GAME: dict[str, Rule] = {"game": Text(MAX_TEXT_CHARACTERS)}
-KIND: dict[str, Rule] = {"kind": Choice(card_lists.KINDS, default="all")}
+KIND: dict[str, Rule] = {"kind": Choice(KINDS, default="all")}
 
 
 def page(default: int, most: int) -> dict[str, Rule]:

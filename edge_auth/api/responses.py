@@ -69,7 +69,7 @@ def success(request: ApiRequest, service: Cardpress, endpoint: Endpoint, body: B
     if files is not None and body.file is not None and not gzip:
         with suppress(StoreError):  # it is gone
             return Answer(200, fields, chunks=files.stream_local(body.file, body.size, holder(request, service)))
-    content = body.gzipped if gzip else body.inflated()
+    content = body.gzipped if gzip else body.plain
     if files is not None and len(content) > MAX_READ_BYTES:
         return Answer(200, fields, chunks=files.stream_bytes(content, holder(request, service)))
     return Answer(200, fields, content)
@@ -85,7 +85,7 @@ def lost_page(request: ApiRequest, body: Body, headers: Mapping[str, str]) -> An
     fields = {**COMMON_HEADERS, **headers, **body.headers(gzip), **request.answer_headers}
     fields |= {"Cache-Control": "no-store", "Vary": "Accept, Accept-Encoding"}
     del fields["ETag"]
-    return Answer(404, fields, body.gzipped if gzip else body.inflated())
+    return Answer(404, fields, body.gzipped if gzip else body.plain)
 
 
 def refusal(error: ApiError) -> Answer:

@@ -36,7 +36,7 @@ LARGE_BYTES = 4 << 20
 _encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))  # `json.dumps` makes one for each value
 _inflating = Lock()
 _MAX_LISTED_CHARACTERS = 8_000  # of tags: some two hundred
-_MAX_CACHED_HEADER_CHARACTERS, _MAX_HEADER_CHARACTERS = 100, 1000  # a longer header is read as far as this
+_MAX_HEADER_CHARACTERS = 1000  # a longer header is read as far as this: clients must not fill the memory
 
 
 class Body:
@@ -49,7 +49,7 @@ class Body:
 
     file: Path | None = None  # a local file with the plain content, for some large bodies
     again: Callable[..., "Body"] | None = None  # makes the answer to the same request from another build
-    _gzipped: bytes | None = None
+    member: bytes | None = None  # the gzip member, if it is in memory
 
     def __init__(self, digest: bytes, size: int, cost: int, media_type: str = JSON, total: int | None = None):
         self.size = size
@@ -60,26 +60,17 @@ class Body:
         self._headers: dict[bool, dict[str, str]] = {}
 
     @property
-    def is_gzipped(self) -> bool:
-        """Whether the gzip member is in memory."""
-        return self._gzipped is not None
-
-    @property
     def gzipped(self) -> bytes:
-        if (gzipped := self._gzipped) is None:
-            gzipped = self._gzipped = self._member()
-        return gzipped
+        if (member := self.member) is None:
+            member = self.member = self._make_member()
+        return member
 
-    def _member(self) -> bytes:
+    def _make_member(self) -> bytes:
         raise NotImplementedError
 
     @property
     def plain(self) -> bytes:
         return decompress(self.gzipped, self.size)
-
-    def inflated(self) -> bytes:
-        """Return the content without compression. Of the large ones, one is inflated at a time."""
-        return self.plain
 
     def headers(self, gzip: bool) -> dict[str, str]:
         """Return the headers that describe the content in one encoding, with its strong ETag."""
@@ -108,11 +99,11 @@ class MadeBody(Body):
         self._plain: bytes | None = plain
         self._keep_plain = keep_plain
 
-    def _member(self) -> bytes:
-        gzipped = self._gzipped = compress(self.plain)
+    def _make_member(self) -> bytes:
+        member = self.member = compress(self.plain)
         if not self._keep_plain:
             self._plain = None
-        return gzipped
+        return member
 
     @property
     def plain(self) -> bytes:
@@ -140,12 +131,13 @@ class StoredBody(Body):
         self.file = file
         self._read_gzipped = read_gzipped
 
-    def _member(self) -> bytes:
+    def _make_member(self) -> bytes:
         return self._read_gzipped()
 
-    def inflated(self) -> bytes:
+    @property
+    def plain(self) -> bytes:
         if self.size < LARGE_BYTES:
-            return self.plain
+            return super().plain
         if self.file is not None:
             with suppress(OSError):
                 return self.file.read_bytes()
@@ -161,19 +153,16 @@ def matches_tag(if_none_match: str, *tags: str) -> bool:
 
 
 def accepts_gzip(accept_encoding: str) -> bool:
-    usual = len(accept_encoding) <= _MAX_CACHED_HEADER_CHARACTERS  # clients must not fill the memory
-    return _cached_accepts_gzip(accept_encoding) if usual else _accepts_gzip(accept_encoding[:_MAX_HEADER_CHARACTERS])
+    return _accepts_gzip(accept_encoding[:_MAX_HEADER_CHARACTERS])
 
 
+@lru_cache(256)
 def _accepts_gzip(accept_encoding: str) -> bool:
     allowed: dict[str, bool] = {}
     for coding, parameters in _GZIP_CODINGS.findall(accept_encoding.lower()):
         quality = parameters.replace(" ", "").removeprefix("q=") or "1"
         allowed[coding] = re.fullmatch(r"1(\.0{0,3})?|0\.(?=.*[1-9])[0-9]{1,3}", quality) is not None
     return next((allowed[coding] for coding in ("gzip", "x-gzip", "*") if coding in allowed), False)
-
-
-_cached_accepts_gzip = lru_cache(256)(_accepts_gzip)
 
 
 def list_body(

@@ -1,10 +1,11 @@
-"""Builds in a store: their records, and their objects. What reads raises StoreError if something cannot be read.
+"""Builds in a store: the pointer to the live one, their records, their objects. What cannot be read is a StoreError.
 
 What reads objects is imported when it is used: it needs numpy and pyarrow, which take longer to import than a command
 such as `cardpress show` takes otherwise. The shim imports it at its start, see `edge_auth.live.open_build`.
 """
 
 import json
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypedDict, cast
@@ -13,18 +14,66 @@ from edge_auth.builds import bodies, layout
 from edge_auth.builds.bulk import BulkFile, read_manifest
 from edge_auth.builds.layers import Layer
 from edge_auth.builds.splice import SplicedCard, detail_since, splice
-from edge_auth.errors import DamagedObject, MissingObject, StoreError, UnknownBuild
+from edge_auth.errors import DamagedObject, MissingObject, NoLiveBuild, StoreError, UnknownBuild
 from edge_auth.store.file_cache import FileCache
-from edge_auth.store.interface import Store, read_json
+from edge_auth.store.interface import Store, parse_json, read_json
 
 if TYPE_CHECKING:
     from edge_auth.builds.catalogue import Catalogue
     from edge_auth.builds.identifiers import Identifiers
     from edge_auth.builds.index import Entry
-    from edge_auth.builds.market import Group, Market, Movers
-    from edge_auth.builds.series import Series
+    from edge_auth.builds.market import Group, Market, Movers, Series
 
 FORMAT = 4
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """The object that names the live build. Its lists begin with the newest."""
+
+    build: str
+    previous: list[str] = field(default_factory=list)  # the builds that were live before
+    hold: bool = False  # whether a rollback has blocked publishing
+    nonce: str = ""  # a random text that makes each pointer unique
+    ended: dict[str, str] = field(default_factory=dict)  # when builds stopped being live; X-Build may name them longer
+    moved_from: list[str] = field(default_factory=list)  # for each move of the pointer the build that it left
+    failed: list[str] = field(default_factory=list)  # those that failed their smoke test: only a person publishes them
+
+    def to_bytes(self) -> bytes:
+        return json.dumps(asdict(self), indent=1).encode() + b"\n"
+
+    @staticmethod
+    def from_bytes(data: bytes) -> "Pointer":
+        """Parse a stored pointer, or raise StoreError."""
+        try:
+            return Pointer(**parse_json(data))
+        except (ValueError, TypeError) as error:
+            raise StoreError(f"{layout.POINTER} is not a pointer to a build: {error}") from error
+
+
+def read_pointer(store: Store) -> tuple[Pointer | None, str | None]:
+    """Return the pointer and its tag for `swap`, or (None, None) if nothing was ever published."""
+    found = store.get_versioned(layout.POINTER)
+    return (Pointer.from_bytes(found.data), found.etag) if found else (None, None)
+
+
+def live_pointer(store: Store) -> Pointer:
+    """Return the pointer, or raise NoLiveBuild: nothing was published yet."""
+    pointer, _ = read_pointer(store)
+    if pointer is None:
+        raise NoLiveBuild(f"no build is live in {store.location}: run `cardpress build … --publish`")
+    return pointer
+
+
+def live_build_id(store: Store) -> str:
+    """Return the id of the live build, or raise NoLiveBuild: nothing was published yet."""
+    return live_pointer(store).build
+
+
+def last_build_id(store: Store) -> str:
+    """Return the id of the live build, or else of the newest one, or ''."""
+    pointer, _ = read_pointer(store)
+    return pointer.build if pointer else max(map(layout.id_of, store.list(layout.BUILDS)), default="")
 
 
 class LayerRecord(TypedDict):
@@ -129,7 +178,7 @@ class Build:
 
     @cached_property
     def series(self) -> "Series":
-        from edge_auth.builds.series import Series
+        from edge_auth.builds.market import Series
 
         extremes = self._layer(layout.sublayer(layout.EXTREMES, layout.OPEN_MONTH))
         return Series(self._by_period(layout.SERIES), extremes, self.as_of, self.catalogue.ids)

@@ -1,11 +1,14 @@
-"""The catalogue of a build: the search index that filters, sorts and lists need, and each Card as a line of JSON.
+"""The catalogue of a build: the sorts and filters of Cards, their search index, and each Card as a line of JSON.
+
+A product matches a filter that compares a text if its text and the client's have the same key. The SQL of the rankings,
+the parameters, their documents, the form of the explorer and the benchmarks follow from `SORTS` and `TEXT_FILTERS`.
 
 Products have one fixed order (by expansion, number, id). The ordinal of a product is its position in this order. The
 search index is in files of the layer `catalogue`:
 
     columns   a row per product, by ordinal: id, single, set (row in `sets`; the number of sets for no set), size and
               digest (of its Card's line). For each text filter a column of its name: a dictionary of keys, '' for no
-              value, `card_lists.BLANK` for an empty text. For each sort `order_<sort>` (ordinals in the sort's
+              value, `BLANK` for an empty text. For each sort `order_<sort>` (ordinals in the sort's
               default order) and `rank_<sort>` (its inverse), and for each sort by a price `cents_<sort>`, the prices
               in the sort's default order, in cents (0 for products without a price, which come last). by_id (ordinals
               by ascending id), product_digest (of the Card's line before its prices), full_name and base_name (rows
@@ -27,22 +30,20 @@ import hashlib
 import json
 import mmap
 from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from edge_auth.builds.card_lists import PRICE_SORTS, SORTS, TEXT_FILTERS
 from edge_auth.builds.index import only_chunk
 from edge_auth.builds.layers import Layer
 from edge_auth.builds.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, Lists, Names, Vocabulary
 from edge_auth.errors import DamagedObject, StoreError
 from edge_auth.store.codec import sha256
-from edge_auth.text import fold_without_apostrophes
+from edge_auth.text import fold, fold_without_apostrophes, number_filter_key
 
 COLUMNS, SETS = "columns", "sets"
 PRICES = "prices"  # the newest prices of the products, for the generator
@@ -52,15 +53,81 @@ DIGEST_BYTES, PRODUCT_DIGEST_BYTES = 16, 8  # of the SHA-256 of a line, and of i
 PRICES_MARK = b',"filtered_price":'
 
 
-@dataclass(frozen=True)
-class KindCounts:
-    """The number of products of each kind, and of those with a sort key, by kind and sort."""
+KINDS = ("all", "single", "sealed")
+ORDERS = ("asc", "desc")
+MARKET_SORT, OFFERS_SORT = "market", "filtered"
+# The sort by how well a name matches `q`: no ranking, since no build knows the texts that clients search for.
+MATCH_SORT = "match"
+MATCH_BY = (
+    "how well the name matches the words of `q`, or of `find` without them: names and base names equal to them, names "
+    "that begin with them, names that hold them side by side, names that begin with them but go on within the last, "
+    "names in which each of them begins a word, then all others; each by trend, without `order`"
+)
+BLANK = "\u0301"  # the key of a text that is empty after folding: no folded text has a combining mark
+_GUIDE_PRICE = "that price of the price guide"
 
-    products: dict[str, int]
-    keyed: dict[str, dict[str, int]]
 
-    def to_json(self) -> str:
-        return json.dumps({"products": self.products, "keyed": self.keyed}, sort_keys=True)
+class Sort(NamedTuple):
+    """A sort of /cards, by the column `key_<name>` of `build/views/cards.sql`. Products without a key come last."""
+
+    label: str  # its name in a form
+    by: str  # what it sorts by, for the documents; neighbours with the same text share an entry
+    price: bool = False  # whether its key is a price, which `min_price` and `max_price` bound
+    ascending: bool = False  # its default order
+
+
+# The first one is the default.
+SORTS = {
+    "trend": Sort("Trend price", _GUIDE_PRICE, price=True),
+    "low": Sort("Lowest price", _GUIDE_PRICE, price=True),
+    "avg": Sort("Average price", _GUIDE_PRICE, price=True),
+    "filtered": Sort("Cheapest offer", "the lowest price under the seller filter", price=True),
+    "market": Sort("Market price", "the market price: the trend, else that of foils", price=True),
+    "name": Sort("Name", "the folded name", ascending=True),
+    "number": Sort("Collector number", "the collector number, digits as numbers", ascending=True),
+    "newest": Sort("Newest", "when the marketplace added the product"),
+}
+PRICE_SORTS = tuple(name for name, sort in SORTS.items() if sort.price)
+DEFAULT_SORT = next(iter(SORTS))
+
+
+class TextFilter(NamedTuple):
+    """A filter of /cards, over the column `filter_<name>` of `build/views/cards.sql` with the products' keys."""
+
+    label: str  # its name in a form
+    key: Callable[[str], str]  # returns the key of a client's text; the SQL knows the function by the same name
+    finds: str  # for the documents, as the example
+    example: str
+
+
+TEXT_FILTERS = {
+    "number": TextFilter(
+        "Number",
+        number_filter_key,
+        "Collector number; leading zeros of each run of digits do not count, so `4` also matches `004`. "
+        "If no product has a number with a slash, the part before the slash counts: `63/100` finds `63`.",
+        "4",
+    ),
+    "rarity": TextFilter(
+        "Rarity",
+        fold,
+        "Rarity, whatever its case and accents. One that no product has gives an empty list.",
+        "Ultra Rare",
+    ),
+    "game": TextFilter(
+        "Game",
+        fold,
+        "Only products of this game, whatever its case and accents: a `name` of `/games`. "
+        "An unknown game gives an empty list.",
+        "Mythgrove",
+    ),
+}
+
+
+def number_key(known: Container[str], text: str) -> str:
+    """Return the key of a number that a client gives: `63/100` is 63 if the keys of products lack the whole."""
+    key = number_filter_key(text)
+    return key if key in known else number_filter_key(text.partition("/")[0] or text)
 
 
 class TextColumn(NamedTuple):
@@ -76,29 +143,26 @@ class TextColumn(NamedTuple):
 
 
 class Catalogue:
-    """The search index of a build, mapped into memory.
+    """The search index of a build, mapped into memory: the columns of its files under their names.
 
     Attributes:
-        ids, single, set: One value per product, by ordinal.
-        texts: By text filter.
-        order, rank: One uint32 array per sort.
-        cents: One int64 array per sort by a price, highest first, of the products that have one.
-        full_name, base_name: The rows of each product's names in `names`, by ordinal.
-        set_ids, set_names, set_games: One value per known expansion.
+        texts, order, rank: By text filter, and by sort (uint32).
+        cents: By sort by a price (int64): the prices of the products that have one, highest first.
+        keyed: By sort, the number of products with a sort key.
     """
 
     def __init__(self, layer: Layer, lines: Layer):
         self._layer, self._lines = layer, lines
         columns, sets = layer.table(COLUMNS), layer.table(SETS)
         self._columns = columns
-        self.counts = KindCounts(**json.loads(columns.schema.metadata[b"counts"]))
+        self.counts: dict[str, Any] = json.loads(columns.schema.metadata[b"counts"])
+        self.keyed: dict[str, int] = self.counts["keyed"]["all"]
         self.ids, self.single, self.set = (_values(columns, name) for name in ("id", "single", "set"))
         self.texts = {name: _texts(columns, name) for name in TEXT_FILTERS}
         self.order = {sort: _values(columns, f"order_{sort}") for sort in SORTS}
         self.rank = {sort: _values(columns, f"rank_{sort}") for sort in SORTS}
-        self.full_name, self.base_name = (_narrow(_values(columns, name)) for name in ("full_name", "base_name"))
-        keyed = self.counts.keyed["all"]
-        self.cents = {sort: _values(columns, f"cents_{sort}")[: keyed[sort]] for sort in PRICE_SORTS}
+        self.full_name = _values(columns, "full_name")
+        self.cents = {sort: _values(columns, f"cents_{sort}")[: self.keyed[sort]] for sort in PRICE_SORTS}
         self.set_ids = _values(sets, "id")
         self.set_names = sets["name"].to_pylist()
         self.set_games = sets["game"].to_pylist()
@@ -167,7 +231,7 @@ class Catalogue:
 
     @cached_property
     def names(self) -> Names:
-        """The names of the products, of which `full_name` and `base_name` are the rows."""
+        """The names of the products, of which `full_name` is the rows."""
         return Names(self._layer.table(NAMES))
 
     @cached_property
@@ -194,11 +258,6 @@ def starts_of(set_: np.ndarray, sets: int) -> np.ndarray:
     return np.searchsorted(set_, np.arange(sets + 1))
 
 
-def _narrow(values: np.ndarray) -> np.ndarray:
-    """Return numbers in the smallest type that holds them: to compare them takes as long as to read them."""
-    return values.astype(np.min_scalar_type(values.max(initial=0)))
-
-
 def _texts(table: pa.Table, name: str) -> TextColumn:
     encoded = only_chunk(table, name)
     code_of = {text: code for code, text in enumerate(encoded.dictionary.to_pylist())}
@@ -206,12 +265,7 @@ def _texts(table: pa.Table, name: str) -> TextColumn:
 
 
 class CardLines:
-    """The Card lines of a build.
-
-    Args:
-        order: The ordinals in the order of the lines.
-        sizes, digests: By ordinal: the bytes of each line with its line feed, the first bytes of its SHA-256.
-    """
+    """The Card lines of a build. `order` has the ordinals in the order of the lines; `columns` has the others."""
 
     def __init__(self, file: Path, order: np.ndarray, sizes: np.ndarray, digests: pa.Array):
         self._ends = np.empty(len(sizes), np.int64)

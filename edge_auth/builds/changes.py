@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from edge_auth.builds import layout
-from edge_auth.builds.pointer import Pointer
+from edge_auth.builds.builds import Pointer
 from edge_auth.errors import StoreError
 from edge_auth.store.interface import Store, parse_json
 

@@ -14,6 +14,7 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from time import time
 from typing import BinaryIO
@@ -126,33 +127,30 @@ class BuildCopies:
     def _copy_layer(self, layer: Layer, pool: ThreadPoolExecutor) -> None:
         name = layer.folder + INDEX_NAME
         data = self._bucket.get(name)
-        place = self._place(name)
-        with self._translated_errors(name), written_beside(place, [data], mode=_MODE) as temporary:
+        with self._translated_errors(name), written_beside(self._place(name), [data], mode=_MODE) as temporary:
             try:
                 index = Index(Path(temporary))
             except (KeyError, ValueError) as error:
                 raise DamagedObject(f"{name} in {self._bucket.location} cannot be read: {error}") from error
-            list(pool.map(lambda file: self._copy_file(layer.folder, file), _needed_files(layer, index)))
+            prefix = f"{CARD_LINES}-" if layout.holds_bulk_files(layer.name) else ""
+            files = (file for file in (*index.packs, *index.files) if file.name.startswith(prefix))
+            list(pool.map(partial(self._copy_file, layer.folder), files))
             self.store.sync()
-            os.replace(temporary, place)
+            os.replace(temporary, self._folder / name)
 
     def _copy_file(self, folder: str, file: LayerFile) -> None:
         """Copy a file of a layer, unless it is here and whole: an interrupted copy has left it."""
-        place = self._place(folder + file.name)
-        with self._translated_errors(folder + file.name):
+        name = folder + file.name
+        with self._translated_errors(name):
+            place = self._place(name)
             if not place.exists() or sha256_of(place) != file.sha256:
-                where = f"{folder}{file.name} in {self._bucket.location}"
-                chunks = checked(self._chunks(folder + file.name, file.size), file.sha256, where)
-                replace_file(place, chunks, mode=_MODE)
-
-    def _chunks(self, name: str, size: int) -> Iterator[bytes]:
-        for start in range(0, size, _CHUNK_BYTES):
-            yield self._bucket.get(name, start, min(_CHUNK_BYTES, size - start))
+                starts = range(0, file.size, _CHUNK_BYTES)
+                chunks = (self._bucket.get(name, start, min(_CHUNK_BYTES, file.size - start)) for start in starts)
+                replace_file(place, checked(chunks, file.sha256, f"{name} in {self._bucket.location}"), mode=_MODE)
 
     def _place(self, name: str) -> Path:
         place = self._folder / name
-        with self._translated_errors(name):
-            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         return place
 
     @contextmanager
@@ -178,10 +176,3 @@ class BuildCopies:
 def _is_needed(layer: Layer) -> bool:
     """Return whether answers need a layer. Bulk files are streamed, but the Cards' lines are one of them."""
     return not layout.holds_bulk_files(layer.name) or layer.name == layout.sublayer(layout.BULK, CARD_LINES)
-
-
-def _needed_files(layer: Layer, index: Index) -> list[LayerFile]:
-    files = [*index.packs, *index.files]
-    if layout.holds_bulk_files(layer.name):
-        return [file for file in files if file.name.startswith(f"{CARD_LINES}-")]
-    return files

@@ -65,8 +65,8 @@ class Layer:
 
     def file(self, stem: str) -> Path:
         """Return the local path of a file of the layer, by the first part of its name, such as `columns`."""
-        file = self._entry_of(stem)
-        return self.local(file.name, file.sha256)
+        found = self._entry_of(stem)
+        return self.local(found.name, found.sha256)
 
     def inflated_file(self, stem: str, sha256: str) -> Path:
         """Return a local file with the content of a compressed file of the layer, whose SHA-256 is given."""
@@ -99,10 +99,7 @@ class Layer:
         """Return a local file with the content of a file of the layer, for mapping into memory.
 
         A shim maps copies: a file of a store that is cut or overwritten would end its processes, or give wrong answers.
-        Commands map a file of a folder where it lies.
-
-        Args:
-            sha256: The expected hash, or None for a file that contains its own hash, such as the index.
+        Commands map a file of a folder where it lies. The index has no `sha256`: it contains its own hash.
         """
         path = self.store.local_path(self.folder + name)
         if path is None or (self._file_cache and not self.store.holds_copies):

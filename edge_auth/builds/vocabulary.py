@@ -21,6 +21,7 @@ texts are the short ones in `pieces`, and their products are stored as bits.
 
 import itertools
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from zlib import crc32
 
@@ -58,19 +59,13 @@ class Vocabulary:
         """The characters that occur in very many names."""
         return [substring for substring in self._substrings if len(substring) == 1]
 
-    def mask(self, text: str) -> np.ndarray:
-        """Return which products have a name with a word that contains a folded text: bool, by ordinal."""
+    def mask(self, text: str, *, with_sets: bool = False) -> np.ndarray:
+        """Return which products have a word that contains a folded text in their name, or in that of their set."""
         if text in self._substrings:
-            return self._stored(text, 0)
-        return self._mask_of(self._words_with(text))
-
-    def mask_with_sets(self, text: str) -> np.ndarray:
-        """Return which products have a word that contains a folded text in their name or in that of their set."""
-        if text in self._substrings:
-            return self._stored(text, 2)
+            return self._stored(text, _MASKS.index("with_sets" if with_sets else "products"))
         words = self._words_with(text)
         mask = self._mask_of(words)
-        for start, end in self._ranges_of_sets(words):
+        for start, end in self._ranges_of_sets(words) if with_sets else ():
             mask[start:end] = True
         return mask
 
@@ -89,35 +84,25 @@ class Vocabulary:
         is_word = found.start < found.stop and self._ends[found.start + 1] - self._ends[found.start] == len(text)
         return self._products.between(range(found.start, found.start + is_word))
 
-    def few_products(self, text: str) -> np.ndarray | None:
-        """Return the products that `mask` would return, as ordinals in any order. None if they may be many."""
-        if text in self._substrings:
-            return None
-        return self._few(self._words_with(text), [])
-
-    def few_products_with_sets(self, text: str, others: np.ndarray | None) -> np.ndarray | None:
-        """Return those that `mask_with_sets` would return and some others, or None, as `few_products` does."""
+    def few_products(self, text: str, *others: np.ndarray, with_sets: bool = False) -> np.ndarray | None:
+        """Return the products of `mask` and some others, as ordinals in any order. None if they may be many."""
         if text in self._substrings:
             return None
         words = self._words_with(text)
-        more = [np.arange(*range_) for range_ in self._ranges_of_sets(words)]
-        return self._few(words, more if others is None else [*more, others])
+        more = [*others, *(np.arange(*range_) for range_ in (self._ranges_of_sets(words) if with_sets else ()))]
+        if self._products.lengths(words).sum() + sum(map(len, more)) > self._count * _MAX_FEW_SHARE:
+            return None
+        products = np.sort(np.concatenate((self._products.values(words), *more)))
+        return products[np.flatnonzero(np.diff(products, prepend=-1))]
 
     def _words_with(self, text: str) -> np.ndarray:
         words: np.ndarray = self._word[self._suffixes.beginning_with(text.encode())]
         return words
 
-    def _few(self, words: np.ndarray, more: Sequence[np.ndarray]) -> np.ndarray | None:
-        if self._products.lengths(words).sum() + sum(map(len, more)) > self._count * _MAX_FEW_SHARE:
-            return None
-        products = self._products.values(words)
-        products = np.sort(np.concatenate((products, *more)) if more else products)
-        return products[np.flatnonzero(np.diff(products, prepend=-1))]
-
     def start_mask(self, text: str) -> np.ndarray:
         """Return which products have a name in which a word begins with a folded text: bool, by ordinal."""
         if text in self._substrings:
-            return self._stored(text, 1)
+            return self._stored(text, _MASKS.index("starts"))
         found = self._suffixes.beginning_with(text.encode())
         return self._mask_of(self._word[found].compress(self._at_start[found]))
 
@@ -238,37 +223,6 @@ class SortedTexts:
         return bytes(self._text[start : min(self._ends[row], start + length)])
 
 
-def suffix_table(words: pa.Array) -> pa.Table:
-    """Return the table `suffixes` of the distinct words, without a copy of any suffix.
-
-    First all suffixes are ranked by some bytes, then by twice as many: the rank of a suffix and that of the one which
-    begins where these bytes end say the rank by both.
-    """
-    text, ends = text_column(pa.table({"word": words}), "word")
-    ends = ends[: len(words) + 1]
-    word = np.repeat(np.arange(len(words)), np.diff(ends))
-    start = np.arange(len(word))
-    left = ends[1:][word] - start
-    order, rank = _ranked(_prefix_keys(text, start, start + left), np.minimum(left, _KEY_BYTES))
-    known = _KEY_BYTES
-    while np.any((np.bincount(rank).take(rank) > 1) & (left > known)):
-        following = rank.take(start + known, mode="clip") + 1
-        order, rank = _ranked(rank, np.where(left > known, following, 0))
-        known *= 2
-    order = order[text.take(order) & 0xC0 != 0x80]  # no suffix begins within a character
-    columns = {"word": word.take(order), "start": order - ends[:-1].take(word.take(order))}
-    return pa.table({name: pa.array(values, pa.uint32()) for name, values in columns.items()})
-
-
-def _ranked(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the order of pairs, and the rank of each pair from 0; equal ones have one rank and keep their order."""
-    order = np.lexsort((second, first))
-    differ = np.diff(first.take(order)).astype(bool) | np.diff(second.take(order)).astype(bool)
-    rank = np.zeros(len(order), np.int64)
-    rank[order[1:]] = differ.cumsum()
-    return order, rank
-
-
 def name_table(names: pa.Table) -> pa.Table:
     """Return the table `names` from its rows, the texts with their products and entries."""
     keys = np.array([crc32(text.encode()) for text in names["text"].to_pylist()], np.uint32)
@@ -279,17 +233,16 @@ def name_table(names: pa.Table) -> pa.Table:
 def substring_table(words: pa.Table, suffixes: pa.Table, set_starts: np.ndarray, products: int) -> pa.Table:
     """Return the table `pieces`. The arguments are those of `Vocabulary`."""
     vocabulary = Vocabulary(words, suffixes, _substring_rows([], [], [], []), set_starts, products)
-    uses: dict[str, int] = {}
+    uses = Counter[str]()
     lengths = words["products"].combine_chunks().value_lengths().to_pylist() if len(words) else []
     for word, used in zip(words["word"].to_pylist(), lengths, strict=True):
-        for substring in {*word, *map("".join, itertools.pairwise(word))}:
-            uses[substring] = uses.get(substring, 0) + used
+        uses.update(dict.fromkeys({*word, *map("".join, itertools.pairwise(word))}, used))
     # A product that has two words with the substring counts twice here, so the masks are counted again.
     threshold = products * _MIN_SUBSTRING_SHARE
     masks = {substring: vocabulary.mask(substring) for substring in sorted(uses) if uses[substring] >= threshold}
-    frequent = [substring for substring, mask in masks.items() if mask.sum() >= threshold]
-    starts, with_sets = map(vocabulary.start_mask, frequent), map(vocabulary.mask_with_sets, frequent)
-    return _substring_rows(frequent, (masks[substring] for substring in frequent), starts, with_sets)
+    frequent = {substring: mask for substring, mask in masks.items() if mask.sum() >= threshold}
+    with_sets = (vocabulary.mask(substring, with_sets=True) for substring in frequent)
+    return _substring_rows([*frequent], frequent.values(), map(vocabulary.start_mask, frequent), with_sets)
 
 
 def _substring_rows(substrings: list[str], *masks: Iterable[np.ndarray]) -> pa.Table:

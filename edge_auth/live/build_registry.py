@@ -16,9 +16,9 @@ from time import monotonic
 
 from edge_auth.builds import builds, layout
 from edge_auth.builds.bodies import Body, MadeBody
+from edge_auth.builds.builds import Pointer, live_pointer
 from edge_auth.builds.changes import Step, Steps, listed_steps, read_index
 from edge_auth.builds.copies import BuildCopies
-from edge_auth.builds.pointer import Pointer, live_pointer
 from edge_auth.errors import AccessDenied, DamagedObject, EdgeError, NoLiveBuild, StoreError, UnknownBuild
 from edge_auth.live.background import Jobs, Poller, busy
 from edge_auth.live.log import Log

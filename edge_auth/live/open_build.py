@@ -206,7 +206,7 @@ class OpenBuild(Build):
             free -= old.cost
             with suppress(ApiError):  # this build has no such answer
                 body = old.again(self)
-                _ = body.gzipped if old.is_gzipped else body
+                _ = body if old.member is None else body.gzipped
             sleep(monotonic() - began)
 
     def cached(self, key: Hashable, make: Callable[[], T], cost: Callable[[T], int]) -> T:

@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from edge_auth.builds.bodies import dumps
-from edge_auth.builds.card_lists import DEFAULT_SORT, MARKET_SORT
-from edge_auth.builds.catalogue import Catalogue
+from edge_auth.builds.catalogue import DEFAULT_SORT, MARKET_SORT, Catalogue
 from edge_auth.search.query import Filter, Search, read_find
 from edge_auth.search.ranking import mask_of
 
@@ -47,7 +46,7 @@ class Facets:
         self._sets, self._kinds = _Entries([*heads, _set_head(None, None)]), _value_entries(["sealed", "single"])
         self._games, self._rarities = _value_entries(games.values()), _value_entries(rarities.values())
         self._game_of_set = _places([*catalogue.set_games, None], games)
-        self._ranking = catalogue.order[DEFAULT_SORT][: catalogue.counts.keyed["all"][DEFAULT_SORT]]
+        self._ranking = catalogue.order[DEFAULT_SORT][: catalogue.keyed[DEFAULT_SORT]]
         self._single, self._set, prices = catalogue.single, catalogue.set, catalogue.cents[MARKET_SORT]
         cents = np.zeros(len(catalogue.ids), np.int64)  # the market price of each product, 0 for none
         cents[catalogue.order[MARKET_SORT][: len(prices)]] = prices

@@ -15,8 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from edge_auth.builds.bodies import dump_texts, dumps
-from edge_auth.builds.card_lists import MARKET_SORT, OFFERS_SORT
-from edge_auth.builds.catalogue import Catalogue
+from edge_auth.builds.catalogue import MARKET_SORT, OFFERS_SORT, Catalogue
 from edge_auth.builds.vocabulary import Lists, Names
 from edge_auth.errors import AmbiguousSlug, NotFound
 from edge_auth.text import fold, name_keys

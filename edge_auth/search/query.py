@@ -8,8 +8,16 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from edge_auth.builds.card_lists import BLANK, DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS, TEXT_FILTERS, number_key
-from edge_auth.builds.catalogue import Catalogue
+from edge_auth.builds.catalogue import (
+    BLANK,
+    DEFAULT_SORT,
+    MATCH_SORT,
+    PRICE_SORTS,
+    SORTS,
+    TEXT_FILTERS,
+    Catalogue,
+    number_key,
+)
 from edge_auth.errors import InvalidParameter, NotFound
 from edge_auth.text import MAX_DIGITS, composed, fold, fold_without_apostrophes, word_text, words
 
@@ -75,11 +83,10 @@ def _ranks(catalogue: Catalogue, sort: str, lowest: int | None, highest: int | N
         return None
     if lowest is not None and highest is not None and lowest > highest:
         raise InvalidParameter("min_price may not be above max_price")
-    ascending = catalogue.cents[sort][::-1]  # no price is as large as the largest 64-bit integer
+    ascending = catalogue.cents[sort][::-1]
+    most = _LARGEST_INTEGER if highest is None else min(highest, _LARGEST_INTEGER)  # no price is as large as that
     below = int(np.searchsorted(ascending, min(lowest or 0, _LARGEST_INTEGER)))
-    up_to = len(ascending)
-    if highest is not None:
-        up_to = int(np.searchsorted(ascending, min(highest, _LARGEST_INTEGER), "right"))
+    up_to = int(np.searchsorted(ascending, most, "right"))
     return len(ascending) - up_to, len(ascending) - below
 
 

@@ -5,6 +5,7 @@ filter or a price range. A ranking holds all ordinals in the order of a sort.
 """
 
 from collections.abc import Iterator
+from functools import partial, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -52,10 +53,8 @@ def _mask_of_sets(catalogue: Catalogue, rows: frozenset[int]) -> np.ndarray:
 
 
 def _mask_of_part(catalogue: Catalogue, part: Part) -> np.ndarray:
-    first, *others = part.words
-    found = catalogue.vocabulary.mask_with_sets(first)
-    for word in others:
-        found &= catalogue.vocabulary.mask_with_sets(word)
+    masks = (catalogue.vocabulary.mask(word, with_sets=True) for word in part.words)
+    found = reduce(np.ndarray.__iand__, masks)
     if part.number:
         found[catalogue.numbered(part.number)] = True
     return found
@@ -69,8 +68,8 @@ def few_matches(catalogue: Catalogue, search: Search) -> np.ndarray | None:
     if name == "q" and isinstance(wanted, str):
         return catalogue.vocabulary.few_products(wanted)
     if isinstance(wanted, Part) and len(wanted.words) == 1:
-        others = catalogue.numbered(wanted.number) if wanted.number else None
-        return catalogue.vocabulary.few_products_with_sets(wanted.words[0], others)
+        others = [catalogue.numbered(wanted.number)] if wanted.number else []
+        return catalogue.vocabulary.few_products(wanted.words[0], *others, with_sets=True)
     return None
 
 
@@ -134,9 +133,8 @@ def _taken(mask: np.ndarray, products: np.ndarray) -> np.ndarray:
 
 def _holding(catalogue: Catalogue, text: str) -> np.ndarray:
     """Return the products in whose names the words of a text stand side by side: ordinals."""
-    first, *others = sorted((catalogue.vocabulary.having(word) for word in set(text.split())), key=len)
-    for products in others:
-        first = np.intersect1d(first, products, assume_unique=True)
+    products = sorted((catalogue.vocabulary.having(word) for word in set(text.split())), key=len)
+    first = reduce(partial(np.intersect1d, assume_unique=True), products)
     if " " not in text:
         return first
     rows = catalogue.full_name.take(first)
@@ -146,13 +144,7 @@ def _holding(catalogue: Catalogue, text: str) -> np.ndarray:
 
 def _begin_words(catalogue: Catalogue, text: str) -> np.ndarray:
     """Return in which names each word of a text begins a word: bool, by ordinal."""
-    first, *others = dict.fromkeys(text.split())
-    found = catalogue.vocabulary.start_mask(first)
-    for word in others:
-        if not found.any():
-            break
-        found &= catalogue.vocabulary.start_mask(word)
-    return found
+    return reduce(np.ndarray.__iand__, map(catalogue.vocabulary.start_mask, dict.fromkeys(text.split())))
 
 
 def _in_order(catalogue: Catalogue, search: Search, mask: np.ndarray, total: int, count: int) -> np.ndarray:
@@ -172,7 +164,7 @@ def _ranking(catalogue: Catalogue, search: Search) -> list[np.ndarray]:
     if search.ranks is not None and search.sort == price_sort(search.sort):
         order = order[slice(*search.ranks)]
         return [order[::-1] if search.reverse else order]
-    keyed = catalogue.counts.keyed["all"][search.sort]
+    keyed = catalogue.keyed[search.sort]
     return [order[:keyed][::-1], order[keyed:]] if search.reverse else [order]
 
 
@@ -188,25 +180,19 @@ def _slice(ranking: list[np.ndarray], offset: int, limit: int) -> np.ndarray:
 def _sorted(catalogue: Catalogue, search: Search, ordinals: np.ndarray) -> np.ndarray:
     ranks = np.sort(catalogue.rank[search.sort].take(ordinals))
     if search.reverse:
-        keyed = int(np.searchsorted(ranks, np.uint32(catalogue.counts.keyed["all"][search.sort])))
+        keyed = int(np.searchsorted(ranks, np.uint32(catalogue.keyed[search.sort])))
         ranks = np.concatenate((ranks[:keyed][::-1], ranks[keyed:]))
     return catalogue.order[search.sort].take(ranks)
 
 
 def _scan(ranking: list[np.ndarray], mask: np.ndarray, count: int) -> np.ndarray:
-    matches: list[np.ndarray] = []
-    for block in _growing_blocks(ranking, max(_FIRST_BLOCK_PRODUCTS, count)):
-        matches.append(block.compress(mask.take(block.astype(np.intp))))  # a third of the time of `block[mask[block]]`
-        count -= len(matches[-1])
-        if count <= 0:
-            break
-    return np.concatenate(matches)
-
-
-def _growing_blocks(ranking: list[np.ndarray], first: int) -> Iterator[np.ndarray]:
-    """Yield a ranking in blocks: the first one of so many products, each other one twice as long as the one before."""
+    """Return the first matches of a ranking, at least `count`: from blocks, each twice as long as the one before."""
+    matches, size = [ranking[0][:0]], max(_FIRST_BLOCK_PRODUCTS, count)
     for section in ranking:
-        start, size = 0, first
-        while start < len(section):
-            yield section[start : start + size]
+        start = 0
+        while start < len(section) and count > 0:
+            block = section[start : start + size]
+            matches.append(block.compress(mask.take(block.astype(np.intp))))  # a third of the time of `mask[block]`
+            count -= len(matches[-1])
             start, size = start + size, size * 2
+    return np.concatenate(matches)

@@ -4,8 +4,7 @@ from dataclasses import asdict
 
 import click
 
-from edge_auth.builds.builds import open_build
-from edge_auth.builds.pointer import live_build_id
+from edge_auth.builds.builds import live_build_id, open_build
 from edge_auth.store.open import open_store
 from generator.commands.options import json_option, lake_option, store_option
 from generator.ingest.catalogue import GAMES

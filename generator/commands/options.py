@@ -14,8 +14,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from edge_auth.builds import layout
-from edge_auth.builds.builds import Build, open_build
-from edge_auth.builds.pointer import live_build_id, read_pointer
+from edge_auth.builds.builds import Build, live_build_id, open_build, read_pointer
 from edge_auth.errors import EdgeError
 from edge_auth.store.file_cache import default_state_folder
 from edge_auth.store.interface import Store

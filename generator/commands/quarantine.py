@@ -6,8 +6,7 @@ from datetime import datetime
 
 import click
 
-from edge_auth.builds.builds import open_build
-from edge_auth.builds.pointer import read_pointer
+from edge_auth.builds.builds import open_build, read_pointer
 from edge_auth.store.open import open_store
 from generator.commands.options import DAY, json_option, store_option
 from generator.lake.quarantine import ACCEPTED, DROPPED, QuarantinedFile, describe_waiting, read_quarantine, settle

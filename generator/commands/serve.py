@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from edge_auth.builds.pointer import read_pointer
+from edge_auth.builds.builds import read_pointer
 from edge_auth.errors import EdgeError, ServeError
 from edge_auth.live.keys import open_key_file
 from edge_auth.serve import app, server

@@ -16,8 +16,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from edge_auth.builds import layout
-from edge_auth.builds.builds import Build, open_build
-from edge_auth.builds.pointer import Pointer, read_pointer
+from edge_auth.builds.builds import Build, Pointer, open_build, read_pointer
 from edge_auth.errors import EdgeError, MissingObject
 from edge_auth.store.interface import Store, read_json
 from generator import settings

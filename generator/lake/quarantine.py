@@ -15,8 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from edge_auth.builds import layout
-from edge_auth.builds.builds import Build, BuildRecord, open_build
-from edge_auth.builds.pointer import read_pointer
+from edge_auth.builds.builds import Build, BuildRecord, open_build, read_pointer
 from edge_auth.errors import DamagedObject, StoreError, UnknownBuild
 from edge_auth.store.interface import Store, parse_json, update_json
 from generator.clock import timestamp

@@ -6,8 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from edge_auth.builds import layout
-from edge_auth.builds.builds import Build, open_build
-from edge_auth.builds.pointer import last_build_id
+from edge_auth.builds.builds import Build, last_build_id, open_build
 from edge_auth.errors import EdgeError
 from generator.lake.files import GUIDE_PRICES
 from generator.threads import Resources

@@ -15,8 +15,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from edge_auth.builds import layout
-from edge_auth.builds.builds import open_build
-from edge_auth.builds.pointer import last_build_id
+from edge_auth.builds.builds import last_build_id, open_build
 from edge_auth.errors import EdgeError
 from generator.errors import BuildError
 from generator.making.context import BuildContext

@@ -12,8 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 from edge_auth.builds import layout
-from edge_auth.builds.builds import open_build
-from edge_auth.builds.pointer import Pointer, live_build_id, read_pointer
+from edge_auth.builds.builds import Pointer, live_build_id, open_build, read_pointer
 from edge_auth.errors import DamagedObject, EdgeError, NoLiveBuild
 from edge_auth.store.interface import Store
 from generator.clock import Clock, timestamp

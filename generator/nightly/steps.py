@@ -18,9 +18,9 @@ from flask.testing import FlaskClient
 from edge_auth.api.blueprints import ENDPOINTS, client_of
 from edge_auth.api.endpoint import API
 from edge_auth.api.parameters import MAX_TEXT_CHARACTERS, ProductId
-from edge_auth.builds import card_lists, layout, market
-from edge_auth.builds.builds import Build, open_build
-from edge_auth.builds.pointer import Pointer
+from edge_auth.builds import layout, market
+from edge_auth.builds.builds import Build, Pointer, open_build
+from edge_auth.builds.catalogue import KINDS
 from edge_auth.errors import (
     AccessDenied,
     DamagedObject,
@@ -360,7 +360,7 @@ def _smoke_requests(opened: OpenBuild) -> Iterator[str]:
     """Yield paths with queries: each endpoint's example, each ranking, searches, and the first and last product."""
     yield from _examples(opened)
     cards = f"{API}cards"
-    for kind in card_lists.KINDS:
+    for kind in KINDS:
         for sort in opened.catalogue.order:
             yield f"{cards}?kind={kind}&sort={sort}&limit=1"
     yield f"{cards}?q=a&order=asc&limit=5"

@@ -3,8 +3,7 @@
 from contextlib import closing
 from dataclasses import dataclass
 
-from edge_auth.builds.builds import LayerRecord, open_build
-from edge_auth.builds.pointer import last_build_id
+from edge_auth.builds.builds import LayerRecord, last_build_id, open_build
 from edge_auth.store.interface import Store
 from generator.lake.lake import Lake
 from generator.making.context import BuildContext

@@ -7,8 +7,7 @@ from pathlib import PurePosixPath
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from edge_auth.builds.builds import open_build
-from edge_auth.builds.pointer import read_pointer
+from edge_auth.builds.builds import open_build, read_pointer
 from edge_auth.store.interface import Store
 from generator.clock import from_unix_time, timestamp
 from generator.errors import LakeError

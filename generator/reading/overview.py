@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from edge_auth.builds import layout
-from edge_auth.builds.builds import BuildRecord, open_build
-from edge_auth.builds.pointer import read_pointer
+from edge_auth.builds.builds import BuildRecord, open_build, read_pointer
 from edge_auth.errors import DamagedObject
 from edge_auth.store.interface import Store
 from generator import settings

@@ -17,11 +17,10 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from edge_auth.builds import layout
-from edge_auth.builds.builds import Build, open_build
+from edge_auth.builds.builds import Build, Pointer, open_build, read_pointer
 from edge_auth.builds.catalogue import Catalogue
 from edge_auth.builds.changes import DocumentEntry, Index, Step, index_to_bytes, moves, parse_index, read_index
 from edge_auth.builds.layout import CATALOGUE
-from edge_auth.builds.pointer import Pointer, read_pointer
 from edge_auth.errors import EdgeError, MissingObject, UnknownBuild
 from edge_auth.store.interface import Store, update_json
 from generator.compare.comparison import Comparison, IdArray, compare, named_faults, read_cards

@@ -17,10 +17,9 @@ from itertools import groupby
 from typing import Any
 
 from edge_auth.builds import layout
-from edge_auth.builds.builds import Build, open_build
+from edge_auth.builds.builds import Build, Pointer, open_build, read_pointer
 from edge_auth.builds.index import INDEX_NAME
 from edge_auth.builds.layers import Layer
-from edge_auth.builds.pointer import Pointer, read_pointer
 from edge_auth.errors import DamagedObject, MissingObject, StoreError
 from edge_auth.store.interface import Listed, Store
 from generator import settings

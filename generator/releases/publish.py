@@ -6,9 +6,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from edge_auth.builds import layout
-from edge_auth.builds.builds import open_build
+from edge_auth.builds.builds import Pointer, open_build, read_pointer
 from edge_auth.builds.changes import KEPT_STEPS
-from edge_auth.builds.pointer import Pointer, read_pointer
 from edge_auth.errors import EdgeError, UnknownBuild
 from edge_auth.store.interface import Store, update_json
 from generator.clock import Clock, timestamp, utc_now

@@ -21,7 +21,7 @@ from markupsafe import Markup
 
 from edge_auth.api.parameters import MAX_TEXT_CHARACTERS
 from edge_auth.builds import layout
-from edge_auth.builds.card_lists import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS, TEXT_FILTERS
+from edge_auth.builds.catalogue import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS, TEXT_FILTERS
 from edge_auth.text import base_name
 from generator.errors import SiteError
 from generator.site.api_reference import Reference, page_address, reference

@@ -17,7 +17,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from edge_auth.api.blueprints import ENDPOINTS
-from edge_auth.builds.card_lists import MATCH_BY, MATCH_SORT, SORTS, TEXT_FILTERS
+from edge_auth.builds.catalogue import MATCH_BY, MATCH_SORT, SORTS, TEXT_FILTERS
 from edge_auth.errors import API_ERRORS
 from edge_auth.live.keys import SCOPES
 from generator.errors import SiteError

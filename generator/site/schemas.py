@@ -20,7 +20,8 @@ from typing import Any
 
 from edge_auth.api.blueprints import ENDPOINTS
 from edge_auth.api.parameters import Integer
-from edge_auth.builds import bulk, card_lists, layout
+from edge_auth.builds import bulk, layout
+from edge_auth.builds.catalogue import KINDS
 from edge_auth.errors import API_ERRORS
 from edge_auth.live.keys import SCOPES
 from edge_auth.search.named import MATCHES
@@ -38,7 +39,7 @@ _MORE = "…"
 _PAGE_OF = ", a page of "
 # The types in words.
 _WORDS: dict[str, tuple[str, ...]] = {
-    "kinds": card_lists.KINDS[1:],
+    "kinds": KINDS[1:],
     "matches": MATCHES,
     "views": layout.HISTORY_VIEWS,
     "ranges": tuple(layout.HISTORY_RANGES),

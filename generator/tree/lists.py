@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from edge_auth.builds import bodies, layout, market
 from edge_auth.builds.builds import Build
-from edge_auth.builds.card_lists import KINDS
+from edge_auth.builds.catalogue import KINDS
 from edge_auth.builds.layers import Layer
 
 # The default limits of the API. A test compares each page with the API's answer.
@@ -81,10 +81,10 @@ def _card_list(build: Build, kind: str, sort: str) -> TreeList:
         order = order[catalogue.single[order] == (kind == "single")]
     return TreeList(
         CARDS_PER_PAGE,
-        counts.products[kind],
+        counts["products"][kind],
         lambda first, end: catalogue.card_lines.lines(order[first:end]),
         lambda first, end: catalogue.card_lines.digest(order[first:end]),
-        counts.keyed[kind][sort],
+        counts["keyed"][kind][sort],
     )
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from edge_auth.builds.builds import Pointer, live_pointer
 from edge_auth.builds.changes import moves
 from edge_auth.builds.layout import POINTER, changes_name
-from edge_auth.builds.pointer import Pointer, live_pointer
 from edge_auth.errors import StoreError
 from edge_auth.live import build_registry
 from edge_auth.live.open_build import OpenBuild

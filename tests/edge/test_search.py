@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from edge_auth.builds.card_lists import KINDS, ORDERS, SORTS, TEXT_FILTERS
+from edge_auth.builds.catalogue import KINDS, ORDERS, SORTS, TEXT_FILTERS
 from tests.support import small_store
 from tests.support.nginx_client import AnyClient
 from tests.support.small_store import CLOSED_DAYS, PRICE_DAY

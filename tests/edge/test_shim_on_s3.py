@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.pointer import Pointer, read_pointer
+from edge_auth.builds.builds import Pointer, read_pointer
 from edge_auth.live import build_registry as library
 from edge_auth.live import keys
 from edge_auth.live.background import Poller

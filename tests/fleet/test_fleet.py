@@ -10,7 +10,7 @@ from multiprocessing import get_context
 
 import pytest
 
-from edge_auth.builds.pointer import live_build_id
+from edge_auth.builds.builds import live_build_id
 from edge_auth.store.open import open_store
 from generator.releases.publish import publish
 from tests.support.api_checks import crawl

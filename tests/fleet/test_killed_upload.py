@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.builds import open_build
-from edge_auth.builds.pointer import live_build_id, read_pointer
+from edge_auth.builds.builds import live_build_id, open_build, read_pointer
 from edge_auth.store.open import open_store
 from generator.pack.verify import verify
 from tests.support import nights

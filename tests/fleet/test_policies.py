@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from edge_auth.builds.builds import live_build_id, read_pointer
 from edge_auth.builds.layout import NIGHT_PAGES as PAGES
 from edge_auth.builds.layout import WORK as PARTS
-from edge_auth.builds.pointer import live_build_id, read_pointer
 from edge_auth.errors import StoreError
 from edge_auth.live.keys import SCOPES, open_key_file
 from edge_auth.live.keys import issue as issued

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.builds import open_build
-from edge_auth.builds.pointer import live_build_id
+from edge_auth.builds.builds import live_build_id, open_build
 from edge_auth.store.open import open_store
 from tests.fleet.counting import during
 from tests.support.fleet import make

@@ -11,9 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from edge_auth.builds import layout
-from edge_auth.builds.builds import open_build
+from edge_auth.builds.builds import live_build_id, open_build
 from edge_auth.builds.layers import Layer
-from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.folder import FolderStore
 from generator.errors import LakeError
 from generator.lake.files import PRICE_TABLES

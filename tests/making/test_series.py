@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.layout import OPEN_MONTH
-from edge_auth.builds.series import WEEKS, weeks_by_period, weeks_until
+from edge_auth.builds.market import WEEKS, weeks_by_period, weeks_until
 from edge_auth.store.folder import FolderStore
 from generator.lake.lake import open_lake
 from generator.making.make import make_build

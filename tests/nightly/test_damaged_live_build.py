@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.builds import open_build
+from edge_auth.builds.builds import live_build_id, open_build
 from edge_auth.builds.layout import damaged_name, record_name
-from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.folder import FolderStore
 from generator.compare.run_reports import read_past
 from tests.support.commands import run

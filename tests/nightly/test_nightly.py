@@ -9,9 +9,8 @@ from unittest.mock import patch
 
 import pytest
 
-from edge_auth.builds.builds import open_build
+from edge_auth.builds.builds import live_build_id, live_pointer, open_build, read_pointer
 from edge_auth.builds.layout import NIGHTLY_LOCK
-from edge_auth.builds.pointer import live_build_id, live_pointer, read_pointer
 from edge_auth.errors import StoreError
 from edge_auth.store.folder import FolderStore
 from generator import settings

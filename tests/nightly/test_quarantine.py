@@ -17,9 +17,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from edge_auth.builds import layout
-from edge_auth.builds.builds import open_build
+from edge_auth.builds.builds import live_build_id, open_build
 from edge_auth.builds.layout import CHANGES_INDEX, POINTER, QUARANTINE
-from edge_auth.builds.pointer import live_build_id
 from edge_auth.errors import StoreError
 from edge_auth.store.folder import FolderStore
 from generator import settings

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.builds import open_build
+from edge_auth.builds.builds import live_build_id, open_build
 from edge_auth.builds.layers import Layer
 from edge_auth.builds.layout import LAST_READS
-from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.pack.verify import Rotation

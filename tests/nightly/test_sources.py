@@ -12,8 +12,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from edge_auth.builds.builds import open_build
-from edge_auth.builds.pointer import live_build_id
+from edge_auth.builds.builds import live_build_id, open_build
 from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.compare.judgements import LATE

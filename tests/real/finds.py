@@ -21,7 +21,7 @@ import duckdb
 
 from edge_auth.api.blueprints import client_of
 from edge_auth.builds import builds
-from edge_auth.builds.pointer import live_build_id
+from edge_auth.builds.builds import live_build_id
 from edge_auth.live.open_build import OpenBuild
 from edge_auth.store.folder import FolderStore
 from edge_auth.text import base_name, words

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from edge_auth.builds import layout
-from edge_auth.builds.builds import open_build
+from edge_auth.builds.builds import open_build, read_pointer
 from edge_auth.builds.changes import KEPT_STEPS, LISTED_STEPS, read_index
-from edge_auth.builds.pointer import read_pointer
 from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.errors import BuildError

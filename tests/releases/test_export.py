@@ -12,9 +12,8 @@ from urllib.request import urlopen
 
 import pytest
 
-from edge_auth.builds.builds import open_build
+from edge_auth.builds.builds import live_build_id, open_build
 from edge_auth.builds.layout import is_site_file
-from edge_auth.builds.pointer import live_build_id
 from edge_auth.store.folder import FolderStore
 from generator.compare.judgements import Judgement
 from generator.compare.run_reports import newest_report

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from edge_auth.builds import layout
-from edge_auth.builds.pointer import live_build_id, read_pointer
+from edge_auth.builds.builds import live_build_id, read_pointer
 from edge_auth.errors import UnknownBuild
 from edge_auth.store.folder import FolderStore
 from generator import settings

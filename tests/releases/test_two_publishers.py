@@ -10,7 +10,7 @@ from threading import Barrier
 
 import pytest
 
-from edge_auth.builds.pointer import live_build_id
+from edge_auth.builds.builds import live_build_id
 from edge_auth.store.folder import FolderStore
 from generator.errors import PublishError
 from generator.releases.change_documents import missing_steps, verify_steps

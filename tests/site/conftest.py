@@ -13,8 +13,8 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, Request, Route, expect, sync_playwright
 
 from edge_auth.builds import layout
+from edge_auth.builds.builds import read_pointer
 from edge_auth.builds.changes import DocumentEntry, Index, index_to_bytes
-from edge_auth.builds.pointer import read_pointer
 from edge_auth.store.codec import sha256
 from edge_auth.store.folder import FolderStore
 from generator.demo.lake import write_demo

@@ -22,8 +22,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from unittest.mock import patch
 
-from edge_auth.builds.builds import open_build
-from edge_auth.builds.pointer import live_build_id
+from edge_auth.builds.builds import live_build_id, open_build
 from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.releases.prune import RetentionRules, prune

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.builds import open_build
-from edge_auth.builds.pointer import live_build_id
+from edge_auth.builds.builds import live_build_id, open_build
 from edge_auth.store.open import open_store
 from generator.errors import BuildError, LakeError
 from generator.lake.files import LakeFile, LakeFiles

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.pointer import live_build_id
+from edge_auth.builds.builds import live_build_id
 from edge_auth.store.open import open_store
 from tests.support.commands import build, run
 from tests.support.nights import FIRST_DAY, demo_lake

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from edge_auth.builds import layout
-from edge_auth.builds.pointer import live_build_id
+from edge_auth.builds.builds import live_build_id
 from edge_auth.store.disk import sync_file_system
 from edge_auth.store.folder import FolderStore
 from generator.lake import journal

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from edge_auth.builds.pointer import live_build_id
+from edge_auth.builds.builds import live_build_id
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.interface import Store
 from edge_auth.store.open import is_folder, open_store

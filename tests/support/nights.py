@@ -5,8 +5,7 @@ from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
-from edge_auth.builds.builds import Build, open_build
-from edge_auth.builds.pointer import live_build_id
+from edge_auth.builds.builds import Build, live_build_id, open_build
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.interface import Store
 from generator.clock import Clock, utc_now

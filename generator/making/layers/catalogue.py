@@ -15,20 +15,22 @@ import numpy as np
 import pyarrow as pa
 
 from edge_auth.builds import layout
-from edge_auth.builds.card_lists import KINDS, PRICE_SORTS, SORTS, TEXT_FILTERS
 from edge_auth.builds.catalogue import (
     COLUMNS,
     DIGEST_BYTES,
+    KINDS,
+    PRICE_SORTS,
     PRICES,
     PRICES_MARK,
     PRODUCT_DIGEST_BYTES,
     SETS,
-    KindCounts,
+    SORTS,
+    TEXT_FILTERS,
     starts_of,
 )
 from edge_auth.builds.index import to_bytes
 from edge_auth.builds.layers import FACTS
-from edge_auth.builds.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, name_table, substring_table, suffix_table
+from edge_auth.builds.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, name_table, substring_table
 from edge_auth.store.codec import sha256
 from edge_auth.text import composed
 from generator.lake.lake import Lake
@@ -53,6 +55,14 @@ _INDEX_SQL = tuple(
         *("prices", "catalogue_status", "prices_left_out", "urls_left_out", "game_names", "games", "spellings"),
     )
 )
+_SUFFIXES = """
+select place::uinteger as word, strlen(left(text, cut))::uinteger as start
+from (
+    select word as text, row_number() over (order by word) - 1 as place, unnest(range(length(word))) as cut
+    from listed
+)
+order by substr(text, cut + 1), place
+"""
 
 
 def catalogue_layer(lake: Lake) -> BuildLayer:
@@ -124,7 +134,8 @@ def _line_columns(work: Work) -> tuple[pa.Table, str]:
 
 def _write_words(work: Work) -> None:
     words = work.db.table("from words order by word").combine_chunks()
-    suffixes = suffix_table(words["word"])
+    with work.db.registered(listed=words):
+        suffixes = work.db.table(_SUFFIXES).combine_chunks()
     [sets] = work.db.table('select "set" from search_columns')
     [(known,)] = work.db.rows("select count(*) from known_sets")
     substrings = substring_table(words, suffixes, starts_of(sets.to_numpy(), known), len(sets))
@@ -149,7 +160,11 @@ def _columns(work: Work, lines: pa.Table, digest: str) -> pa.Table:
         if sort in PRICE_SORTS:
             place = table.column_names.index(f"cents_{sort}")
             table = table.set_column(place, f"cents_{sort}", table[f"cents_{sort}"].take(pa.array(order)))
-    metadata = {"counts": _counts(work).to_json(), "lines": digest, "spellings": json.dumps(_spellings(work))}
+    metadata = {
+        "counts": _counts(work),
+        "lines": digest,
+        "spellings": json.dumps(_spellings(work)),
+    }
     return table.replace_schema_metadata(metadata)
 
 
@@ -160,15 +175,14 @@ def _spellings(work: Work) -> dict[str, dict[str, str]]:
     return spellings
 
 
-def _counts(work: Work) -> KindCounts:
+def _counts(work: Work) -> str:
     sums = ", ".join(f"count(*) filter (keyed_{sort})" for sort in SORTS)
     rows = work.db.rows(f"select kind, count(*), {sums} from rankings group by rollup (kind)")
     by_kind = {kind or "all": counts for kind, *counts in rows}
     by_kind = {kind: by_kind.get(kind, [0] * (1 + len(SORTS))) for kind in KINDS}
-    return KindCounts(
-        {kind: counts[0] for kind, counts in by_kind.items()},
-        {kind: dict(zip(SORTS, counts[1:], strict=True)) for kind, counts in by_kind.items()},
-    )
+    keyed = {kind: dict(zip(SORTS, counts[1:], strict=True)) for kind, counts in by_kind.items()}
+    products = {kind: counts[0] for kind, counts in by_kind.items()}
+    return json.dumps({"keyed": keyed, "products": products}, sort_keys=True)
 
 
 def _sets(work: Work) -> pa.Table:

@@ -9,7 +9,7 @@ has it, with the same bytes as from the lake.
 of each product, and on which days. That of a closed year is over its own days, so that it changes with its prices
 alone. That of the open month is over all days up to the as-of day: its own days and what the closed years have. So a
 night reads a row for each product and year, and a corrected or withdrawn day makes its year anew.
-`edge_auth.builds.series` describes what the shim reads of both.
+`edge_auth.builds.market` describes what the shim reads of both.
 """
 
 import itertools
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from edge_auth.builds import bodies, layout
 from edge_auth.builds.index import map_table, to_bytes
 from edge_auth.builds.layers import Layer
-from edge_auth.builds.series import EXTREMES, PRICES, TO_SUNDAY, weeks_by_period
+from edge_auth.builds.market import EXTREMES, PRICES, TO_SUNDAY, weeks_by_period
 from edge_auth.builds.splice import decode_fragments, encode_fragments
 from edge_auth.errors import DamagedObject
 from generator.database import Database

@@ -8,8 +8,7 @@ from contextlib import suppress
 from datetime import timedelta
 
 from edge_auth.builds import layout
-from edge_auth.builds.builds import Build, open_build
-from edge_auth.builds.pointer import read_pointer
+from edge_auth.builds.builds import Build, open_build, read_pointer
 from edge_auth.errors import Conflict, EdgeError
 from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
