@@ -14,20 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from edge_auth.builds import layout
-from edge_auth.builds.catalogue import (
-    COLUMNS,
-    DIGEST_BYTES,
-    KINDS,
-    PRICE_SORTS,
-    PRICES,
-    PRICES_MARK,
-    PRODUCT_DIGEST_BYTES,
-    SETS,
-    SORTS,
-    TEXT_FILTERS,
-    starts_of,
-)
+from edge_auth.builds import catalogue, layout
 from edge_auth.builds.index import to_bytes
 from edge_auth.builds.layers import FACTS
 from edge_auth.builds.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, name_table, substring_table
@@ -37,13 +24,7 @@ from generator.lake.lake import Lake
 from generator.making.lake_tables import CARD_SQL, card_content
 from generator.making.layer import BuildLayer, Task, define_layer
 from generator.making.plan import Plan
-from generator.making.shared_tasks import (
-    card_rows,
-    card_tasks,
-    card_texts,
-    open_newest,
-    task_names,
-)
+from generator.making.shared_tasks import card_rows, card_tasks, card_texts, open_newest, task_names
 from generator.making.sorted_parquet import to_parquet
 from generator.making.work import Work
 
@@ -55,6 +36,7 @@ _INDEX_SQL = tuple(
         *("prices", "catalogue_status", "prices_left_out", "urls_left_out", "game_names", "games", "spellings"),
     )
 )
+# The table `suffixes` of the words in the table `listed`.
 _SUFFIXES = """
 select place::uinteger as word, strlen(left(text, cut))::uinteger as start
 from (
@@ -73,7 +55,7 @@ def catalogue_layer(lake: Lake) -> BuildLayer:
         recipe=RECIPE,
         sql=(*CARD_SQL, *_INDEX_SQL),
         content=card_content(lake),
-        constants=(*KINDS, DIGEST_BYTES, PRICES_MARK, PRODUCT_DIGEST_BYTES),
+        constants=(*catalogue.KINDS, catalogue.DIGEST_BYTES, catalogue.PRICES_MARK, catalogue.PRODUCT_DIGEST_BYTES),
     )
 
 
@@ -98,10 +80,10 @@ def _catalogue(work: Work, closed: tuple[str, ...]) -> None:
     with work.db.registered(cards=cards):
         db.run(*_INDEX_SQL)
         lines, digest = _line_columns(work)
-        work.add_file(f"{COLUMNS}.arrow", to_bytes(_columns(work, lines, digest)))
+        work.add_file(f"{catalogue.COLUMNS}.arrow", to_bytes(_columns(work, lines, digest)))
         _write_words(work)
-        work.add_file(f"{SETS}.arrow", to_bytes(_sets(work)))
-        work.add_file(f"{PRICES}.parquet", to_parquet(db.table("from prices order by id_product")))
+        work.add_file(f"{catalogue.SETS}.arrow", to_bytes(_sets(work)))
+        work.add_file(f"{catalogue.PRICES}.parquet", to_parquet(db.table("from prices order by id_product")))
         [(status,)] = db.rows("select json from catalogue_status")
         left_out = db.rows("from prices_left_out") + db.rows("from urls_left_out")
         games = [json.loads(game) for (game,) in db.rows("select json from games order by name_folded")]
@@ -121,13 +103,15 @@ def _line_columns(work: Work) -> tuple[pa.Table, str]:
         ends = itertools.accumulate(of_lines, initial=0)
         lines = [text[start:end] for start, end in itertools.pairwise(ends)]
         sizes += of_lines
-        digests += (sha256(line)[:DIGEST_BYTES] for line in lines)
-        product_digests += (sha256(line.partition(PRICES_MARK)[0])[:PRODUCT_DIGEST_BYTES] for line in lines)
+        digests += (sha256(line)[: catalogue.DIGEST_BYTES] for line in lines)
+        product_digests += (
+            sha256(line.partition(catalogue.PRICES_MARK)[0])[: catalogue.PRODUCT_DIGEST_BYTES] for line in lines
+        )
         work.context.tick(len(lines))
     columns = {
         "size": pa.array(sizes, pa.uint32()),
-        "digest": pa.array(digests, pa.binary(DIGEST_BYTES)),
-        "product_digest": pa.array(product_digests, pa.binary(PRODUCT_DIGEST_BYTES)),
+        "digest": pa.array(digests, pa.binary(catalogue.DIGEST_BYTES)),
+        "product_digest": pa.array(product_digests, pa.binary(catalogue.PRODUCT_DIGEST_BYTES)),
     }
     return pa.table(columns).take(by_ordinal), whole.hexdigest()
 
@@ -138,7 +122,7 @@ def _write_words(work: Work) -> None:
         suffixes = work.db.table(_SUFFIXES).combine_chunks()
     [sets] = work.db.table('select "set" from search_columns')
     [(known,)] = work.db.rows("select count(*) from known_sets")
-    substrings = substring_table(words, suffixes, starts_of(sets.to_numpy(), known), len(sets))
+    substrings = substring_table(words, suffixes, catalogue.starts_of(sets.to_numpy(), known), len(sets))
     query = "select text, whole, base, short, entry from name_index order by text_row"
     names = name_table(work.db.table(query).combine_chunks())
     for name, table in ((WORDS, words), (SUFFIXES, suffixes), (SUBSTRINGS, substrings), (NAMES, names)):
@@ -151,20 +135,16 @@ def _columns(work: Work, lines: pa.Table, digest: str) -> pa.Table:
     for name in lines.column_names:
         table = table.append_column(name, lines[name])
     table = table.append_column("by_id", pa.array(np.argsort(table["id"].to_numpy()).astype(np.uint32)))
-    for name in TEXT_FILTERS:
+    for name in catalogue.TEXT_FILTERS:
         encoded = table[name].combine_chunks().dictionary_encode()
         table = table.set_column(table.column_names.index(name), name, encoded)
-    for sort in SORTS:
+    for sort in catalogue.SORTS:
         order = np.argsort(table[f"rank_{sort}"].to_numpy()).astype(np.uint32)
         table = table.append_column(f"order_{sort}", pa.array(order))
-        if sort in PRICE_SORTS:
+        if sort in catalogue.PRICE_SORTS:
             place = table.column_names.index(f"cents_{sort}")
             table = table.set_column(place, f"cents_{sort}", table[f"cents_{sort}"].take(pa.array(order)))
-    metadata = {
-        "counts": _counts(work),
-        "lines": digest,
-        "spellings": json.dumps(_spellings(work)),
-    }
+    metadata = {"counts": _counts(work), "lines": digest, "spellings": json.dumps(_spellings(work))}
     return table.replace_schema_metadata(metadata)
 
 
@@ -176,11 +156,11 @@ def _spellings(work: Work) -> dict[str, dict[str, str]]:
 
 
 def _counts(work: Work) -> str:
-    sums = ", ".join(f"count(*) filter (keyed_{sort})" for sort in SORTS)
+    sums = ", ".join(f"count(*) filter (keyed_{sort})" for sort in catalogue.SORTS)
     rows = work.db.rows(f"select kind, count(*), {sums} from rankings group by rollup (kind)")
     by_kind = {kind or "all": counts for kind, *counts in rows}
-    by_kind = {kind: by_kind.get(kind, [0] * (1 + len(SORTS))) for kind in KINDS}
-    keyed = {kind: dict(zip(SORTS, counts[1:], strict=True)) for kind, counts in by_kind.items()}
+    by_kind = {kind: by_kind.get(kind, [0] * (1 + len(catalogue.SORTS))) for kind in catalogue.KINDS}
+    keyed = {kind: dict(zip(catalogue.SORTS, counts[1:], strict=True)) for kind, counts in by_kind.items()}
     products = {kind: counts[0] for kind, counts in by_kind.items()}
     return json.dumps({"keyed": keyed, "products": products}, sort_keys=True)
 
