@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from edge_auth.builds import bodies, layout
 from edge_auth.builds.bulk import BulkFile, read_manifest
-from edge_auth.builds.layers import Layer
 from edge_auth.builds.splice import SplicedCard, detail_since, splice
 from edge_auth.errors import DamagedObject, MissingObject, NoLiveBuild, StoreError, UnknownBuild
 from edge_auth.store.file_cache import FileCache
@@ -21,7 +20,7 @@ from edge_auth.store.interface import Store, parse_json, read_json
 if TYPE_CHECKING:
     from edge_auth.builds.catalogue import Catalogue
     from edge_auth.builds.identifiers import Identifiers
-    from edge_auth.builds.index import Entry
+    from edge_auth.builds.layers import Entry, Layer
     from edge_auth.builds.market import Group, Market, Movers, Series
 
 FORMAT = 4
@@ -146,21 +145,25 @@ class Build:
         self.file_cache = file_cache
         self.id: str = record["id"]
         self.as_of = date.fromisoformat(record["as_of"])
-        self.layers = {
-            name: Layer(store, name, layer["digest"], file_cache) for name, layer in record["layers"].items()
-        }
 
     @cached_property
-    def periods(self) -> dict[str, Layer]:
+    def layers(self) -> "dict[str, Layer]":
+        from edge_auth.builds.layers import Layer
+
+        layers = self.record["layers"].items()
+        return {name: Layer(self.store, name, layer["digest"], self.file_cache) for name, layer in layers}
+
+    @cached_property
+    def periods(self) -> "dict[str, Layer]":
         """The layers of the history by period: the closed years, oldest first, then the open month."""
         return dict(sorted(self._by_period(layout.HISTORY).items()))
 
-    def _layer(self, name: str) -> Layer:
+    def _layer(self, name: str) -> "Layer":
         if name not in self.layers:
             raise StoreError(f"build {self.id} has no layer {name}")
         return self.layers[name]
 
-    def _by_period(self, kind: str) -> dict[str, Layer]:
+    def _by_period(self, kind: str) -> "dict[str, Layer]":
         prefix = layout.sublayer(kind, "")
         return {name.removeprefix(prefix): layer for name, layer in self.layers.items() if name.startswith(prefix)}
 

@@ -6,10 +6,12 @@ A file lies in a layer under a longer name of its own: 16 digits of its hash ins
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from edge_auth.builds import layout
-from edge_auth.builds.layers import Layer
+
+if TYPE_CHECKING:
+    from edge_auth.builds.layers import Layer
 
 URL_FOLDER = "/api/v1/bulk/"
 # The part of the tables without days of their own in the names of the layers.
@@ -57,12 +59,12 @@ def catalogue_of(files: Mapping[str, BulkFile]) -> BulkFile:
     return next(file for name, file in files.items() if name.startswith(f"{CATALOGUE}-"))
 
 
-def read_manifest(manifest: bytes, layers: Mapping[str, Layer]) -> dict[str, BulkFile]:
+def read_manifest(manifest: bytes, layers: "Mapping[str, Layer]") -> dict[str, BulkFile]:
     """Return the files of a manifest, by name. The layers are those of the build, by name."""
     return {entry["name"]: _located(entry, layers) for entry in json.loads(manifest)[FILES]}
 
 
-def _located(entry: dict[str, Any], layers: Mapping[str, Layer]) -> BulkFile:
+def _located(entry: dict[str, Any], layers: "Mapping[str, Layer]") -> BulkFile:
     found = _NAME.fullmatch(entry["name"])
     assert found is not None, "the generator writes no other names"
     layer = layers[layout.sublayer(layout.BULK, found["span"] or PART_OF_TABLE[found["table"]])]

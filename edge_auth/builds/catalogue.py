@@ -38,8 +38,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from edge_auth.builds.index import only_chunk
-from edge_auth.builds.layers import Layer
+from edge_auth.builds.layers import Layer, only_chunk
 from edge_auth.builds.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, Lists, Names, Vocabulary
 from edge_auth.errors import DamagedObject, StoreError
 from edge_auth.store.codec import sha256

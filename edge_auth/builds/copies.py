@@ -21,8 +21,7 @@ from typing import BinaryIO
 
 from edge_auth.builds import builds, layout
 from edge_auth.builds.catalogue import CARD_LINES
-from edge_auth.builds.index import INDEX_NAME, Index, LayerFile
-from edge_auth.builds.layers import Layer
+from edge_auth.builds.layers import INDEX_NAME, Index, Layer, LayerFile
 from edge_auth.errors import DamagedObject, StoreError
 from edge_auth.store.disk import LEFTOVER_SECONDS, replace_file, written_beside
 from edge_auth.store.file_cache import checked, sha256_of

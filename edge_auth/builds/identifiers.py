@@ -15,8 +15,7 @@ from itertools import accumulate, pairwise, takewhile
 
 import numpy as np
 
-from edge_auth.builds.index import only_chunk
-from edge_auth.builds.layers import Layer
+from edge_auth.builds.layers import Layer, only_chunk
 from edge_auth.store.codec import sha256
 
 FILE = "rows"  # the stem of the file

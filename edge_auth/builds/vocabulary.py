@@ -28,7 +28,7 @@ from zlib import crc32
 import numpy as np
 import pyarrow as pa
 
-from edge_auth.builds.index import only_chunk, text_column
+from edge_auth.builds.layers import only_chunk, text_column
 
 WORDS, SUFFIXES, SUBSTRINGS, NAMES = "words", "suffixes", "pieces", "names"
 _MASKS = ("products", "starts", "with_sets")  # columns of `pieces`

@@ -32,8 +32,7 @@ from edge_auth.builds import layout
 from edge_auth.builds.builds import Build
 from edge_auth.builds.bulk import PART_OF_TABLE
 from edge_auth.builds.catalogue import PRICES, SETS, Catalogue
-from edge_auth.builds.index import map_table
-from edge_auth.builds.layers import Layer
+from edge_auth.builds.layers import Layer, map_table
 from edge_auth.errors import DamagedObject
 from generator import settings
 from generator.database import Database, query_fault, sql_literal

@@ -15,8 +15,7 @@ import pyarrow as pa
 from edge_auth.builds import layout
 from edge_auth.builds.builds import Build
 from edge_auth.builds.bulk import FILES
-from edge_auth.builds.index import INDEX_NAME, map_table
-from edge_auth.builds.layers import Layer
+from edge_auth.builds.layers import INDEX_NAME, Layer, map_table
 from edge_auth.store.codec import decompress
 from generator.compare.comparison import Comparison, named_faults, read_cards
 from generator.database import Database

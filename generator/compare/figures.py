@@ -11,7 +11,7 @@ import numpy as np
 from edge_auth.builds import layout
 from edge_auth.builds.builds import Build
 from edge_auth.builds.bulk import FILES
-from edge_auth.builds.index import map_table
+from edge_auth.builds.layers import map_table
 from edge_auth.builds.market import LINES, LISTS
 from edge_auth.store.interface import Store
 from generator import settings

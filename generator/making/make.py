@@ -22,8 +22,7 @@ import duckdb
 
 from edge_auth.builds import layout
 from edge_auth.builds.builds import FORMAT, Build, BuildRecord, last_build_id, open_build
-from edge_auth.builds.index import INDEX_NAME
-from edge_auth.builds.layers import FACTS, Layer
+from edge_auth.builds.layers import FACTS, INDEX_NAME, Layer
 from edge_auth.errors import Conflict, DamagedObject, EdgeError, StoreError
 from edge_auth.store.interface import Store
 from edge_auth.text import UNICODE_VERSION

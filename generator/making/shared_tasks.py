@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from edge_auth.builds import layout
 from edge_auth.builds.bodies import HISTORY_ARRAYS
-from edge_auth.builds.index import map_table, to_bytes
+from edge_auth.builds.layers import map_table, to_bytes
 from generator.database import sql_literal
 from generator.lake.files import PRICE_TABLES
 from generator.making.context import Intermediate

@@ -23,8 +23,7 @@ import numpy as np
 from edge_auth.builds import layout
 from edge_auth.builds.builds import Build
 from edge_auth.builds.catalogue import DIGEST_BYTES
-from edge_auth.builds.index import INDEX_NAME, Entry, LayerFile
-from edge_auth.builds.layers import Layer
+from edge_auth.builds.layers import INDEX_NAME, Entry, Layer, LayerFile
 from edge_auth.errors import MissingObject, StoreError
 from edge_auth.store.codec import decompress, sha256
 from edge_auth.store.interface import Store, read_json

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from edge_auth.builds.index import LayerFile, Row, index_table, rows_table, to_bytes
+from edge_auth.builds.layers import LayerFile, Row, index_table, rows_table, to_bytes
 from edge_auth.store.codec import compress, sha256
 from edge_auth.store.disk import move_file
 from edge_auth.store.file_cache import FileCache, user_cache

@@ -18,8 +18,7 @@ from typing import Any
 
 from edge_auth.builds import layout
 from edge_auth.builds.builds import Build, Pointer, open_build, read_pointer
-from edge_auth.builds.index import INDEX_NAME
-from edge_auth.builds.layers import Layer
+from edge_auth.builds.layers import INDEX_NAME, Layer
 from edge_auth.errors import DamagedObject, MissingObject, StoreError
 from edge_auth.store.interface import Listed, Store
 from generator import settings

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from edge_auth.builds.builds import open_build
-from edge_auth.builds.index import Index
+from edge_auth.builds.layers import Index
 from edge_auth.errors import EdgeError
 from edge_auth.store.folder import FolderStore
 from generator.errors import BuildError

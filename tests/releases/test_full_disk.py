@@ -12,7 +12,7 @@ from unittest.mock import patch
 import pytest
 
 from edge_auth.builds.builds import live_build_id
-from edge_auth.builds.index import INDEX_NAME
+from edge_auth.builds.layers import INDEX_NAME
 from edge_auth.builds.layout import NIGHTLY_LOCK, RESERVE, layer_folder_of
 from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now

@@ -15,8 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from edge_auth.builds import catalogue, layout
-from edge_auth.builds.index import to_bytes
-from edge_auth.builds.layers import FACTS
+from edge_auth.builds.layers import FACTS, to_bytes
 from edge_auth.builds.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, name_table, substring_table
 from edge_auth.store.codec import sha256
 from edge_auth.text import composed

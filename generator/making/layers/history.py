@@ -22,8 +22,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from edge_auth.builds import bodies, layout
-from edge_auth.builds.index import map_table, to_bytes
-from edge_auth.builds.layers import Layer
+from edge_auth.builds.layers import Layer, map_table, to_bytes
 from edge_auth.builds.market import EXTREMES, PRICES, TO_SUNDAY, weeks_by_period
 from edge_auth.builds.splice import decode_fragments, encode_fragments
 from edge_auth.errors import DamagedObject

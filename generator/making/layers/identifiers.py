@@ -12,8 +12,7 @@ import pyarrow as pa
 
 from edge_auth.builds import layout
 from edge_auth.builds.identifiers import FILE
-from edge_auth.builds.index import to_bytes
-from edge_auth.builds.layers import FACTS
+from edge_auth.builds.layers import FACTS, to_bytes
 from generator.database import Database
 from generator.lake.lake import Lake
 from generator.making import named_products

@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from edge_auth.builds import bodies, layout
-from edge_auth.builds.index import to_bytes
+from edge_auth.builds.layers import to_bytes
 from edge_auth.builds.market import FLOORS, GROUPS, INDEXES, LINES, LISTS, MAX_MOVERS, WEEK, WINDOWS
 from generator.database import Database
 from generator.lake.lake import Lake
