@@ -1,10 +1,10 @@
 """A layer of a build: its index, its objects and its files. What reads raises StoreError if it cannot.
 
-The index, `index.arrow`, is the table of contents: pack, range and hashes of each object. It is an Arrow IPC file, sorted
-by key, that readers map into memory. In layers with one object per product the key is the product's id, and `pattern`
-gives the logical key (`cards/{}.json`); in other layers the key is the logical key. The schema's metadata lists the
-packs and files of the layer with sizes and hashes. Its entry `content` is a hash over everything else. The index is
-written last, so a layer is complete when its index exists.
+The index, `index.arrow`, is the table of contents: pack, range and hashes of each object. It is an Arrow IPC file,
+sorted by key, that readers map into memory. In layers with one object per product the key is the product's id, and
+`pattern` gives the logical key (`cards/{}.json`); in other layers the key is the logical key. The schema's metadata
+lists the packs and files of the layer with sizes and hashes. Its entry `content` is a hash over everything else. The
+index is written last, so a layer is complete when its index exists.
 """
 
 import hashlib
