@@ -298,7 +298,7 @@ def _builds() -> BuildRegistry:
 
 
 def _step_line(step: Step, steps: Steps) -> bytes:
-    found = steps.comparison(step)
+    found = steps.entries[step]
     counts = {"added": found.added, "removed": found.removed, "changed": found.changed}
     ends = {"from": step.from_, "to": step.to, "as_of": layout.day_of(step.to)}
     return dumps(ends | counts | {"url": _CHANGES_URL + step.pair})

@@ -158,11 +158,6 @@ class Build:
         """The layers of the history by period: the closed years, oldest first, then the open month."""
         return dict(sorted(self._by_period(layout.HISTORY).items()))
 
-    def _layer(self, name: str) -> "Layer":
-        if name not in self.layers:
-            raise StoreError(f"build {self.id} has no layer {name}")
-        return self.layers[name]
-
     def _by_period(self, kind: str) -> "dict[str, Layer]":
         prefix = layout.sublayer(kind, "")
         return {name.removeprefix(prefix): layer for name, layer in self.layers.items() if name.startswith(prefix)}
@@ -171,43 +166,40 @@ class Build:
     def catalogue(self) -> "Catalogue":
         from edge_auth.builds.catalogue import CARD_LINES, Catalogue
 
-        return Catalogue(self._layer(layout.CATALOGUE), self._layer(layout.sublayer(layout.BULK, CARD_LINES)))
+        return Catalogue(self.layers[layout.CATALOGUE], self.layers[layout.sublayer(layout.BULK, CARD_LINES)])
 
     @cached_property
     def movers(self) -> "Movers":
         from edge_auth.builds.market import Movers
 
-        return Movers(self._layer(layout.MOVERS))
+        return Movers(self.layers[layout.MOVERS])
 
     @cached_property
     def series(self) -> "Series":
         from edge_auth.builds.market import Series
 
-        extremes = self._layer(layout.sublayer(layout.EXTREMES, layout.OPEN_MONTH))
+        extremes = self.layers[layout.sublayer(layout.EXTREMES, layout.OPEN_MONTH)]
         return Series(self._by_period(layout.SERIES), extremes, self.as_of, self.catalogue.ids)
 
     @cached_property
     def identifiers(self) -> "Identifiers":
         from edge_auth.builds.identifiers import Identifiers
 
-        return Identifiers(self._layer(layout.IDENTIFIERS))
+        return Identifiers(self.layers[layout.IDENTIFIERS])
 
     @cached_property
     def market(self) -> "Market":
         from edge_auth.builds.market import Market
 
-        return Market(self._layer(layout.MARKET))
+        return Market(self.layers[layout.MARKET])
 
     def market_points(self, group: "Group", day: str = "") -> "list[tuple[Layer, Entry]]":
         """Return the objects with the points of a group in the periods that end on `day` or later, oldest first."""
         closed = self._by_period(layout.MARKET)
         periods = sorted((closed | {layout.OPEN_MONTH: self.layers[layout.MARKET]}).items())
-        keys = (
-            (layer, layout.market_points(period, group.path))
-            for period, layer in periods
-            if period >= day[: len(period)]
-        )
-        return [(layer, entry) for layer, key in keys if (entry := layer.index.find(key))]
+        kept = [(period, layer) for period, layer in periods if period >= day[: len(period)]]
+        found = ((layer, layer.index.find(layout.market_points(period, group.path))) for period, layer in kept)
+        return [(layer, entry) for layer, entry in found if entry]
 
     def market_history(self, group: "Group", day: str = "") -> bytes:
         """Return the history of a group from a day (YYYY-MM-DD) on as JSON."""
@@ -249,8 +241,7 @@ class Build:
     def status(self) -> bytes:
         """Return the status object: the stored freshness and the id of this build."""
         freshness = json.loads(self._object(layout.STATUS_KEY))
-        status = {"build": {"id": self.id, "as_of": self.as_of.isoformat()}} | freshness
-        return json.dumps(status, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        return bodies.dumps({"build": {"id": self.id, "as_of": self.as_of.isoformat()}} | freshness) + b"\n"
 
     @cached_property
     def bulk_files(self) -> dict[str, BulkFile]:

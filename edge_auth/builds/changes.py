@@ -9,7 +9,7 @@ only. It may exist before its step does, and is computed later if it is missing.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -54,18 +54,11 @@ class Steps:
 
     builds: Sequence[str]  # the live build, then the builds that were live before, one for each step
     documented: Sequence[Step]  # the steps whose documents exist, with all steps before them
-    index: Index
+    entries: Mapping[Step, DocumentEntry]  # of those documents, and of others
 
     @property
     def complete(self) -> bool:
         return len(self.documented) == len(self.builds) - 1
-
-    def comparison(self, step: Step) -> DocumentEntry:
-        """Return the entry of a step's document, or raise StoreError."""
-        found = self.index.get(step.pair)
-        if found is None:
-            raise StoreError(f"{layout.CHANGES_INDEX} has no entry of {step.pair}")
-        return found
 
     def since(self, build: str) -> Sequence[Step] | None:
         """Return the steps after the last moment at which a build was live, oldest first; None for an unknown build."""
@@ -93,7 +86,8 @@ def listed_steps(pointer: Pointer, index: Index) -> Steps:
     steps = steps[:lost]
     missing = [place for place, step in enumerate(steps) if step.pair not in index]
     builds = [pointer.build, *(step.from_ for step in steps)]
-    return Steps(builds, steps[max(missing) + 1 :] if missing else steps, index)
+    entries = {step: entry for step in steps if (entry := index.get(step.pair))}
+    return Steps(builds, steps[max(missing) + 1 :] if missing else steps, entries)
 
 
 def read_index(store: Store) -> Index:

@@ -306,7 +306,7 @@ class FollowedSteps:
         self._copied = steps
         for step in steps.documented:
             try:
-                self._copies.path(self._store, layout.changes_name(step.from_, step.to), steps.comparison(step).sha256)
+                self._copies.path(self._store, layout.changes_name(step.from_, step.to), steps.entries[step].sha256)
             except StoreError as error:
                 failed.append(error)
         if failed:
@@ -322,7 +322,7 @@ class FollowedSteps:
         key = "step", step  # a build, which shares the cache, begins its keys with its id
         body: Body | None = self._cache.get(key)
         if body is None:
-            body = MadeBody(self._read(layout.changes_name(step.from_, step.to), steps.comparison(step).sha256))
+            body = MadeBody(self._read(layout.changes_name(step.from_, step.to), steps.entries[step].sha256))
             self._cache.put(key, body, body.cost)
         return body
 
