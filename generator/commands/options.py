@@ -97,23 +97,21 @@ state_option = click.option(
     help="Folder of the shim's own files: the rate limit counter, and copies of files that it reads often.",
 )
 publish_option = click.option("--publish", "publish_it", is_flag=True, help="Make the build the live one.")
-_threads_option = click.option(
-    "--threads",
-    type=click.IntRange(1),
-    help="Threads to use.  [default: one per core that the process may use; one per worker]",
-)
-_memory_option = click.option(
-    "--memory",
-    help="Memory that DuckDB may use before it spills to disk.  "
-    f"[default: {settings.MEMORY}; {settings.WORKER_MEMORY} for each worker]",
-)
 
 
 def resources_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
     """Give a command --threads and --memory as the argument `resources`."""
 
-    @_threads_option
-    @_memory_option
+    @click.option(
+        "--threads",
+        type=click.IntRange(1),
+        help="Threads to use.  [default: one per core that the process may use; one per worker]",
+    )
+    @click.option(
+        "--memory",
+        help="Memory that DuckDB may use before it spills to disk.  "
+        f"[default: {settings.MEMORY}; {settings.WORKER_MEMORY} for each worker]",
+    )
     @wraps(command)
     def with_resources(*args: Any, threads: int | None, memory: str | None, **options: Any) -> _Result:
         return command(*args, resources=Resources(threads, memory), **options)

@@ -48,7 +48,10 @@ def list_(store: str, as_json: bool) -> None:
         return
     if not files:
         say(f"no file is in quarantine in {store}", err=True)
-    say_lines(f"{_named(file)}: {_state(file)}, {_why(file)}" for file in files)
+    for file in files:
+        gone = "" if file.in_lake else ", no longer in the lake"
+        why = f"refused by {', '.join(file.gates)}" if file.gates else "withdrawn after it was published"
+        say(f"{_named(file)}: {file.verdict}{gone}, {why}")
     if waiting := [file for file in files if file.waits]:
         say(describe_waiting(waiting, store), err=True)
 
@@ -99,11 +102,3 @@ def _settle(days: Collection[datetime], location: str, verdict: str, as_json: bo
 def _named(file: QuarantinedFile) -> str:
     game = file.named.removeprefix(f"{file.table} of {file.day}")
     return f"{file.day} {file.table}{game} {file.sha256[:12]}"
-
-
-def _why(file: QuarantinedFile) -> str:
-    return f"refused by {', '.join(file.gates)}" if file.gates else "withdrawn after it was published"
-
-
-def _state(file: QuarantinedFile) -> str:
-    return file.verdict if file.in_lake else f"{file.verdict}, no longer in the lake"

@@ -185,7 +185,18 @@ def builds(store: str, as_json: bool) -> None:
     """
     found = overview(open_store(store), utc_now)
     if as_json:
-        rows = [_to_json(row) for row in found.builds]
+        rows = [
+            {
+                "id": row.id,
+                "as_of": row.as_of,
+                "live": row.state == LIVE,
+                "previous": row.state == PREVIOUS,
+                "products": row.products,
+                "objects": row.objects,
+                "bytes": row.bytes,
+            }
+            for row in found.builds
+        ]
         say_json({"live": found.live, "hold": found.hold, "builds": rows})
         return
     for row in found.builds:
@@ -198,15 +209,3 @@ def builds(store: str, as_json: bool) -> None:
             f"a rollback holds publishing back: nothing is published until `cardpress publish BUILD --store {store}`",
             err=True,
         )
-
-
-def _to_json(row: BuildRow) -> dict[str, Any]:
-    return {
-        "id": row.id,
-        "as_of": row.as_of,
-        "live": row.state == LIVE,
-        "previous": row.state == PREVIOUS,
-        "products": row.products,
-        "objects": row.objects,
-        "bytes": row.bytes,
-    }
