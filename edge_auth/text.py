@@ -19,7 +19,6 @@ _PLAIN = bytes(
 )
 _SIGNS = re.compile(r"(?:[\W_]|\u02bc)+")  # U+02BC is a letter for str.isalnum, and an apostrophe for us
 _BRACKET = re.compile(r" [\[(]")
-_SHORTER = " - "
 
 
 def fold(text: str) -> str:
@@ -76,7 +75,7 @@ def base_name(name: str) -> str:
 
 def short_name(name: str) -> str:
     """Return the base name before its first ` - `, "" if it has none: of `Boss's Orders - Ghetsis` `Boss's Orders`."""
-    before, mark, _ = base_name(name).partition(_SHORTER)
+    before, mark, _ = base_name(name).partition(" - ")
     return before if mark else ""
 
 

@@ -21,12 +21,8 @@ from edge_auth.live.bulk_files import MAX_READ_BYTES, Holder
 from edge_auth.live.log import Answered
 from edge_auth.live.metrics import NO_LABEL
 
-RETRY_AFTER_SECONDS = 5
 _CONTENT_HEADERS = ("Content-Length", "Content-Encoding")
 _STATUS_LINES = {int(status): f"{int(status)} {phrase}" for status, phrase in responses.items()}
-# A proxy that writes the bodies of all answers with status 400 asks for the shim's own one in this header. The shim's
-# server refuses some requests without a body, and such a proxy sees only the status.
-_REFUSAL = "X-Refusal"
 _ALLOWED_HEADERS = (
     "Authorization, X-API-Key, If-None-Match, X-Build, X-Request-ID, Range, If-Range, Cache-Control, Content-Type"
 )
@@ -93,14 +89,16 @@ def refusal(error: ApiError) -> Answer:
     body = dumps({"error": {"code": error.code, "message": str(error)}}) + b"\n"
     fields = {**COMMON_HEADERS, **request.answer_headers, **error.headers, "Cache-Control": "no-store"}
     fields |= {"Content-Type": JSON, "Content-Length": str(len(body))}
-    if error.status == 400 and f"HTTP_{_REFUSAL.upper().replace('-', '_')}" in request.environ:
-        fields[_REFUSAL] = json.dumps(json.loads(body), separators=(",", ":"))  # in ASCII
+    # A proxy that writes the bodies of all answers with status 400 asks for the shim's own one in this header. The
+    # shim's server refuses some requests without a body, and such a proxy sees only the status.
+    if error.status == 400 and "HTTP_X_REFUSAL" in request.environ:
+        fields["X-Refusal"] = json.dumps(json.loads(body), separators=(",", ":"))  # in ASCII
     return Answer(error.status, fields, body)
 
 
 def failure(message: str) -> Answer:
     """Return 500."""
-    return refusal(InternalError(message, Retry_After=str(RETRY_AFTER_SECONDS)))
+    return refusal(InternalError(message, Retry_After="5"))
 
 
 def preflight(request: ApiRequest) -> Answer:
@@ -134,27 +132,23 @@ def finish(response: Response) -> Response:
         of_access = {"X-Edge-Endpoint": access.path if access else NO_LABEL}
         response.headers.extend(access.edge_headers if access and may_keep else of_access)
     if service.log is not None:
-        answered = _answered(request, response)
+        has_body = request.method != "HEAD" and response.status_code not in (204, 304)
+        size = response.size if isinstance(response, Answer) else response.calculate_content_length()
+        answered = Answered(
+            now=request.now,
+            method=request.method,
+            path=request.raw_path,
+            endpoint=access.path if access else None,
+            status=response.status_code,
+            size=(size or 0) if has_body else 0,
+            seconds=perf_counter() - request.started,
+            key_id=request.key_id,
+            id=request.id,
+            build=request.answer_headers.get("X-Build"),
+        )
         service.metrics.request(answered)
         service.log.request(answered)
     return response
-
-
-def _answered(request: ApiRequest, response: Response) -> Answered:
-    has_body = request.method != "HEAD" and response.status_code not in (204, 304)
-    size = response.size if isinstance(response, Answer) else response.calculate_content_length()
-    return Answered(
-        now=request.now,
-        method=request.method,
-        path=request.raw_path,
-        endpoint=request.access.path if request.access else None,
-        status=response.status_code,
-        size=(size or 0) if has_body else 0,
-        seconds=perf_counter() - request.started,
-        key_id=request.key_id,
-        id=request.id,
-        build=request.answer_headers.get("X-Build"),
-    )
 
 
 def prefers(accept: str, wanted: str, usual: str) -> bool:

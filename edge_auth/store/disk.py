@@ -30,7 +30,6 @@ def written_beside(
     data: Iterable[Writable],
     *,
     mode: int | None = None,
-    folder: Path | None = None,
     make_folder: Callable[[], object] = lambda: None,
 ) -> Iterator[str]:
     """Write a temporary file beside a path, and yield where it lies. In the end it is deleted, unless it was renamed.
@@ -39,7 +38,7 @@ def written_beside(
         mode: Its permissions; None: what the umask leaves.
         make_folder: Makes its folder. It is called again if another process deleted the empty folder meanwhile.
     """
-    handle, temporary = _create(folder or path.parent, 0o666 if mode is None else mode, make_folder)
+    handle, temporary = _create(path.parent, 0o666 if mode is None else mode, make_folder)
     try:
         with os.fdopen(handle, "wb") as file:
             if mode is not None and os.fstat(handle).st_mode & 0o777 != mode:
@@ -94,14 +93,10 @@ def is_locked(path: Path) -> bool:
 
 def try_disk(folder: Path) -> None:
     """Try what a store in a folder needs of its disk: a lock that excludes others."""
-    path = folder / f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}"
-    try:
-        with path.open("xb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if not is_locked(path):
-                raise OSError(errno.ENOLCK, "one file was locked twice", os.fspath(path))
-    finally:
-        path.unlink(missing_ok=True)
+    with written_beside(folder / "lock", []) as path, Path(path).open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not is_locked(Path(path)):
+            raise OSError(errno.ENOLCK, "one file was locked twice", path)
 
 
 def sync_path(path: str | Path) -> None:

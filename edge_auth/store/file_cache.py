@@ -22,7 +22,6 @@ from edge_auth.store.interface import Store
 from edge_auth.store.remedies import with_remedy
 
 MAX_BYTES = 4 << 30
-_LOCK_NAME = ".lock"
 
 
 def user_cache() -> Path:
@@ -45,7 +44,8 @@ def _user_folder(variable: str, name: str) -> Path:
         return Path(base) / "cardpress"
     with suppress(RuntimeError):  # the user has no home
         home = Path.home() / name / "cardpress"
-        if _is_writable(next(parent for parent in (home, *home.parents) if parent.exists())):
+        nearest = next(parent for parent in (home, *home.parents) if parent.exists())
+        if nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK):
             return home
     try:
         folder = Path(tempfile.gettempdir(), f"cardpress-{name.strip('.').replace('/', '-')}-{os.geteuid()}")
@@ -59,10 +59,6 @@ def _user_folder(variable: str, name: str) -> Path:
             f"neither a home nor a folder of temporary files can be written to ({error}): name folders by HOME, "
             "XDG_CACHE_HOME, XDG_STATE_HOME or TMPDIR"
         ) from error
-
-
-def _is_writable(folder: Path) -> bool:
-    return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
 
 
 def user_file_cache() -> "FileCache":
@@ -172,7 +168,7 @@ class FileCache:
         """Hold the lock that lets one process fetch at a time."""
         with self._translated_errors():
             self._folder.mkdir(parents=True, exist_ok=True)
-            lock = (self._folder / _LOCK_NAME).open("a")
+            lock = (self._folder / ".lock").open("a")
         with lock:
             flock(lock, LOCK_EX)
             self._bytes = None  # other processes may have added copies

@@ -25,7 +25,6 @@ from edge_auth.store.interface import MAX_DOCUMENT_BYTES, PRIVATE, Listed, Store
 from edge_auth.store.remedies import with_remedy
 
 _TRIED: set[str] = set()  # folders whose disk this process has tried
-_FILE_MODE, _PRIVATE_FILE_MODE = 0o644, 0o600
 _FOLDER_MODE, _PRIVATE_FOLDER_MODE = 0o777, 0o700  # less the bits of the umask
 
 
@@ -43,10 +42,8 @@ class FolderStore(Store):
 
     def get(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
         if length is None:
-            with _translated_errors(self, name), (self.root / name).open("rb") as file:
-                if offset:
-                    file.seek(offset)
-                return file.read()
+            with self._translated_errors(name):
+                return (self.root / name).read_bytes()[offset:]
         # A card detail reads several ranges for one answer. Path and file objects would triple the time of each.
         try:
             handle = os.open(f"{self.root}/{name}", os.O_RDONLY)
@@ -55,7 +52,7 @@ class FolderStore(Store):
             finally:
                 os.close(handle)
         except OSError as error:
-            raise _translated(error, self, name) from error
+            raise self._translated(error, name) from error
         if len(data) != length:
             raise StoreError(
                 f"{name} in {self.location}: ends at {offset + len(data)}, expected {offset + length} bytes"
@@ -76,7 +73,7 @@ class FolderStore(Store):
 
     def put(self, name: str, data: bytes, headers: Mapping[str, str] | None = None) -> None:
         self._try_disk()
-        with _translated_errors(self, name), self._temporary_file(name, data) as temporary:
+        with self._translated_errors(name), self._temporary_file(name, data) as temporary:
             os.replace(temporary, self.root / name)
 
     def swap(self, name: str, data: bytes, etag: str | None) -> None:
@@ -84,18 +81,20 @@ class FolderStore(Store):
             current = self.get_versioned(name, most=None)
             if (current.etag if current else None) != etag:
                 raise Conflict(f"another writer has changed {name} in {self.location}: check it, then try again")
-            with _translated_errors(self, name), self._temporary_file(name, data) as temporary:
+            with self._translated_errors(name), self._temporary_file(name, data) as temporary:
                 sync_path(temporary)
                 os.replace(temporary, self.root / name)
-                self._sync_folders(name)
+                for folder in Path(name).parents:  # a rename, and a new folder, are lost without this
+                    with suppress(FileNotFoundError):  # another process has deleted the object, and the folder with it
+                        sync_path(self.root / folder)
 
     def sync(self) -> None:
-        with _translated_errors(self, "an object"):
+        with self._translated_errors("an object"):
             sync_file_system(self.root)
 
     def stat(self, name: str) -> int | None:
         try:
-            with _translated_errors(self, name):
+            with self._translated_errors(name):
                 return (self.root / name).stat().st_size
         except MissingObject:
             return None
@@ -116,7 +115,7 @@ class FolderStore(Store):
     def delete(self, names: Iterable[str]) -> None:
         """Delete objects and the folders that are then empty. Names that do not exist are ignored."""
         for name in names:
-            with _translated_errors(self, name):
+            with self._translated_errors(name):
                 (self.root / name).unlink(missing_ok=True)
             with suppress(OSError):  # not empty
                 for folder in (self.root / name).relative_to(self.root).parents[:-1]:
@@ -127,20 +126,20 @@ class FolderStore(Store):
 
     def _temporary_file(self, name: str, data: bytes) -> AbstractContextManager[str]:
         """Write data to a temporary file in the folder of an object. Yield its path."""
-        mode = _PRIVATE_FILE_MODE if self._is_private(name) else _FILE_MODE
+        mode = 0o600 if self._is_private(name) else 0o644
         return written_beside(self.root / name, [data], mode=mode, make_folder=lambda: self._make_folders(name))
 
     def _make_folders(self, name: str) -> None:
         """Create the folders of an object. Those that exist keep their modes."""
         self._make_root()
-        for folder in self._folders_of(name)[-2::-1]:
-            folder.mkdir(_PRIVATE_FOLDER_MODE if self._is_private(name) else _FOLDER_MODE, exist_ok=True)
+        for folder in Path(name).parents[-2::-1]:
+            (self.root / folder).mkdir(_PRIVATE_FOLDER_MODE if self._is_private(name) else _FOLDER_MODE, exist_ok=True)
 
     def _try_disk(self) -> None:
         """Before the first write of a process to a folder, try whether its disk can do what a store needs."""
         if self.location in _TRIED:
             return
-        with _translated_errors(self, ".lock"):
+        with self._translated_errors(".lock"):
             self._make_root()
         try:
             try_disk(self.root)
@@ -152,16 +151,6 @@ class FolderStore(Store):
 
     def _make_root(self) -> None:
         self.root.mkdir(_PRIVATE_FOLDER_MODE if self._private else _FOLDER_MODE, parents=True, exist_ok=True)
-
-    def _sync_folders(self, name: str) -> None:
-        """Wait until the name of an object is on the disk. A rename, and a new folder, are lost without this."""
-        for folder in self._folders_of(name):
-            with suppress(FileNotFoundError):  # another process has deleted the object, and the folder with it
-                sync_path(folder)
-
-    def _folders_of(self, name: str) -> Sequence[Path]:
-        """Return the folders of an object from its own one up to the store's."""
-        return [self.root / folder for folder in Path(name).parents]
 
     def _is_private(self, name: str) -> bool:
         return self._private or name.startswith(PRIVATE)
@@ -190,11 +179,24 @@ class FolderStore(Store):
     def locked(self) -> Iterator[None]:
         """Exclude the `swap` of others, and this context in other processes and threads."""
         self._try_disk()
-        with _translated_errors(self, ".lock"):
+        with self._translated_errors(".lock"):
             lock = (self.root / ".lock").open("a")
         with lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
+
+    @contextmanager
+    def _translated_errors(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise self._translated(error, name) from error
+
+    def _translated(self, error: OSError, name: str) -> StoreError:
+        if isinstance(error, FileNotFoundError | NotADirectoryError):
+            return MissingObject(f"{name} is not in {self.location}")
+        message = f"{name} in {self.location}: {error.strerror or error}"
+        return StoreError(message if isinstance(error, PermissionError) else with_remedy(message, error))
 
 
 def _listed(name: str, file: "Path | os.DirEntry[str]") -> Listed | None:
@@ -203,18 +205,3 @@ def _listed(name: str, file: "Path | os.DirEntry[str]") -> Listed | None:
     except OSError:  # it was deleted after it was listed
         return None
     return Listed(name, stat.st_size, stat.st_mtime, f"{stat.st_size}-{stat.st_mtime_ns}-{stat.st_ino}")
-
-
-@contextmanager
-def _translated_errors(store: FolderStore, name: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise _translated(error, store, name) from error
-
-
-def _translated(error: OSError, store: FolderStore, name: str) -> StoreError:
-    if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return MissingObject(f"{name} is not in {store.location}")
-    message = f"{name} in {store.location}: {error.strerror or error}"
-    return StoreError(message if isinstance(error, PermissionError) else with_remedy(message, error))

@@ -31,9 +31,9 @@ def open_store(
     """
     scheme = _scheme_of(location)
     if scheme == _S3:
-        from edge_auth.store.s3 import open_s3  # boto3 takes a third of a second to import
+        from edge_auth.store.s3 import S3Store  # boto3 takes a third of a second to import
 
-        return open_s3(location, timeout_seconds, swaps)
+        return S3Store(location, timeout_seconds, swaps)
     if scheme:
         raise StoreError(f"{what} {location}: a {what} is a {LOCATION}")
     if Path(location).is_file():

@@ -79,11 +79,15 @@ class Cause(NamedTuple):
 
 def cause_of(error: BaseException | None) -> Cause | None:
     """Return the code of an error or of the first of its causes that has one, or None."""
-    while error is not None:
-        if cause := _cause(error):
-            return cause
-        error = error.__cause__
-    return None
+    response = getattr(error, "response", None)
+    if isinstance(response, dict) and response.get("Error"):  # of botocore, which may not be loaded
+        code = str(response["Error"].get("Code") or response.get("ResponseMetadata", {}).get("HTTPStatusCode", ""))
+        return Cause(code, str(response["Error"].get("Message", "")))
+    if isinstance(error, OSError) and error.errno is not None:
+        return Cause(errno.errorcode.get(error.errno, str(error.errno)), error.strerror or "")
+    if type(error).__name__ in REMEDIES:
+        return Cause(type(error).__name__, str(error))
+    return cause_of(error.__cause__) if error else None
 
 
 def remedy_of(error: BaseException | None) -> str:
@@ -96,13 +100,3 @@ def with_remedy(message: str, error: BaseException | None) -> str:
     """Return the message of an error with what to do about it, unless it says so already."""
     remedy = remedy_of(error)
     return message if not remedy or remedy in message else f"{message}: {remedy}"
-
-
-def _cause(error: BaseException) -> Cause | None:
-    response = getattr(error, "response", None)
-    if isinstance(response, dict) and response.get("Error"):  # of botocore, which may not be loaded
-        code = str(response["Error"].get("Code") or response.get("ResponseMetadata", {}).get("HTTPStatusCode", ""))
-        return Cause(code, str(response["Error"].get("Message", "")))
-    if isinstance(error, OSError) and error.errno is not None:
-        return Cause(errno.errorcode.get(error.errno, str(error.errno)), error.strerror or "")
-    return Cause(type(error).__name__, str(error)) if type(error).__name__ in REMEDIES else None

@@ -1,7 +1,8 @@
 """A store in an S3 bucket. `open` imports this module only for such stores, since boto3 is slow to import.
 
 boto3 finds credentials, region and endpoint in its usual places (environment, profile, role).
-docs/decisions/store.md lists what differs between S3 servers.
+docs/decisions/store.md lists what differs between S3 servers. A denied request never means "not found": only NoSuchKey,
+or 404 to a HEAD request, means that an object does not exist.
 """
 
 import hashlib
@@ -14,26 +15,34 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from math import inf
 from threading import Lock
 from typing import Any, TypeVar
 
-from botocore.exceptions import IncompleteReadError, ResponseStreamingError
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError, IncompleteReadError, ResponseStreamingError
 from botocore.parsers import ResponseParserError
+from urllib3.exceptions import HTTPError
 
-from edge_auth.errors import AccessDenied, Conflict, MissingObject, StoreError
+from edge_auth.errors import AccessDenied, Conflict, MissingObject, StoreError, Throttled
 from edge_auth.store.interface import MAX_DOCUMENT_BYTES, PRIVATE, Digest, Listed, Store, Versioned, check_size
-from edge_auth.store.s3_client import S3Client, Timeouts
-from edge_auth.store.s3_errors import status_of, translated_errors
+from edge_auth.store.remedies import REMEDIES, with_remedy
 
 _LOCATION = re.compile("s3://([^/]+)/*(.*?)/*")
 _SHA256 = re.compile("[0-9a-f]{64}")
+_MAX_CONNECTIONS = 32
 _MAX_WRITE_ATTEMPTS = 3
 _DELETE_THREADS = 8
 _FIRST_PAUSE_SECONDS = 0.1
-# A batch run prefers waiting to failing. A request of the API prefers failing to waiting.
-BATCH_TIMEOUTS = Timeouts(5, 5, 60)
+_SECONDS_BETWEEN_SESSIONS = 2.0
+_FAILURES = (BotoCoreError, ResponseParserError, HTTPError, OSError, ValueError)
 # What boto3 does not send again: an answer that broke off, or bytes that are not those that were written.
 _TORN = (IncompleteReadError, ResponseStreamingError, ResponseParserError, ValueError)
+# Statuses of a conditional write that lost against another writer, or against an earlier attempt of this process whose
+# answer was lost.
+_CONFLICT_STATUSES = (404, 409, 412)
+_DENIED_CODES = ("AccessDenied", "AllAccessDisabled", "Forbidden", "403", "")
 _PROBED = b"probe"
 _PROBE_LOCK = Lock()
 # By the endpoint and the location that this process has tried: what stands around an ETag in a condition. Ceph compares
@@ -43,20 +52,71 @@ _QUOTES: dict[tuple[str, str], str] = {}
 _Result = TypeVar("_Result")
 
 
+class S3Client:
+    """A boto3 client, made at the first request, and made anew when the credentials were rotated.
+
+    Args:
+        timeout_seconds: How long a caller waits in all: enough for two attempts. None, a batch run, prefers waiting to
+            failing. A request of the API prefers failing to waiting.
+    """
+
+    def __init__(self, timeout_seconds: float | None):
+        self.attempts = 5 if timeout_seconds is None else 2  # per request
+        self._config = Config(
+            max_pool_connections=_MAX_CONNECTIONS,
+            connect_timeout=5 if timeout_seconds is None else timeout_seconds / 5,
+            read_timeout=60 if timeout_seconds is None else timeout_seconds * 2 / 5,  # between two reads of a response
+            retries={"mode": "standard", "total_max_attempts": self.attempts},
+            tcp_keepalive=True,
+            user_agent_extra="cardpress",
+            # Ceph refuses checksums behind a body, and other servers store them in it. Uploads have an MD5.
+            request_checksum_calculation="when_required",
+            response_checksum_validation="when_required",
+        )
+        self._lock = Lock()
+        self._client: Any = None
+        self._made = -inf
+
+    @property
+    def client(self) -> Any:
+        """The boto3 client. Each process creates its own, at the first use."""
+        return self._client or self._newer_than(None)
+
+    def run(self, request: Callable[[Any], _Result]) -> _Result:
+        """Return the result of a request. If its credentials are refused, it is sent once more with those of now."""
+        client = self.client
+        try:
+            return request(client)
+        except (ClientError, *_FAILURES) as error:
+            may_help = _status_of(error) in (400, 401, 403) or type(error).__name__.endswith("CredentialsError")
+            if not may_help or (newer := self._newer_than(client)) is client:
+                raise
+        return request(newer)
+
+    def _newer_than(self, used: Any) -> Any:
+        """Return a client that was made after the used one, or that one if it is too early for another."""
+        with self._lock:
+            if self._client is used and time.monotonic() > self._made + _SECONDS_BETWEEN_SESSIONS:
+                self._client = boto3.session.Session().client("s3", config=self._config)
+                self._made = time.monotonic()
+            return self._client
+
+
 class S3Store(Store):
     """A store in a bucket. Before its first write it tries every request that a store needs.
 
     Args:
+        timeout_seconds: As of S3Client.
         swaps: Whether the caller uses `swap`. Without it the test is left out.
     """
 
-    def __init__(self, location: str, timeouts: Timeouts = BATCH_TIMEOUTS, swaps: bool = True):
+    def __init__(self, location: str, timeout_seconds: float | None = None, swaps: bool = True):
         found = _LOCATION.fullmatch(location)
         if not found:
             raise StoreError(f"{location} is not a location in a bucket: write s3://bucket/prefix")
         self._bucket, self._prefix = found[1], f"{found[2]}/" if found[2] else ""
         self.location = f"s3://{self._bucket}/{self._prefix}".rstrip("/")
-        self._s3, self._attempts = S3Client(timeouts), timeouts.attempts
+        self._s3 = S3Client(timeout_seconds)
         self._swaps, self._quotes = swaps, ""
 
     def get(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
@@ -70,7 +130,7 @@ class S3Store(Store):
         except MissingObject:
             return None
         except StoreError as error:
-            if status_of(error) != 304:
+            if _status_of(error) != 304:
                 raise
             return known
 
@@ -91,12 +151,27 @@ class S3Store(Store):
         return head if head and head.sha256 else None
 
     def entries(self, prefix: str, *, deep: bool = True) -> Iterator[Listed]:
-        is_name = prefix and not prefix.endswith("/")
+        is_name, start = prefix and not prefix.endswith("/"), len(self._prefix)
         options = {"Bucket": self._bucket, "Prefix": self._prefix + prefix} | ({} if deep else {"Delimiter": "/"})
-        for page in self._pages(prefix, options):
-            found = [self._listed(entry) for entry in page.get("Contents", ()) if not entry["Key"].endswith("/")]
-            found += [Listed(self._relative(entry["Prefix"]), 0, 0) for entry in page.get("CommonPrefixes", ())]
+        while True:
+            page = self._run(prefix, lambda client: client.list_objects_v2(**options))
+            found = [
+                Listed(entry["Key"][start:], entry["Size"], entry["LastModified"].timestamp(), entry["ETag"].strip('"'))
+                for entry in page.get("Contents", ())
+                if not entry["Key"].endswith("/")
+            ]
+            found += [Listed(entry["Prefix"][start:], 0, 0) for entry in page.get("CommonPrefixes", ())]
             yield from sorted(entry for entry in found if not is_name or entry.name == prefix)
+            if not page.get("IsTruncated"):
+                return
+            token = page.get("NextContinuationToken")
+            if token in (None, options.get("ContinuationToken")):
+                what = "the same token twice" if token else "no token for the rest"
+                raise StoreError(
+                    f"{prefix or 'all objects'} in {self.location}: the server cut the listing off, and gave {what}: "
+                    "update the server, or the proxy before it"
+                )
+            options["ContinuationToken"] = token
 
     def delete(self, names: Iterable[str]) -> None:
         with ThreadPoolExecutor(_DELETE_THREADS) as pool:
@@ -117,7 +192,10 @@ class S3Store(Store):
                 if (self.get(name), self.get(name, 1, 2)) != (_PROBED, _PROBED[1:3]):
                     raise StoreError(f"{self.location}: the server returns other bytes than were written")
             with _named("list"), suppress(AccessDenied):  # credentials that may write may still not list
-                self._try_listing(name)
+                if [entry.name for entry in self.entries(name)] != [name]:
+                    raise StoreError(f"{self.location}: an object that was just written is not listed")
+                if PRIVATE not in [child.name for child in self.entries("", deep=False)]:
+                    raise StoreError(f"{self.location}: the server ignores the prefix or the delimiter of a listing")
         except StoreError:
             with suppress(StoreError):
                 self._delete_one(name)
@@ -128,7 +206,7 @@ class S3Store(Store):
                 raise StoreError(f"{self.location}: an object is still there after the server answered that it is gone")
 
     def _try_once(self) -> None:
-        with translated_errors(self.location, ""):
+        with _translated_errors(self.location, ""):
             place = self._s3.client.meta.endpoint_url, self.location
         with _PROBE_LOCK:
             if self._swaps and place not in _QUOTES:
@@ -146,7 +224,7 @@ class S3Store(Store):
                     if self._is_written(name, _PROBED, etag):
                         return
         except StoreError as error:
-            if status_of(error) != 501:
+            if _status_of(error) != 501:
                 raise
         raise StoreError(
             f"{self.location}: this server does not honour conditional writes (If-None-Match, If-Match), "
@@ -157,16 +235,10 @@ class S3Store(Store):
         try:
             self._swap(name, data, etag)
         except StoreError as error:
-            if not isinstance(error, Conflict) and status_of(error) != 400:  # R2 to an ETag without quotes
+            if not isinstance(error, Conflict) and _status_of(error) != 400:  # R2 to an ETag without quotes
                 raise
             return False
         return True
-
-    def _try_listing(self, name: str) -> None:
-        if [entry.name for entry in self.entries(name)] != [name]:
-            raise StoreError(f"{self.location}: an object that was just written is not listed")
-        if PRIVATE not in [child.name for child in self.entries("", deep=False)]:
-            raise StoreError(f"{self.location}: the server ignores the prefix or the delimiter of a listing")
 
     def _read(
         self, name: str, first: int = 0, length: int | None = None, most: int | None = None, unless: str = ""
@@ -200,7 +272,7 @@ class S3Store(Store):
         try:
             return self._run(name, lambda client: _head(client.head_object(**target, ChecksumMode="ENABLED")))
         except StoreError as error:
-            if not 400 <= status_of(error) < 500:
+            if not 400 <= _status_of(error) < 500:
                 raise
         # A response to HEAD has no body, so it tells neither whether the object or the bucket is missing, nor a code.
         try:
@@ -227,11 +299,15 @@ class S3Store(Store):
                 self._put(name, data, condition)
                 return
             except StoreError as error:
-                status = status_of(error)
+                status = _status_of(error)
                 if (300 <= status < 500 or status == 501) and not isinstance(error, Conflict):
                     raise
                 problem = error
-            found = self._found_after(problem, name)
+            try:
+                found = self.get_versioned(name, most=None)
+            except StoreError as error:
+                unknown = f"{problem}; it is unknown whether the object was written: {error}"
+                raise StoreError(unknown) from problem
             if found is not None and found.data == data:
                 return
             if etag != (found.etag if found else None):
@@ -239,47 +315,18 @@ class S3Store(Store):
             time.sleep(pause)
         raise problem
 
-    def _found_after(self, problem: StoreError, name: str) -> Versioned | None:
-        try:
-            return self.get_versioned(name, most=None)
-        except StoreError as error:
-            raise StoreError(f"{problem}; it is unknown whether the object was written: {error}") from problem
-
     def _delete_one(self, name: str) -> None:
         with suppress(MissingObject):
             self._run(name, lambda client: client.delete_object(**self._target(name)))
-
-    def _pages(self, prefix: str, options: dict[str, str]) -> Iterator[dict[str, Any]]:
-        """Yield the pages of a listing."""
-        while True:
-            page = self._run(prefix, lambda client: client.list_objects_v2(**options))
-            yield page
-            if not page.get("IsTruncated"):
-                return
-            token = page.get("NextContinuationToken")
-            if token in (None, options.get("ContinuationToken")):
-                what = "the same token twice" if token else "no token for the rest"
-                raise StoreError(
-                    f"{prefix or 'all objects'} in {self.location}: the server cut the listing off, and gave {what}: "
-                    "update the server, or the proxy before it"
-                )
-            options["ContinuationToken"] = token
-
-    def _listed(self, entry: dict[str, Any]) -> Listed:
-        modified, etag = entry["LastModified"].timestamp(), entry["ETag"].strip('"')
-        return Listed(self._relative(entry["Key"]), entry["Size"], modified, etag)
-
-    def _relative(self, key: str) -> str:
-        return key[len(self._prefix) :]
 
     def _target(self, name: str) -> dict[str, str]:
         return {"Bucket": self._bucket, "Key": self._prefix + name}
 
     def _run(self, name: str, request: Callable[[Any], _Result]) -> _Result:
         """Return the result of a request. Repeat it if its answer is torn."""
-        for pause in _pauses(self._attempts):
+        for pause in _pauses(self._s3.attempts):
             try:
-                with translated_errors(self.location, name):
+                with _translated_errors(self.location, name):
                     return self._s3.run(request)
             except StoreError as error:
                 if not isinstance(error.__cause__, _TORN):
@@ -316,7 +363,44 @@ def _named(verb: str) -> Iterator[None]:
         raise type(error)(f"trial of {verb}: {error}") from error.__cause__
 
 
-def open_s3(location: str, timeout_seconds: float | None, swaps: bool) -> S3Store:
-    """Open a store in a bucket for a caller that waits so long in all: enough for two attempts."""
-    seconds = timeout_seconds
-    return S3Store(location, BATCH_TIMEOUTS if seconds is None else Timeouts(2, seconds / 5, seconds * 2 / 5), swaps)
+@contextmanager
+def _translated_errors(location: str, name: str) -> Iterator[None]:
+    """Turn the exceptions that boto3 raises in the body into StoreError, MissingObject, AccessDenied or Conflict."""
+    try:
+        yield
+    except ClientError as error:
+        raise _translate(location, name, error) from error
+    except _FAILURES as error:
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise StoreError(with_remedy(f"{_where(location, name)}: {said}", error)) from error
+
+
+def _status_of(error: BaseException | None) -> int:
+    """Return the HTTP status of the answer that is, or caused, an error; 0 if there was no answer."""
+    answer = error.__cause__ if isinstance(error, StoreError) else error
+    return int(answer.response["ResponseMetadata"]["HTTPStatusCode"]) if isinstance(answer, ClientError) else 0
+
+
+def _translate(location: str, name: str, error: ClientError) -> StoreError:
+    code, status, where = str(error.response["Error"].get("Code", "")), _status_of(error), _where(location, name)
+    if code == "NoSuchBucket":
+        return StoreError(f"{location}: there is no such bucket: {REMEDIES[code]}")
+    if status == 412 or (error.operation_name == "PutObject" and status in _CONFLICT_STATUSES):
+        return Conflict(f"another writer has changed {where}: check it, then try again")
+    if code == "NoSuchKey" or (status == 404 and error.operation_name == "HeadObject"):
+        return MissingObject(f"{name} is not in {location}")
+    if status == 416:
+        return StoreError(f"{where}: the object is shorter than the requested range")
+    remedy = REMEDIES.get(code)
+    if status == 403 and code in _DENIED_CODES:
+        return AccessDenied(f"{where}: access denied ({code or status}): {REMEDIES['AccessDenied']}")
+    if remedy and remedy.startswith("check the credentials"):
+        return StoreError(f"{where}: access denied ({code}): {remedy}")
+    kind = Throttled if status in (429, 503) else StoreError
+    text = " ".join(str(error.response["Error"].get("Message", "")).split())
+    said = remedy or (text if text != code else "")
+    return kind(f"{where}: the server answered {code} ({status}) to {error.operation_name}{': ' * bool(said)}{said}")
+
+
+def _where(location: str, name: str) -> str:
+    return f"{name} in {location}" if name else location

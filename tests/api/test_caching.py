@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -157,11 +156,3 @@ def test_the_old_build_by_name(two_builds: tuple[Client, str, str]) -> None:
     tag = client.get(f"{API}/cards/113", X_Build=old)["ETag"]
     assert client.get(f"{API}/cards/113", If_None_Match=tag).status == 200
     assert client.get(f"{API}/cards/113", If_None_Match=tag, X_Build=old).status == 304
-
-
-@pytest.mark.thorough
-def test_the_same_lake_is_the_same_build(fixed_store: Path, live_build: str, tmp_path: Path) -> None:
-    """The same lake gives the same bytes in another folder and with other names of files."""
-    plain = write(FIXED, tmp_path / "plain")
-    (plain / "products.parquet").rename(plain / "products-part-7.parquet")
-    assert build(plain, tmp_path / "store") == build(plain, tmp_path / "store", publish=False) == live_build

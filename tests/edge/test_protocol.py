@@ -8,7 +8,7 @@ import pytest
 
 from edge_auth.api.auth import client_address
 from edge_auth.builds.builds import open_build
-from edge_auth.live.keys import SCOPES, digest, issue, open_key_file, parse_expiry
+from edge_auth.live.keys import SCOPES, issue, open_key_file
 from edge_auth.store.folder import FolderStore
 from tests.support import small_store
 from tests.support.serving import eventually
@@ -20,14 +20,6 @@ def issued(location: str, **fields) -> str:
     key, record = issue(**given)
     open_key_file(location).add(record)
     return key
-
-
-def test_revoked_comes_before_expired(own):
-    expired, both = (issued(own.location, expires_at=parse_expiry("2020-01-01")) for _ in range(2))
-    open_key_file(own.location).update(f"key_{digest(both)[:12]}", revoked=True)
-    own.reopen()
-    assert own.get("/api/v1/me", key=expired).code == "expired_api_key"
-    assert own.get("/api/v1/me", key=both).code == "revoked_api_key"
 
 
 def test_a_build_pruned_under_our_hands_is_answered_from_the_live_one(own, products):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from edge_auth.errors import Conflict, StoreError
-from edge_auth.store import s3_client
+from edge_auth.store import s3
 from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
 from tests.support.s3_fixtures import on_s3
@@ -105,12 +105,12 @@ def test_a_listing_without_an_end_is_one_clear_line(
 def test_rotated_credentials_are_read_again_and_not_at_every_refused_request(
     server: S3Server, gate: Callable[..., HabitGate], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file, made, session = tmp_path / "credentials", [], s3_client.boto3.session.Session
+    file, made, session = tmp_path / "credentials", [], s3.boto3.session.Session
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
-    monkeypatch.setattr(s3_client, "_SECONDS_BETWEEN_SESSIONS", 3600.0)
-    monkeypatch.setattr(s3_client.boto3.session, "Session", lambda: made.append(1) or session())
+    monkeypatch.setattr(s3, "_SECONDS_BETWEEN_SESSIONS", 3600.0)
+    monkeypatch.setattr(s3.boto3.session, "Session", lambda: made.append(1) or session())
     file.write_text(f"[default]\naws_access_key_id = first\naws_secret_access_key = {SECRET}\n")
     started, store = gate("key=first"), open_store(f"s3://{server.bucket()}/prefix", timeout_seconds=5)
     store.put("one", b"1")
@@ -120,7 +120,7 @@ def test_rotated_credentials_are_read_again_and_not_at_every_refused_request(
             store.get("one")
     assert len(made) == 1
     file.write_text(f"[default]\naws_access_key_id = second\naws_secret_access_key = {SECRET}\n")
-    monkeypatch.setattr(s3_client, "_SECONDS_BETWEEN_SESSIONS", 0.0)  # some seconds later
+    monkeypatch.setattr(s3, "_SECONDS_BETWEEN_SESSIONS", 0.0)  # some seconds later
     for work in (store.get, store.stat, store.get_versioned, lambda name: store.put(name, b"")):
         work("one")
     assert list(store.list("")) == ["one"]

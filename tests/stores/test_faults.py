@@ -10,7 +10,6 @@ import pytest
 from edge_auth.errors import Conflict, MissingObject, StoreError
 from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
-from edge_auth.store.s3 import S3Store, Timeouts
 from tests.support.nginx import certified
 from tests.support.programs import needs, require
 from tests.support.s3_fixtures import on_s3
@@ -105,7 +104,7 @@ def test_a_swap_whose_answer_was_lost_has_won(store: Store, proxy: Proxy) -> Non
 def test_a_slow_answer_is_waited_for_and_a_hung_one_is_not(store: Store, proxy: Proxy) -> None:
     proxy.break_next("delay", 3)
     assert [store.get("one") for _ in range(3)] == [CONTENT] * 3
-    hasty = S3Store(store.location, Timeouts(attempts=2, connect_seconds=0.5, read_seconds=0.5))
+    hasty = open_store(store.location, timeout_seconds=1.25)
     assert hasty.stat("one") == len(CONTENT)
     begun = time.monotonic()
     proxy.break_next("hang", ALWAYS)

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from edge_auth.errors import StoreError
-from edge_auth.store import file_cache
 from edge_auth.store.file_cache import user_cache
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.remedies import REMEDIES
@@ -85,7 +84,7 @@ def test_the_cache_of_a_user_without_a_home(tmp_path: Path, monkeypatch: pytest.
     folder = user_cache()
     assert folder.parent == tmp_path and folder.stat().st_mode & 0o777 == 0o700
     monkeypatch.setattr(Path, "home", lambda: Path("/proc/1"))
-    monkeypatch.setattr(file_cache, "_is_writable", lambda _: False)
+    monkeypatch.setattr("os.access", lambda *_: False)
     assert user_cache() == folder
     folder.chmod(0o777)  # another user may have put files there
     with pytest.raises(StoreError, match=r"belongs to another user.*XDG_CACHE_HOME"):
