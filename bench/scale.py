@@ -20,10 +20,10 @@ from pathlib import Path
 
 from edge_auth.store.folder import FolderStore
 from generator.lake.lake import open_lake
-from generator.making.context import BuildContext
 from generator.making.layer import Task
 from generator.making.make import BuildRun
 from generator.making.runners import ThreadRunner
+from generator.making.work import BuildContext
 from generator.threads import ONE_THREAD
 
 _STATUS = Path("/proc/self/status")

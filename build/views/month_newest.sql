@@ -1,6 +1,6 @@
 -- newest_in_month_<table>: one row per product that the table names in a month, its newest row. With it, over all rows
 -- of the product in the month: how many there are (`n_rows`), how many have a time outside their day (`n_outside`),
--- and how many offers were left out (`n_dropped`). generator/making/month_rows.py makes those of the price guide.
+-- and how many offers were left out (`n_dropped`). generator/making/shared_tasks.py makes those of the price guide.
 -- Stored by the task of a month; read back by views/period.sql.j2 and views/newest.sql.j2, so that a night reads the
 -- files of the open month only. Most products have their newest row on one of the last days: DuckDB opens the files of
 -- these days only.

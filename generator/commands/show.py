@@ -23,7 +23,6 @@ from generator.compare.judgements import late_sources, read_judgement
 from generator.compare.run_reports import newest_report
 from generator.errors import BuildError
 from generator.lake.quarantine import QuarantinedFile, read_quarantine, waiting_in_short
-from generator.making.game_coverage import cover_games
 from generator.reading.build_tables import (
     games_table,
     gates_table,
@@ -67,8 +66,7 @@ def show(build: str | None, store: str, as_json: bool) -> None:
     found = overview(opened, utc_now)
     details = _build_details(opened, build) if build else _store_details(opened, found)
     if as_json:
-        games = [asdict(game) for game in details["games"]]
-        say_json({"live": found.live, "hold": found.hold} | details | {"games": games})
+        say_json({"live": found.live, "hold": found.hold} | details)
         return
     if found.hold:
         say(
@@ -81,7 +79,7 @@ def show(build: str | None, store: str, as_json: bool) -> None:
 def _store_details(store: Store, found: Overview) -> _Json:
     live = open_build(store, found.live).record if found.live else None
     sources = [asdict(source) for source in source_ages(live, utc_now)] if live else []
-    games = cover_games(open_build(store, found.live)) if found.live else []
+    games = live["games"] if live else []
     night = newest_report(store)
     waiting = [asdict(file) for file in read_quarantine(store) if file.waits]
     last_night = None
@@ -106,7 +104,7 @@ def _build_details(store: Store, build: str) -> _Json:
     opened = named_build(store, build)
     sources = [asdict(source) for source in source_ages(opened.record, utc_now)]
     gates = read_judgement(store, opened.id)
-    return {"record": opened.record, "sources": sources, "games": cover_games(opened), "gates": gates}
+    return {"record": opened.record, "sources": sources, "games": opened.record["games"], "gates": gates}
 
 
 def _store_lines(details: _Json, found: Overview, store: str) -> Iterator[str]:

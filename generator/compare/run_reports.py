@@ -51,7 +51,7 @@ class RunReport:
         record: Excerpt of the build's record.
         held: Which games' prices the build lacks because they are held (`lake.quarantine.held_games`).
         quarantine: The files of the lake that wait in quarantine after the run.
-        games: The `making.game_coverage` of the live build after the run.
+        games: How fresh and complete the price guide of each is, from the record of the live build after the run.
         exported: The target of the export, and the numbers of objects, of written and of deleted files.
         seconds: By step of the run.
     """

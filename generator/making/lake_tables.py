@@ -25,9 +25,7 @@ from generator.database import Database, sql_literal
 from generator.lake.files import PRICE_TABLES, LakeFile
 from generator.lake.lake import Lake
 from generator.lake.tables import OFFER_SUMMARIES, check_rules, open_table, summarise_offers
-from generator.making.layer import ProductRange, digest_of
-from generator.making.periods import Period, open_month
-from generator.making.provenance import code_sha256
+from generator.making.layer import Period, ProductRange, code_sha256, digest_of, open_month
 
 _TABLE = "watch_checks"
 MIN_FILES = 32  # fewer files are read at once
@@ -234,7 +232,7 @@ CATALOGUE = Source(LakeTables.open_catalogue, ("sources/products", "sources/expa
 GAME_NAMES = Source(LakeTables.open_game_names, (*CATALOGUE.sql, "views/game_names"), _CATALOGUE_INPUT)
 WATCHLIST = Source(LakeTables.open_watchlist, WATCH_SQL, {"watch": ("watchlist", "watch_checks")}, main_thread=True)
 FINGERPRINTS = Source(LakeTables.open_fingerprints, ("sources/fingerprints",), {"fingerprints": ("fingerprints",)})
-# Their layers also depend on the products that they name, see `named_products`.
+# Their layers also depend on the products that they name, see `plan.NamedProducts`.
 IDENTIFIERS = Source(LakeTables.open_identifiers, ("sources/identifiers",), {})
 
 

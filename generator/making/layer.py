@@ -1,4 +1,6 @@
-"""The layers of a build, and the tasks that make them.
+"""The layers of a build, the tasks that make them, and the days and products that a task is cut to.
+
+The periods of the history are each closed year, the closed months of the as-of day's year, and the open month.
 
 The digest of a layer is a hash of everything that goes into it: the content of the lake files that it reads, the SQL
 (without comments and white space), the constants of its format, a recipe number, the codec that compresses its objects,
@@ -10,22 +12,110 @@ lake, the store and the outputs of the tasks that it needs. It writes files that
 repeated task writes the same files.
 """
 
+import calendar
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date, timedelta
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+import edge_auth
+import generator
 from edge_auth.builds import layout
 from edge_auth.store.codec import CODEC
 from edge_auth.text import UNICODE_VERSION
-from generator.database import sql_text
+from generator.database import sql_root, sql_text
+from generator.lake.files import PRICE_TABLES
+from generator.lake.lake import Lake
 
 _COMMENT = re.compile(r"--[^\n]*")
 _SPACE = re.compile(r"\s+")
 _BASE_SQL = ("macros", "lake")  # run for every layer
 _DIGEST_DIGITS = 24
+_CODE_SUFFIXES = {".py", ".sql", ".j2", ".md", ".js", ".mjs", ".css", ".json"}
+# Bytes of a row in the Parquet files of made-up lakes of 10,000 to 78,000 products; see docs/scale.md.
+_ROW_BYTES = {"price_guide": 24, "listings": 15, "filtered_checks": 60}
+
+
+@dataclass(frozen=True)
+class Period:
+    """Consecutive days, both ends included. Its name is the year."""
+
+    name: str
+    first: date
+    last: date
+
+    @property
+    def span(self) -> str:
+        """The day, or the month of the first day: `2026-02-11` or `2026-02`."""
+        return str(self.first) if self.is_day else f"{self.first:%Y-%m}"
+
+    def __len__(self) -> int:
+        """Return the number of days."""
+        return (self.last - self.first).days + 1
+
+    @property
+    def is_day(self) -> bool:
+        """Whether the period is a single day."""
+        return self.first == self.last
+
+    def days(self) -> list["Period"]:
+        """Return each day of the period as a period."""
+        return self.split(len(self))
+
+    def months(self) -> list["Period"]:
+        """Return the months of the period, each cut to it."""
+        months, first = [], self.first
+        while first <= self.last:
+            last = min(first.replace(day=calendar.monthrange(first.year, first.month)[1]), self.last)
+            months.append(Period(self.name, first, last))
+            first = last + timedelta(days=1)
+        return months
+
+    def until(self, month: "Period") -> "Period":
+        """Return the part of the period that ends with one of its months."""
+        return Period(self.name, self.first, month.last)
+
+    def split(self, count: int) -> list["Period"]:
+        """Split the period into about `count` spans of whole days."""
+        step = -(-len(self) // max(1, min(count, len(self))))
+        firsts = [self.first + timedelta(days=start) for start in range(0, len(self), step)]
+        return [Period(self.name, first, min(first + timedelta(days=step - 1), self.last)) for first in firsts]
+
+    def content(self, lake: Lake, *tables: str) -> list[str]:
+        """Return the content of tables (default: the price tables) of the lake on these days; see `Lake.content`."""
+        return lake.content(*(tables or PRICE_TABLES), first=self.first, last=self.last)
+
+    def estimated_rows(self, lake: Lake) -> int:
+        """Return about how many rows the lake's price tables hold of these days, from the sizes of their files."""
+        sizes = {table: lake.size(table, first=self.first, last=self.last) for table in PRICE_TABLES}
+        return sum(size // _ROW_BYTES[table] for table, size in sizes.items())
+
+
+def open_month(as_of: date) -> Period:
+    """Return the as-of day's month up to that day. Only this part of the history is rebuilt every night."""
+    return Period(str(as_of.year), as_of.replace(day=1), as_of)
+
+
+def closed_periods(lake: Lake, tables: Collection[str] = PRICE_TABLES) -> list[Period]:
+    """Return the periods before the open month of which these tables have any rows, oldest first."""
+    month = open_month(lake.as_of).first
+    days = (file.day for table in tables for file in lake.files_of(table) if file.day)
+    return [_closed_year(year, month) for year in sorted({day.year for day in days if day < month})]
+
+
+def history_period(as_of: date, day: date) -> Period:
+    """Return the period of the history that holds a day: the open month, or the closed part of a year."""
+    month = open_month(as_of)
+    return month if day >= month.first else _closed_year(day.year, month.first)
+
+
+def _closed_year(year: int, month: date) -> Period:
+    return Period(f"{year:04d}", date(year, 1, 1), min(date(year, 12, 31), month - timedelta(days=1)))
 
 
 @dataclass(frozen=True)
@@ -109,6 +199,27 @@ def _without_comments(sql: str) -> str:
 def digest_of(lines: list[str]) -> str:
     """Return the hash of some lines, as the inputs of a layer have it."""
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:_DIGEST_DIGITS]
+
+
+@cache
+def code_sha256() -> str:
+    """Return the hash of all modules, SQL files and templates that can change a build."""
+    digest = hashlib.sha256()
+    for name, path in sorted(_code_files()):
+        digest.update(f"{name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()
+
+
+def _code_files() -> Iterator[tuple[str, Path]]:
+    packaged = Path(generator.__path__[0]) / sql_root().name
+    for package in (generator, edge_auth):
+        root = Path(package.__path__[0])
+        for path in root.rglob("*"):
+            if path.suffix in _CODE_SUFFIXES and path.is_file() and packaged not in path.parents:
+                yield f"{package.__name__}/{path.relative_to(root).as_posix()}", path
+    for path in sql_root().rglob("*"):
+        if path.suffix in _CODE_SUFFIXES and path.is_file():
+            yield f"build/{path.relative_to(sql_root()).as_posix()}", path
 
 
 def pattern_of(layer: str) -> str:

@@ -2,16 +2,21 @@
 
 In a folder store the room on the disk is checked before, and given back if the disk gets full nevertheless.
 
+The record says where the build comes from, the inputs and the code by their hashes, and depends on no machine and no
+clock. The gate results are not in it, because it is written before any night judges the build. They are in
+`gates/<build>.json` (`compare.judgements`).
+
 Raised are LakeError (the lake breaks a rule), DamageError (a layer that others are made from is damaged in a way that
 only `repair` finds), SpaceError (the disk of the store, or of temporary files, has too little room) and StoreError.
 """
 
+import hashlib
 import json
 import platform
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,24 +26,24 @@ from typing import Any
 import duckdb
 
 from edge_auth.builds import layout
-from edge_auth.builds.builds import FORMAT, Build, BuildRecord, last_build_id, open_build
+from edge_auth.builds.builds import FORMAT, Build, BuildRecord, Provenance, last_build_id, open_build
 from edge_auth.builds.layers import FACTS, INDEX_NAME, Layer
 from edge_auth.errors import Conflict, DamagedObject, EdgeError, StoreError
 from edge_auth.store.interface import Store
 from edge_auth.text import UNICODE_VERSION
 from generator import settings
 from generator.clock import Clock, utc_now
+from generator.compare.comparison import prices_database
 from generator.database import temporary_folder_full
 from generator.errors import BuildError, GeneratorError, SpaceError, is_disk_full
-from generator.lake.lake import Lake
-from generator.making.context import BuildContext
-from generator.making.game_coverage import games_for_record
-from generator.making.layer import BuildLayer, Task, pattern_of
-from generator.making.layers.all import define_layers
+from generator.lake.files import GUIDE_PRICES, LakeFile, hashes_by_day
+from generator.lake.lake import RECIPE_NAME, Lake
+from generator.making.layer import BuildLayer, Task, code_sha256, open_month, pattern_of
+from generator.making.layers import define_layers
 from generator.making.layers.site import make_site
 from generator.making.plan import Plan
-from generator.making.provenance import provenance
 from generator.making.runners import Runner, ThreadRunner
+from generator.making.work import BuildContext
 from generator.pack.verify import Rotation, checked_file, damage, stored_bytes, visible_damage
 from generator.pack.writer import join_index
 from generator.releases.locks import declare_intent
@@ -70,7 +75,7 @@ def make_record(context: BuildContext, build_id: str, layers: Sequence[BuildLaye
             {name: value for name, value in file._asdict().items() if value is not None}
             for file in context.lake.quarantined
         ],
-        "provenance": provenance(context.lake, build_id),
+        "provenance": _provenance(context.lake, build_id),
         "versions": {
             "cardpress": version("cardpress"),
             "duckdb": duckdb.__version__,
@@ -79,7 +84,7 @@ def make_record(context: BuildContext, build_id: str, layers: Sequence[BuildLaye
         },
         "games": [],
     }
-    record["games"] = games_for_record(Build(context.store, record), context.resources)
+    record["games"] = _games(Build(context.store, record), context.resources)
     return record
 
 
@@ -88,6 +93,54 @@ def _facts(store: Store, layers: Mapping[str, Layer]) -> dict[str, dict[str, Any
         return {name: json.loads(checked_file(layers[name], FACTS).read_bytes()) for name in LAYERS_WITH_FACTS}
     except (OSError, ValueError, KeyError) as error:
         raise DamagedObject(f"{store.location}: the facts of a layer cannot be read: {error}") from error
+
+
+def _provenance(lake: Lake, build_id: str) -> Provenance:
+    """Return the inputs, the code and the place of the gate results of a build, as JSON.
+
+    The hash of a table is over the days and hashes of its files, whatever their names and order.
+    """
+    tables = sorted({file.table for file in lake.files})
+    inputs: dict[str, Any] = {table: _table(lake, lake.files_of(table)) for table in tables}
+    if lake.recipe_sha256:
+        inputs[RECIPE_NAME] = {"sha256": lake.recipe_sha256}
+    code = {"version": version("cardpress"), "sha256": code_sha256()}
+    return {"inputs": inputs, "code": code, "gates": layout.gates_name(build_id)}
+
+
+def _table(lake: Lake, files: list[LakeFile]) -> dict[str, Any]:
+    table = files[0].table
+    found: dict[str, Any] = {
+        "files": len(files),
+        "bytes": sum(file.size for file in files),
+        "sha256": _hash(lake.content(table)),
+    }
+    days = [file.day for file in files if file.day]
+    if days:
+        newest, month = max(days), open_month(lake.as_of)
+        found |= {"first_day": str(min(days)), "last_day": str(newest)}
+        found["days"] = hashes_by_day(lake.files_of(table, month.first, month.last))
+        found["sha256_of_last_day"] = _hash(lake.content(table, first=newest, last=newest))
+    return found
+
+
+def _hash(lines: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _games(build: Build, resources: Resources) -> list[dict[str, Any]]:
+    """Return how fresh and complete the price guide of each game is, the game with most products first.
+
+    A build with the catalogue of the last build has its games. `build/report/game_columns.sql.j2` describes a row.
+    """
+    catalogue = build.record["layers"][layout.CATALOGUE]
+    with suppress(EdgeError):  # there is none, or it cannot be read
+        last = open_build(build.store, last_build_id(build.store)).record
+        if last["layers"][layout.CATALOGUE]["digest"] == catalogue["digest"]:
+            return last["games"]
+    with prices_database(build, resources) as db:
+        games: list[dict[str, Any]] = db.answer("report/game_columns", columns=tuple(GUIDE_PRICES)).to_pylist()
+        return games
 
 
 @dataclass(frozen=True)
@@ -222,7 +275,7 @@ def _runner(scheduler: str | None, context: BuildContext, plan: Plan) -> Runner:
     if scheduler is None or not plan.tasks:
         return ThreadRunner(context, plan.tasks)
     try:
-        from generator.making.cluster.dask_runner import DaskRunner  # Dask is an optional dependency
+        from generator.making.cluster import DaskRunner  # Dask is an optional dependency
     except ImportError as error:
         raise BuildError("--scheduler needs Dask: pip install 'distributed>=2026.3'") from error
     return DaskRunner(scheduler, context, plan)

@@ -15,8 +15,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from generator.errors import LakeError
-from generator.making.context import BuildContext
-from generator.making.work import Work
+from generator.making.work import BuildContext, Work
 
 NO_GAME = -1
 

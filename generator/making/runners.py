@@ -1,7 +1,7 @@
 """What executes the tasks of a plan: the execution of one task, and the runner in threads of this process.
 
 A runner has the methods of `Runner`. `ThreadRunner` is the default: each of its threads takes the first task that is
-ready. `cluster/` runs on other machines.
+ready. `cluster` runs on other machines.
 
 Each thread has its own database of one thread. Two threads inside one database need more CPU for the same month, and
 most steps of a query run in one of them.
@@ -17,9 +17,8 @@ import duckdb
 
 from generator.database import query_fault, temporary_folder_full
 from generator.errors import LakeError, SqlError, TerminatedError, is_disk_full
-from generator.making.context import BuildContext
 from generator.making.layer import Task
-from generator.making.work import Work
+from generator.making.work import BuildContext, Work
 from generator.pack.writer import Inputs, TaskOutput
 
 Tick = Callable[[int], object]  # takes the number of objects that were written since the last call

@@ -17,6 +17,7 @@ ROWS_PER_GROUP = 12_288
 ROWS_PER_GROUP_OF_DAY = 4_096  # in a file of one day each row is another product
 ZSTD_LEVEL = 3
 RECIPE = 3  # raise it when the same rows give other bytes
+FORMAT = (RECIPE, ROWS_PER_GROUP, ROWS_PER_GROUP_OF_DAY, ZSTD_LEVEL)  # for the digests of layers
 
 
 class SortedParquet:
@@ -82,11 +83,3 @@ def sorted_parquet(
         for batch in batches:
             file.add(batch)
     return sink.getvalue()
-
-
-def to_parquet(rows: pa.Table, rows_per_group: int | None = None) -> bytes:
-    """Return rows as a Parquet file, in row groups that are small enough to read ranges of it."""
-    sink = pa.BufferOutputStream()
-    pq.write_table(rows, sink, compression="zstd", row_group_size=rows_per_group)
-    data: bytes = sink.getvalue().to_pybytes()
-    return data

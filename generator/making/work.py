@@ -1,20 +1,165 @@
-"""What a task works with: the context of its thread, the outputs of the tasks that it needs, and what it writes."""
+"""What a task works with: a database over the lake, uploads, the outputs of the tasks that it needs, what it writes.
+
+There is one context for each thread that executes tasks of a build.
+"""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from enum import StrEnum
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from edge_auth.builds import bodies, layout
-from edge_auth.builds.layers import FACTS
+from edge_auth.builds.layers import FACTS, Layer, to_bytes
+from edge_auth.store.folder import FolderStore
+from edge_auth.store.interface import Store
+from generator.database import Database
 from generator.lake.lake import Lake
-from generator.making.bulk_files import sorted_view, write_entries, write_parquet
-from generator.making.context import BuildContext
 from generator.making.lake_tables import NO_TABLES, LakeTables, Source
 from generator.making.layer import BuildLayer, Task, define_layer, pattern_of
-from generator.pack.writer import Inputs, Writer, compress_objects
+from generator.pack.verify import checked_file
+from generator.pack.writer import Inputs, IntermediateStore, Uploads, Writer, compress_objects
+from generator.threads import Resources, in_order
+
+_Input = TypeVar("_Input")
+_Result = TypeVar("_Result")
+
+
+class Intermediate(StrEnum):
+    """A kind of intermediate files. A task writes one file of a kind for each of its parts."""
+
+    KNOWN_ROWS = "known-rows"  # of an array of histories in a month, of products that the catalogue knows
+    UNKNOWN_ROWS = "unknown-rows"  # the same, of products that it does not know
+    ROWS_OF_DAY = "rows-of-day"  # of an array, of known products on one day
+    NEWEST_ROWS = "newest-rows"  # of a price table: the newest row of each product in a month
+    CARDS = "cards"  # of a range of products, by id: their sort keys and the sizes of their texts
+    CARD_TEXTS = "card-texts"  # of the same products: their Cards as lines of JSON
+
+    def of(self, *parts: object) -> str:
+        """Return the name of a part's file among a task's outputs, such as `rows-of-day price_guide 2026-02-01`."""
+        return " ".join(map(str, (self, *parts)))
+
+
+class StoredLayers:
+    """Layers of one store. Each index is read once, and each file is compared with its hash once."""
+
+    def __init__(self, store: Store):
+        self._store = store
+        self._opened: dict[str, Layer] = {}  # by digest
+        self._checked: dict[tuple[str, str], Path] = {}  # by digest of the layer, and stem
+
+    def open(self, name: str, digest: str) -> Layer:
+        """Return a layer."""
+        return self._opened.setdefault(digest, Layer(self._store, name, digest))
+
+    def forget(self, digest: str) -> None:
+        """Read a layer again when it is next needed: it was made anew."""
+        self._opened.pop(digest, None)
+
+    def checked_file(self, name: str, digest: str, stem: str) -> Path:
+        """Return a local copy of a file of a layer of the store. Raise BuildError if it is damaged."""
+        key = digest, stem
+        if key not in self._checked:
+            self._checked[key] = checked_file(self.open(name, digest), stem)
+        return self._checked[key]
+
+
+class BuildContext:
+    """What the tasks of a build work with.
+
+    Args:
+        resources: What the database may use. As many threads compress.
+        resend: Upload also what the store already has.
+        intermediates: The place of intermediate files. None for the temporary folder of the database.
+    """
+
+    def __init__(
+        self,
+        lake: Lake,
+        store: Store,
+        resources: Resources,
+        *,
+        resend: bool = False,
+        intermediates: IntermediateStore | None = None,
+        product_ids: NDArray[np.int64] | None = None,
+    ):
+        self.lake = lake
+        self.store = store
+        self.resources = resources
+        self.layers = StoredLayers(store)
+        self.digests: dict[str, str] = {}
+        self.uploads = Uploads(store, resend)
+        self.tick: Callable[[int], object] = lambda objects: None
+        self._pool = ThreadPoolExecutor(resources.cores, thread_name_prefix="pack")
+        self._product_ids = product_ids
+        self._intermediates = intermediates
+        self._db: Database | None = None
+
+    def split(self, count: int) -> list["BuildContext"]:
+        """Give all but one of so many parts of the threads and the memory to new contexts, for other threads."""
+        all_threads = self.resources.cores
+        part = Resources(all_threads // count, self.db.part_of_memory(count))
+        self.resources = replace(part, threads=all_threads - part.cores * (count - 1))
+        self.db.limit(self.resources)
+        contexts = [
+            BuildContext(
+                self.lake,
+                self.store,
+                part,
+                resend=self.uploads.resend,
+                intermediates=self.intermediates,
+                product_ids=self.tables.known_product_ids,
+            )
+            for _ in range(count - 1)
+        ]
+        for context in contexts:
+            context.digests = self.digests
+        return contexts
+
+    def interrupt(self) -> None:
+        """End the query that runs now in another thread."""
+        if self._db:
+            self._db.interrupt()
+
+    def close(self) -> None:
+        """Stop the threads and drop the database."""
+        self._pool.shutdown(cancel_futures=True)
+        self.uploads.close()
+        if self._db:
+            self._db.close()
+
+    @property
+    def db(self) -> Database:
+        """The scratch database, with the as-of day set. A build that makes nothing opens none."""
+        if self._db is None:
+            self._db = Database(self.resources)
+            self._db.set(as_of=self.lake.as_of.isoformat())
+        return self._db
+
+    @cached_property
+    def tables(self) -> LakeTables:
+        """The tables of the lake in the database."""
+        return LakeTables(self.db, self.lake, self._product_ids)
+
+    @cached_property
+    def intermediates(self) -> IntermediateStore:
+        """The place of intermediate files."""
+        return self._intermediates or IntermediateStore(FolderStore(str(self.db.scratch)), "intermediates/")
+
+    def in_order(
+        self, work: Callable[[_Input], _Result], inputs: Iterable[_Input], ahead: int | None = None
+    ) -> Iterator[_Result]:
+        """Run `work` over inputs on the threads, with results in input order, two per thread ahead of the next one."""
+        return in_order(self._pool, 2 * self.resources.cores if ahead is None else ahead, work, inputs)
 
 
 class Work(Writer):
@@ -25,7 +170,6 @@ class Work(Writer):
         super().__init__(context.uploads, context.intermediates, layer, folder, pattern_of(layer))
         self.context, self.inputs = context, inputs
         self.lake, self.db, self.tables = context.lake, context.db, context.tables
-        self.in_order = context.in_order
 
     def file(self, layer: str, stem: str, digest: str | None = None) -> Path:
         """Return a local copy of a file of a layer, which one of the inputs has just written or the store has.
@@ -59,10 +203,19 @@ class Work(Writer):
         size = layout.ROWS_PER_PAGE[self.layer]
         self.objects(bodies.paged(lines, size, partial(layout.page_of_rows, self.layer)))
 
-    def bulk_tables(self, sorted_by: Mapping[str, tuple[str, ...]]) -> None:
-        """Write each view `bulk_<table>` as a bulk file, sorted by columns that no two rows have in common."""
-        files = ((name, order, sorted_view(self.db, f"bulk_{name}", order)) for name, order in sorted_by.items())
-        write_entries(self, [write_parquet(self, name, name, order, data) for name, order, data in files])
+    def add_arrow(self, stem: str, table: pa.Table) -> None:
+        """Write a table as an Arrow file, which the shim maps into memory."""
+        self.add_file(f"{stem}.arrow", to_bytes(table))
+
+    def add_parquet(self, stem: str, rows: pa.Table, rows_per_group: int | None = None) -> None:
+        """Write rows as a Parquet file, in row groups that are small enough to read ranges of it."""
+        sink = pa.BufferOutputStream()
+        pq.write_table(rows, sink, compression="zstd", row_group_size=rows_per_group)
+        self.add_file(f"{stem}.parquet", sink.getvalue().to_pybytes())
+
+    def add_json(self, stem: str, value: object, **format_: Any) -> None:
+        """Write a value as a JSON file."""
+        self.add_file(f"{stem}.json", json.dumps(value, **format_).encode())
 
 
 def small_layer(

@@ -19,7 +19,7 @@ from generator.clock import parse_timestamp
 from generator.compare.judgements import LATE, NOT_JUDGED, Verdict
 from generator.compare.run_reports import REPORT_PAGE, UNCHANGED, RunReport
 from generator.lake.quarantine import QuarantinedFile, count_waiting, describe_waiting
-from generator.making.game_coverage import NO_GAME
+from generator.reading.build_tables import NO_GAME
 from generator.terminal import Progress
 
 _Samples = list[tuple[dict[str, str], float | None]]  # each with its labels; None: there is no such sample

@@ -30,7 +30,6 @@ from generator.errors import (
     message_of,
 )
 from generator.lake.quarantine import describe_waiting, read_quarantine
-from generator.making.game_coverage import cover_games
 from generator.nightly import steps
 from generator.nightly.monitoring import Notices
 from generator.nightly.steps import Night
@@ -209,7 +208,7 @@ def _note_day(night: Night) -> None:
 def _games(night: Night) -> list[dict[str, Any]]:
     live = night.report.live
     try:
-        return [asdict(game) for game in cover_games(open_build(night.store, live))] if live else []
+        return open_build(night.store, live).record["games"] if live else []
     except _FAILURES as error:  # missing figures are no reason to fail a night
         night.progress.say(f"the games of {live} were not counted: {error}")
         return []

@@ -5,9 +5,9 @@ from typing import Any
 
 from edge_auth.builds.builds import BuildRecord
 from generator.lake.files import GUIDE_PRICES
-from generator.making.game_coverage import GameCoverage
 from generator.reading.sheet import Cell, Column, Record, Table, age, counts, number, part, table, what
 
+NO_GAME = "no game named"  # what people and Prometheus read of products without a game
 SOURCE_TITLES = {
     "price_guide": "Price guide",
     "listings": "List pages",
@@ -45,25 +45,26 @@ def left_out_table(record: BuildRecord) -> Table:
     return table("Left out", columns, rows, "Rows and files of the lake that are not in the build.")
 
 
-def games_table(games: Iterable[GameCoverage]) -> Table:
-    """Return how fresh and complete the price guide of each game is."""
+def games_table(games: Iterable[Record]) -> Table:
+    """Return how fresh and complete the price guide of each game is, as the record of a build has it."""
 
     def price(name: str) -> Column:
-        return name, lambda row: part(row["game"].prices[name], row["game"].products, bad=row["game"].is_late(name))
+        return name, lambda row: part(
+            row["prices"][name], row["products"], bad=row["newest_prices"][name] not in (None, row["newest"])
+        )
 
     columns: list[Column] = [
-        ("Game", lambda row: what(row["game"].title)),
-        ("Products", lambda row: number(row["game"].products)),
-        ("Rows", lambda row: number(row["game"].rows)),
-        ("Newest", lambda row: Cell(row["game"].newest or "none")),
-        ("Half since", lambda row: Cell(row["game"].usual or "none")),
+        ("Game", lambda row: what(row["game"] or NO_GAME)),
+        *counts("products", "rows"),
+        ("Newest", lambda row: Cell(row["newest"] or "none")),
+        ("Half since", lambda row: Cell(row["usual"] or "none")),
         *map(price, GUIDE_PRICES),
     ]
     note = (
         "The newest day, the day that half of the rows reach, and the share of the products that have each price. "
         "Red, or *: an older guide has this price, the newest one does not."
     )
-    return table("The price guide of each game", columns, ({"game": game} for game in games), note, "wide")
+    return table("The price guide of each game", columns, games, note, "wide")
 
 
 def gates_table(judgement: Mapping[str, Any]) -> Table:
@@ -78,9 +79,8 @@ def gates_table(judgement: Mapping[str, Any]) -> Table:
         ("Value", lambda row: number(row["value"], ".4g")),
         ("Passes up to", lambda row: number(row["threshold"], ".4g")),
     ]
-    note = (
-        f"By night {judgement['run']}, against {judgement['against'] or 'no live build'}: {gates_in_short(judgement)}."
-    )
+    against = judgement["against"] or "no live build"
+    note = f"By night {judgement['run']}, against {against}: {gates_in_short(judgement)}."
     return table("Gates", columns, judgement["verdicts"], note)
 
 

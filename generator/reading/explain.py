@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from edge_auth.builds.builds import LayerRecord, last_build_id, open_build
 from edge_auth.store.interface import Store
 from generator.lake.lake import Lake
-from generator.making.context import BuildContext
 from generator.making.layer import BuildLayer
 from generator.making.make import MISSING, BuildRun
+from generator.making.work import BuildContext
 from generator.threads import ONE_THREAD
 
 

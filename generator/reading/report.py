@@ -21,8 +21,8 @@ from generator.compare.diff import Diff
 from generator.compare.judgements import read_judgement
 from generator.compare.run_reports import DIFF_PAGE, REPORT_PAGE, UNCHANGED, Figures, RunReport, read_reports
 from generator.lake.quarantine import QuarantinedFile, describe_waiting, held_games
-from generator.making.game_coverage import NO_GAME, coverage
 from generator.reading.build_tables import (
+    NO_GAME,
     SOURCE_TITLES,
     games_table,
     gates_in_short,
@@ -57,7 +57,7 @@ from generator.threads import Resources
 DIFF_ROWS = 50  # of each list of the diff
 _MAX_HISTORY_BUILDS = 30
 _MAX_RUN_REPORTS = 100  # that are searched for the builds of the history
-_VIEWS = ("coverage", "distribution", "ages", "game_columns")
+_VIEWS = ("coverage", "distribution", "ages")
 _FRESH_DAYS = 2  # bars of older rows have the warning color
 _MAX_DAY_LABELS = 7
 _SECONDS: Column = ("Seconds", lambda row: number(row["seconds"], ".1f"))
@@ -192,9 +192,9 @@ def _groups(
     sources = sources_table(map(vars, source_ages(record, lambda: moment)))
     ages = [_ages_figure(source, prices["ages"]) for source in dict.fromkeys(row["source"] for row in prices["ages"])]
     yield PageGroup(f"Freshness at {moment:%Y-%m-%d %H:%M} UTC", some([sources, left_out_table(record)]), ages)
-    of_games = [_coverage_table(prices["coverage"]), games_table(coverage(prices["game_columns"]))]
-    indexes = [_indexes_table(judgement)] if judgement else []
-    yield PageGroup("Products and coverage of prices", some([*of_games, *indexes]))
+    of_games = [_coverage_table(prices["coverage"]), games_table(record["games"])]
+    of_games += [_indexes_table(judgement)] if judgement else []
+    yield PageGroup("Products and coverage of prices", some(of_games))
     yield PageGroup("Prices", figures=[_prices_figure(price, prices["distribution"]) for price in PRICES])
     gates = [gates_table(judgement)] if judgement else []
     steps = [_steps_table(night)] if night else []

@@ -177,7 +177,7 @@ def test_a_worker_with_other_code_is_refused_by_name(
     lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The workers run the code of this checkout; this client has other code."""
-    monkeypatch.setattr("generator.making.cluster.worker.code_sha256", lambda: "0" * 64)
+    monkeypatch.setattr("generator.making.cluster.code_sha256", lambda: "0" * 64)
     opened, store = open_lake(str(lake)), FolderStore(str(tmp_path))
     with pytest.raises(BuildError, match=r"worker [^ ]+ \(process [0-9]+\) has code [0-9a-f]{12}, the client 0{12}: "):
         make_build(opened, store, resources=ONE_THREAD, progress=QUIET, scheduler="local:1")
@@ -189,8 +189,8 @@ def test_a_client_without_workers_says_so_and_ends(
 ) -> None:
     from distributed import LocalCluster
 
-    monkeypatch.setattr("generator.making.cluster.dask_runner._SILENT_SECONDS", 0.2)
-    monkeypatch.setattr("generator.making.cluster.dask_runner._WITHOUT_WORKERS_SECONDS", 0.5)
+    monkeypatch.setattr("generator.making.cluster._SILENT_SECONDS", 0.2)
+    monkeypatch.setattr("generator.making.cluster._WITHOUT_WORKERS_SECONDS", 0.5)
     opened, store = open_lake(str(lake)), FolderStore(str(tmp_path))
     with LocalCluster(n_workers=0, dashboard_address=None) as cluster:
         address = cluster.scheduler_address
@@ -201,7 +201,7 @@ def test_a_client_without_workers_says_so_and_ends(
 
 
 def test_no_scheduler_there(lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("generator.making.cluster.dask_runner._CONNECT_SECONDS", 1)
+    monkeypatch.setattr("generator.making.cluster._CONNECT_SECONDS", 1)
     opened, store = open_lake(str(lake)), FolderStore(str(tmp_path))
     address = f"tcp://127.0.0.1:{free_port()}"
     for scheduler, output in ((address, f"no Dask scheduler answers at {address}"), ("local:none", "such as local:2")):

@@ -13,10 +13,9 @@ from edge_auth.store.folder import FolderStore
 from generator import database
 from generator.errors import LakeError, SqlError
 from generator.lake.lake import open_lake
-from generator.making.context import BuildContext
 from generator.making.layer import Task
 from generator.making.runners import run_task
-from generator.making.work import Work
+from generator.making.work import BuildContext, Work
 from generator.threads import ONE_THREAD
 from tests.support.commands import run
 

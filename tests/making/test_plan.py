@@ -15,7 +15,7 @@ from generator.lake.files import PRICE_TABLES
 from generator.lake.lake import open_lake
 from generator.making import plan as planning
 from generator.making import runners, shared_tasks
-from generator.making.cluster.worker import Job, run_on_worker
+from generator.making.cluster import Job, run_on_worker
 from generator.making.make import make_build, plan_only
 from generator.making.plan import Plan
 from generator.releases.prune import RetentionRules, prune

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from edge_auth.store.folder import FolderStore
 from generator.lake.lake import open_lake
-from generator.making.context import BuildContext
+from generator.making.work import BuildContext
 from generator.threads import ONE_THREAD
 from tests.support.lakes.rows import Rows
 from tests.support.lakes.writer import write

@@ -11,11 +11,10 @@ from edge_auth.store.folder import FolderStore
 from generator.errors import LakeError
 from generator.lake.lake import open_lake
 from generator.making import runners
-from generator.making.context import BuildContext
 from generator.making.layer import Task
 from generator.making.make import make_build
 from generator.making.runners import ThreadRunner
-from generator.making.work import Work
+from generator.making.work import BuildContext, Work
 from generator.threads import ONE_THREAD, Resources
 from tests.support.nights import DAYS, QUIET, demo_lake
 

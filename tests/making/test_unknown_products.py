@@ -13,8 +13,8 @@ from edge_auth.builds.builds import open_build
 from edge_auth.store.folder import FolderStore
 from generator.lake.files import PRICE_TABLES
 from generator.lake.lake import open_lake
-from generator.making.context import BuildContext
-from generator.making.periods import open_month
+from generator.making.layer import open_month
+from generator.making.work import BuildContext
 from generator.releases.publish import publish
 from generator.threads import Resources
 from tests.support.commands import run

@@ -36,8 +36,8 @@ from generator.lake.quarantine import (
     settle,
     skipped_by_builds,
 )
-from generator.making.context import BuildContext
 from generator.making.make import BuildRun
+from generator.making.work import BuildContext
 from generator.nightly.monitoring import notice
 from generator.threads import ONE_THREAD
 from tests.nightly.test_gates import in_cents, of_day

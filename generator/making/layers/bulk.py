@@ -3,11 +3,12 @@
     bulk-<month>, bulk-<day>   the price tables, per closed month and per later day
     bulk-cards                 every Card as a line, read back from the layer `catalogue`
     bulk-market                the days in the layers of the market, joined
+    bulk-catalogue, …          tables of the catalogue, the watchlist and the identifiers, each the rows of a view
     bulk-sql                   the DuckLake catalogue
     bulk                       the manifest
 
 A file of a price table holds the rows of known products. So its layer also depends on the ids that its days name and
-the catalogue does not know; `generator.making.named_products` finds them. A new product without earlier prices changes
+the catalogue does not know; `NamedProducts` finds them. A new product without earlier prices changes
 no closed month. Manifest and catalogue are made from the entries in the layers of the files; no table is read again.
 
 The catalogue is DuckLake 1.0, as a DuckDB file with the same bytes on every machine. DuckDB writes the same bytes for
@@ -17,7 +18,7 @@ attaches the file fetches it block by block.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,32 +27,30 @@ from typing import Any
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from edge_auth.builds import bodies, layout
-from edge_auth.builds.bulk import CATALOGUE, FILES, LIVE_CATALOGUE, PART_OF_TABLE
+from edge_auth.builds.bulk import (
+    CATALOGUE,
+    FILES,
+    FORMATS,
+    LIVE_CATALOGUE,
+    PART_OF_TABLE,
+    STORED_DIGITS,
+    URL_FOLDER,
+    file_name,
+)
 from edge_auth.builds.catalogue import CARD_LINES
 from edge_auth.store.codec import compress_chunks
 from generator.database import Database, run_file, sql_literal
 from generator.lake.lake import Lake
-from generator.making.bulk_files import (
-    CONSTANTS,
-    ENTRIES,
-    FOOTER,
-    Entry,
-    sorted_view,
-    write_entries,
-    write_file,
-    write_parquet,
-)
-from generator.making.lake_tables import GAME_NAMES, PRICE_SQL
-from generator.making.layer import BuildLayer, Task, define_layer
+from generator.making.lake_tables import GAME_NAMES, IDENTIFIERS, PRICE_SQL, WATCHLIST, Source
+from generator.making.layer import BuildLayer, Period, Task, closed_periods, define_layer, open_month
 from generator.making.market_chain import days_of
-from generator.making.month_rows import SORTED_BY
-from generator.making.named_products import IDS, PRICES, UNKNOWN, NamedProducts
-from generator.making.periods import Period, closed_periods, open_month
-from generator.making.plan import Plan
+from generator.making.plan import IDS, PRICES, UNKNOWN, NamedProducts, Plan
 from generator.making.shared_tasks import (
+    SORTED_BY,
     card_rows,
     card_tasks,
     card_texts,
@@ -60,8 +59,23 @@ from generator.making.shared_tasks import (
     task_names,
     unknown_rows,
 )
-from generator.making.sorted_parquet import ROWS_PER_GROUP, sorted_parquet, to_parquet
+from generator.making.sorted_parquet import FORMAT, ROWS_PER_GROUP, sorted_parquet
 from generator.making.work import Work, small_layer
+
+_ENTRIES = "entries"  # the stem of a layer's file with the entries of its files
+_FOOTER = "footer"  # a member of an entry that the manifest leaves out: the bytes of a Parquet file's footer
+# The constants of the format, for the digests of layers.
+_CONSTANTS = (*FORMAT, STORED_DIGITS, _FOOTER, *FORMATS.items())
+
+# The types of columns as DuckDB's DESCRIBE prints them.
+_TYPES = {
+    pa.int64(): "BIGINT",
+    pa.float64(): "DOUBLE",
+    pa.date32(): "DATE",
+    pa.timestamp("us"): "TIMESTAMP",
+    pa.string(): "VARCHAR",
+}
+_Entry = dict[str, Any]  # of the manifest
 
 RECIPE = 1
 _PRICES_RECIPE = 1
@@ -76,16 +90,14 @@ _MARKET_GROUP = ["id_expansion", "game_folded"]
 _MARKET_COLUMNS = ["id_expansion", "game", "day", "value", "priced", "value_low", "priced_low", "index"]
 _DUCKLAKE_LAYER = layout.sublayer(layout.BULK, PART_OF_TABLE[CATALOGUE])
 _DUCKLAKE_SQL = ("ducklake/tables", "ducklake/rows")
-# What its bytes depend on besides the SQL.
-_DUCKLAKE_CONSTANTS = (duckdb.__version__,)
 _FORM = "storage_version 'v1.0.0', block_size 32768"  # most blocks of the usual size would be empty
-_ENTRIES = pa.schema(
+_ENTRY_ROWS = pa.schema(
     {
         "name": pa.string(),
         "table": pa.string(),
         "records": pa.int64(),
         "bytes": pa.int64(),
-        FOOTER: pa.int64(),
+        _FOOTER: pa.int64(),
         "columns": pa.list_(pa.list_(pa.string())),
         "first_day": pa.string(),
         "last_day": pa.string(),
@@ -105,7 +117,7 @@ def bulk_price_layers(lake: Lake, named: NamedProducts) -> Iterator[BuildLayer]:
             recipe=_PRICES_RECIPE,
             sql=_PRICES_SQL,
             content={PRICES: content, UNKNOWN: named.unknown(span, content)},
-            constants=CONSTANTS,
+            constants=_CONSTANTS,
         )
 
 
@@ -123,12 +135,12 @@ def _bulk_files(work: Work, span: Period) -> None:
         known = known_rows(work, array, span)
         work.tables.open_files(f"bulk_{table}", known)
         work.tables.open_files(f"unknown_{table}", unknown_rows(work, array))
-        data = known[0].read_bytes() if len(known) == 1 else sorted_view(work.db, f"bulk_{table}", SORTED_BY)
-        entries.append(write_parquet(work, table, f"{table}-{span.span}", SORTED_BY, data))
-    write_entries(work, [entry for entry in entries if entry["records"]])
+        data = known[0].read_bytes() if len(known) == 1 else _sorted_view(work.db, f"bulk_{table}", SORTED_BY)
+        entries.append(_write_parquet(work, table, f"{table}-{span.span}", SORTED_BY, data))
+    work.add_json(_ENTRIES, [entry for entry in entries if entry["records"]])
     work.db.set(first_day=str(span.first), last_day=str(span.last))
     work.db.run("views/bulk_ids")
-    work.add_file(f"{IDS}.parquet", to_parquet(work.db.table("from bulk_ids order by id_product")))
+    work.add_parquet(IDS, work.db.table("from bulk_ids order by id_product"))
 
 
 def bulk_cards_layer(catalogue: BuildLayer) -> BuildLayer:
@@ -145,7 +157,7 @@ def _card_tasks(plan: Plan) -> Iterator[Task]:
 def _bulk_cards(work: Work) -> None:
     data = compress_chunks(text for text, _ in card_texts(work))
     name, lines = f"{CARD_LINES}.gz", len(card_rows(work))
-    write_entries(work, [write_file(work, CARD_LINES, name, "jsonl.gz", data, lines, ("id_product",))])
+    work.add_json(_ENTRIES, [_write_file(work, CARD_LINES, name, "jsonl.gz", data, lines, ("id_product",))])
 
 
 def bulk_market_layer(lake: Lake, market: list[BuildLayer]) -> BuildLayer:
@@ -157,7 +169,7 @@ def bulk_market_layer(lake: Lake, market: list[BuildLayer]) -> BuildLayer:
         GAME_NAMES._replace(inputs={}),
         after=market,
         sql=("views/bulk_market",),
-        constants=CONSTANTS,
+        constants=_CONSTANTS,
         recipe=_MARKET_RECIPE,
     )
 
@@ -166,7 +178,7 @@ def _bulk_market(work: Work, market: tuple[str, ...]) -> None:
     days = pa.concat_tables(days_of(work, market)).combine_chunks()
     rows = _market_in_order(work.db, days)
     data = sorted_parquet(rows.schema, rows.to_batches(ROWS_PER_GROUP), _MARKET_SORTED_BY, _MARKET_SORTED_BY)
-    write_entries(work, [write_parquet(work, "market", "market", _MARKET_SORTED_BY, data)])
+    work.add_json(_ENTRIES, [_write_parquet(work, "market", "market", _MARKET_SORTED_BY, data)])
 
 
 def _market_in_order(db: Database, days: pa.Table) -> pa.Table:
@@ -194,6 +206,30 @@ def _firsts(days: pa.Table) -> NDArray[np.int64]:
     return np.flatnonzero(changes)
 
 
+def bulk_of_rows(lake: Lake, identifiers: BuildLayer) -> Iterator[BuildLayer]:
+    """Define the layers of the tables that are the rows of a view, each by columns that no two rows have in common."""
+    yield _of_views(lake, "catalogue", GAME_NAMES, {"products": ("id_product",), "sets": ("id",)})
+    yield _of_views(lake, "watchlist", WATCHLIST, {"watchlist": ("slug", "day")})
+    of_identifiers = {"identifiers": ("id_product", "scheme", "value")}
+    yield _of_views(lake, "identifiers", IDENTIFIERS, of_identifiers, [identifiers])
+
+
+def _of_views(
+    lake: Lake,
+    part: str,
+    reads: Source,
+    sorted_by: Mapping[str, tuple[str, ...]],
+    after: Sequence[BuildLayer] = (),
+) -> BuildLayer:
+    name, write = layout.sublayer(layout.BULK, part), partial(_bulk_views, sorted_by=sorted_by)
+    return small_layer(lake, name, write, reads, (f"views/bulk_{part}",), after=after, constants=_CONSTANTS)
+
+
+def _bulk_views(work: Work, sorted_by: Mapping[str, tuple[str, ...]]) -> None:
+    files = ((name, order, _sorted_view(work.db, f"bulk_{name}", order)) for name, order in sorted_by.items())
+    work.add_json(_ENTRIES, [_write_parquet(work, name, name, order, data) for name, order, data in files])
+
+
 def bulk_layers(lake: Lake, parts: Sequence[BuildLayer]) -> tuple[BuildLayer, BuildLayer]:
     """Define the layers of the catalogue and of the manifest, which change when a layer with bulk files does."""
     parts = sorted(parts, key=lambda layer: layer.digest)
@@ -204,7 +240,7 @@ def bulk_layers(lake: Lake, parts: Sequence[BuildLayer]) -> tuple[BuildLayer, Bu
         partial(_catalogue, parts=names),
         after=parts,
         sql=_DUCKLAKE_SQL,
-        constants=(*CONSTANTS, *_DUCKLAKE_CONSTANTS),
+        constants=(*_CONSTANTS, duckdb.__version__),
     )
     parts = sorted((*parts, catalogue), key=lambda layer: layer.digest)
     manifest = partial(_manifest, parts=(*names, _DUCKLAKE_LAYER))
@@ -214,29 +250,29 @@ def bulk_layers(lake: Lake, parts: Sequence[BuildLayer]) -> tuple[BuildLayer, Bu
 def _catalogue(work: Work, parts: tuple[str, ...]) -> None:
     entries = [entry for entry in _entries(work, parts) if entry["format"] == "parquet"]
     records = sum(entry["records"] for entry in entries)
-    file = write_file(work, CATALOGUE, LIVE_CATALOGUE, "ducklake", catalogue_file(entries), records)
-    write_entries(work, [file])
+    file = _write_file(work, CATALOGUE, LIVE_CATALOGUE, "ducklake", catalogue_file(entries), records)
+    work.add_json(_ENTRIES, [file])
 
 
 def _manifest(work: Work, parts: tuple[str, ...]) -> None:
     entries = _entries(work, parts)
-    shown = [{name: value for name, value in entry.items() if name != FOOTER} for entry in entries]
+    shown = [{name: value for name, value in entry.items() if name != _FOOTER} for entry in entries]
     lines = [json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode() for entry in shown]
     body = b'{"%b":[\n' % FILES.encode() + bodies.BETWEEN.join(lines) + b"\n]}\n"
     work.objects([(layout.BULK_KEY, body)])
 
 
-def _entries(work: Work, layers: tuple[str, ...]) -> list[Entry]:
+def _entries(work: Work, layers: tuple[str, ...]) -> list[_Entry]:
     """Return the entries of the files in some layers, by name."""
-    entries: list[Entry] = []
+    entries: list[_Entry] = []
     for layer in layers:
-        entries += json.loads(work.file(layer, ENTRIES).read_bytes())
+        entries += json.loads(work.file(layer, _ENTRIES).read_bytes())
     return sorted(entries, key=lambda entry: str(entry["name"]))
 
 
 def catalogue_file(entries: Sequence[dict[str, Any]]) -> bytes:
     """Return the catalogue of bulk files of format parquet, given by their entries in the manifest."""
-    rows = pa.Table.from_pylist([{name: entry[name] for name in _ENTRIES.names} for entry in entries], _ENTRIES)
+    rows = pa.Table.from_pylist([{name: entry[name] for name in _ENTRY_ROWS.names} for entry in entries], _ENTRY_ROWS)
     with TemporaryDirectory(prefix="cardpress-") as folder:
         path = Path(folder) / "catalog.ducklake"
         with duckdb.connect(config={"threads": 1, "force_compression": "uncompressed"}) as connection:
@@ -245,3 +281,53 @@ def catalogue_file(entries: Sequence[dict[str, Any]]) -> bytes:
             for file in _DUCKLAKE_SQL:
                 run_file(connection, file)
         return path.read_bytes()
+
+
+def _sorted_view(db: Database, view: str, sorted_by: tuple[str, ...]) -> bytes:
+    """Return the rows of a view as a file of `SortedParquet`, sorted by columns that no two rows have in common."""
+    order = ", ".join(f"{column} nulls first" for column in sorted_by)
+    reader = db.connection.sql(f"from {view} order by {order}").to_arrow_reader(ROWS_PER_GROUP)
+    return sorted_parquet(reader.schema, reader, sorted_by)
+
+
+def _write_parquet(work: Work, table: str, stem: str, sorted_by: tuple[str, ...], data: bytes) -> _Entry:
+    """Write a file of `SortedParquet`, and return its entry. `stem` is its name without hash and format."""
+    metadata = pq.read_metadata(pa.BufferReader(data))
+    schema = metadata.schema.to_arrow_schema()
+    return (
+        _write_file(work, table, f"{stem}.parquet", "parquet", data, metadata.num_rows, sorted_by)
+        | {"columns": [[field.name, _TYPES[field.type]] for field in schema], _FOOTER: metadata.serialized_size}
+        | _first_and_last_day(metadata)
+    )
+
+
+def _write_file(
+    work: Work, table: str, name: str, format_: str, data: bytes, records: int, sorted_by: tuple[str, ...] = ()
+) -> _Entry:
+    """Write a file, and return its entry, in the order of its members."""
+    file = work.add_file(name, data)
+    name = file_name(name.partition(".")[0], format_, file.sha256)
+    return {
+        "name": name,
+        "table": table,
+        "format": format_,
+        "bytes": file.size,
+        "records": records,
+        "sha256": file.sha256,
+        "columns": [],
+        "sorted_by": list(sorted_by),
+        "first_day": None,
+        "last_day": None,
+        "url": URL_FOLDER + name,
+    }
+
+
+def _first_and_last_day(metadata: pq.FileMetaData) -> _Entry:
+    """Return the first and the last day of a file, from the statistics of its column `day`; none without one."""
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    columns = [group.column(place) for group in groups for place in range(group.num_columns)]
+    days = [column.statistics for column in columns if column.path_in_schema == "day"]
+    if not days:
+        return {}
+    first, last = min(found.min for found in days), max(found.max for found in days)
+    return {"first_day": str(first), "last_day": str(last)}

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from edge_auth.builds import catalogue, layout
-from edge_auth.builds.layers import FACTS, to_bytes
+from edge_auth.builds.layers import FACTS
 from edge_auth.builds.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, name_table, substring_table
 from edge_auth.store.codec import sha256
 from edge_auth.text import composed
@@ -24,7 +24,6 @@ from generator.making.lake_tables import CARD_SQL, card_content
 from generator.making.layer import BuildLayer, Task, define_layer
 from generator.making.plan import Plan
 from generator.making.shared_tasks import card_rows, card_tasks, card_texts, open_newest, task_names
-from generator.making.sorted_parquet import to_parquet
 from generator.making.work import Work
 
 RECIPE = 7
@@ -79,15 +78,15 @@ def _catalogue(work: Work, closed: tuple[str, ...]) -> None:
     with work.db.registered(cards=cards):
         db.run(*_INDEX_SQL)
         lines, digest = _line_columns(work)
-        work.add_file(f"{catalogue.COLUMNS}.arrow", to_bytes(_columns(work, lines, digest)))
+        work.add_arrow(catalogue.COLUMNS, _columns(work, lines, digest))
         _write_words(work)
-        work.add_file(f"{catalogue.SETS}.arrow", to_bytes(_sets(work)))
-        work.add_file(f"{catalogue.PRICES}.parquet", to_parquet(db.table("from prices order by id_product")))
+        work.add_arrow(catalogue.SETS, _sets(work))
+        work.add_parquet(catalogue.PRICES, db.table("from prices order by id_product"))
         [(status,)] = db.rows("select json from catalogue_status")
         left_out = db.rows("from prices_left_out") + db.rows("from urls_left_out")
         games = [json.loads(game) for (game,) in db.rows("select json from games order by name_folded")]
     facts = {"status": json.loads(status), "left_out": left_out, "games": games}
-    work.add_file(f"{FACTS}.json", json.dumps(facts).encode())
+    work.add_json(FACTS, facts)
 
 
 def _line_columns(work: Work) -> tuple[pa.Table, str]:
@@ -125,7 +124,7 @@ def _write_words(work: Work) -> None:
     query = "select text, whole, base, short, entry from name_index order by text_row"
     names = name_table(work.db.table(query).combine_chunks())
     for name, table in ((WORDS, words), (SUFFIXES, suffixes), (SUBSTRINGS, substrings), (NAMES, names)):
-        work.add_file(f"{name}.arrow", to_bytes(table))
+        work.add_arrow(name, table)
 
 
 def _columns(work: Work, lines: pa.Table, digest: str) -> pa.Table:

@@ -22,7 +22,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from edge_auth.builds import bodies, layout
-from edge_auth.builds.layers import Layer, map_table, to_bytes
+from edge_auth.builds.layers import Layer, map_table
 from edge_auth.builds.market import EXTREMES, PRICES, TO_SUNDAY, weeks_by_period
 from edge_auth.builds.splice import decode_fragments, encode_fragments
 from edge_auth.errors import DamagedObject
@@ -31,15 +31,11 @@ from generator.errors import DamageError
 from generator.lake.files import PRICE_TABLES
 from generator.lake.lake import Lake
 from generator.lake.tables import open_table
-from generator.making.context import Intermediate
 from generator.making.lake_tables import HISTORY_CONSTANTS, HISTORY_SQL
-from generator.making.layer import BuildLayer, ProductRange, Task, define_layer
-from generator.making.month_rows import GUIDE
-from generator.making.periods import Period, closed_periods, open_month
+from generator.making.layer import BuildLayer, Period, ProductRange, Task, closed_periods, define_layer, open_month
 from generator.making.plan import Plan
-from generator.making.shared_tasks import month_tasks, newest_task_name, open_history, task_names, text_buffer
-from generator.making.sorted_parquet import to_parquet
-from generator.making.work import Work
+from generator.making.shared_tasks import GUIDE, month_tasks, newest_task_name, open_history, task_names, text_buffer
+from generator.making.work import Intermediate, Work
 from generator.pack.writer import hash_objects
 
 _ROWS_PER_CHUNK = 366_000  # of an array, if each product has one every day
@@ -184,7 +180,7 @@ def _newest(work: Work, earlier: str | None) -> None:
     work.db.run("views/period")
     for table in PRICE_TABLES:
         rows = work.db.table(f"from newest_in_period_{table} order by id_product")
-        work.add_file(f"{table}.parquet", to_parquet(rows, _ROWS_PER_GROUP))
+        work.add_parquet(table, rows, _ROWS_PER_GROUP)
         work.db.connection.execute(f"drop table newest_in_period_{table}")
 
 
@@ -223,7 +219,7 @@ def _series(work: Work, days: Period, weeks: int) -> None:
     open_table(work.db, GUIDE, work.lake.fetch(GUIDE, days.first, days.last))
     work.db.set(first_week=days.first.isoformat(), weeks=weeks)
     work.db.run("views/market_price", "views/series")
-    work.add_file(f"{PRICES}.arrow", to_bytes(work.db.table("from series order by id_product")))
+    work.add_arrow(PRICES, work.db.table("from series order by id_product"))
 
 
 def extremes_layers(lake: Lake) -> list[BuildLayer]:
@@ -269,4 +265,4 @@ def _extremes(work: Work, days: Period, before: tuple[str, ...], earlier: str | 
     work.db.run("views/market_price")
     files = (work.file(layer, EXTREMES, earlier) for layer in before)
     with work.db.registered(extremes_before=pa.concat_tables([_NO_EXTREMES, *map(map_table, files)])):
-        work.add_file(f"{EXTREMES}.arrow", to_bytes(work.db.answer("views/extremes")))
+        work.add_arrow(EXTREMES, work.db.answer("views/extremes"))

@@ -12,7 +12,6 @@ changes no closed year, and a product that changes its set changes the years in 
 the shim reads.
 """
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from functools import cache, partial
@@ -22,14 +21,12 @@ import numpy as np
 import pyarrow as pa
 
 from edge_auth.builds import bodies, layout
-from edge_auth.builds.layers import to_bytes
 from edge_auth.builds.market import FLOORS, GROUPS, INDEXES, LINES, LISTS, MAX_MOVERS, WEEK, WINDOWS
 from generator.database import Database
 from generator.lake.lake import Lake
 from generator.lake.tables import open_table
-from generator.making.context import BuildContext
 from generator.making.lake_tables import CATALOGUE
-from generator.making.layer import BuildLayer, Task, define_layer
+from generator.making.layer import BuildLayer, Period, Task, closed_periods, define_layer, open_month
 from generator.making.market_chain import (
     DAYS,
     KEPT,
@@ -40,13 +37,9 @@ from generator.making.market_chain import (
     open_chain,
     with_kept,
 )
-from generator.making.month_rows import GUIDE, SORTED_BY
-from generator.making.named_products import PRICES, NamedProducts
-from generator.making.periods import Period, closed_periods, open_month
-from generator.making.plan import Plan
-from generator.making.shared_tasks import guide_files, month_tasks, task_names
-from generator.making.sorted_parquet import to_parquet
-from generator.making.work import Work, small_layer
+from generator.making.plan import PRICES, NamedProducts, Plan
+from generator.making.shared_tasks import GUIDE, SORTED_BY, guide_files, month_tasks, task_names
+from generator.making.work import BuildContext, Work, small_layer
 
 RECIPE = 3
 MEMBERS = "members"  # the input of a closed year: the groups of its singles
@@ -140,9 +133,9 @@ def _closed_year(work: Work, year: str, months: tuple[str, ...], before: tuple[s
     guides = (work.file(layout.sublayer(layout.BULK, month), f"{GUIDE}-{month}") for month in months)
     days = _write_points(work, year, [chain.add(_market_guide(work, [guide])) for guide in guides])
     with work.db.registered(market_days=with_kept(work, before, days)):
-        work.add_file(f"{KEPT}.parquet", to_parquet(work.db.answer("views/market_kept")))
+        work.add_parquet(KEPT, work.db.answer("views/market_kept"))
     for stem, table in zip(LAST, chain.last(), strict=True):
-        work.add_file(f"{stem}.parquet", to_parquet(table))
+        work.add_parquet(stem, table)
 
 
 def _open_month(work: Work, before: tuple[str, ...]) -> None:
@@ -152,9 +145,9 @@ def _open_month(work: Work, before: tuple[str, ...]) -> None:
     members = work.db.answer("views/market_members")
     with work.db.registered(market_days=with_kept(work, before, days), market_members=members):
         groups, indexes = work.db.answer("views/market_rows"), work.db.answer("views/market_indexes")
-    work.add_file(f"{INDEXES}.parquet", to_parquet(indexes))
+    work.add_parquet(INDEXES, indexes)
     # DuckDB leaves any bytes in the place of a null number; Arrow's own builders leave zeros.
-    work.add_file(f"{GROUPS}.arrow", to_bytes(pa.Table.from_pylist(groups.to_pylist(), groups.schema)))
+    work.add_arrow(GROUPS, pa.Table.from_pylist(groups.to_pylist(), groups.schema))
 
 
 def _market_guide(work: Work, files: Sequence[Path]) -> pa.Table:
@@ -169,7 +162,7 @@ def _write_points(work: Work, period: str, days: list[pa.Table]) -> pa.Table:
     """Write the days of a period, as a file and as objects. Return them with the index as it is shown."""
     with work.db.registered(market_chain=pa.concat_tables([MARKET_DAYS.empty_table(), *days])):
         shown = work.db.answer("views/market_days")
-    work.add_file(f"{DAYS}.parquet", to_parquet(shown))
+    work.add_parquet(DAYS, shown)
     with work.db.registered(market_days=shown):
         rows = work.db.answer("views/market_points").to_pylist()
     groups = [layout.market_group(row["id_expansion"], row["game_folded"]) for row in rows]
@@ -202,11 +195,11 @@ def _movers(work: Work) -> None:
     open_table(work.db, GUIDE, _with_needed_days(work.lake).fetch(GUIDE))
     work.db.run("views/market_price", "views/movers")
     lines = work.db.table("select line from mover_lines order by line_number")
-    work.add_file(f"{LINES}.arrow", to_bytes(lines))
+    work.add_arrow(LINES, lines)
     lists = work.db.table("select confirmed, key, size_ranks from mover_lists order by confirmed, key")
-    work.add_file(f"{LISTS}.arrow", to_bytes(_with_lines(work.db, lists)))
+    work.add_arrow(LISTS, _with_lines(work.db, lists))
     week = work.db.table("from week_lists")
-    work.add_file(f"{WEEK}.json", json.dumps(week.to_pylist()[0]).encode())
+    work.add_json(WEEK, week.to_pylist()[0])
 
 
 def _with_lines(db: Database, lists: pa.Table) -> pa.Table:

@@ -1,1 +1,0 @@
-"""The tasks of a build on a Dask cluster."""
