@@ -11,7 +11,7 @@ from edge_auth.builds import copies as module
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.copies import BuildCopies
 from edge_auth.builds.layout import layer_folder_of
-from edge_auth.errors import StoreError, UnknownBuild
+from edge_auth.errors import StoreError
 from edge_auth.store.folder import FolderStore
 from tests.support import small_store
 
@@ -154,8 +154,3 @@ def test_a_full_disk_leaves_no_half_build(
             copies.open(build)
     assert not list(copies.store.list(RECORD))
     copies.open(build)
-
-
-def test_an_unknown_build(copies: BuildCopies, build: str) -> None:
-    with pytest.raises(UnknownBuild):
-        copies.open(small_store.AS_OF + "-00000000000c")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from edge_auth.builds.builds import open_build
 from edge_auth.builds.layout import OPEN_MONTH
-from edge_auth.builds.market import WEEKS, weeks_by_period, weeks_until
+from edge_auth.builds.market import weeks_by_period
 from edge_auth.store.folder import FolderStore
 from generator.lake.lake import open_lake
 from generator.making.make import make_build
@@ -27,13 +27,6 @@ from tests.support.oracle.lake import OracleLake
 DAYS = st.dates(date(2019, 1, 1), date(2032, 12, 31))
 LAST = date(2026, 3, 5)
 IDS = [3, 5, 8, 2**53 + 1]
-
-
-@given(day=DAYS)
-def test_periods_hold_each_week_of_a_series_once(day: date) -> None:
-    weeks = [week for of_period in weeks_by_period(day).values() for week in of_period]
-    assert weeks == [weeks[0] + timedelta(7 * place) for place in range(len(weeks))]
-    assert weeks[-WEEKS:] == weeks_until(day) and weeks[-1] <= day < weeks[-1] + timedelta(7)
 
 
 @given(day=DAYS)
