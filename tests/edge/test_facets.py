@@ -60,19 +60,9 @@ def facets(opened: OpenBuild, query: str) -> Any:
 @pytest.mark.parametrize(
     "query",
     [
-        *(
-            "",
-            "kind=single",
-            "kind=sealed",
-            "q=beta",
-            "q=a",
-            "q=6",
-            "set=Set%204",
-            "rarity=common",
-            "game=x",
-            "number=1",
-        ),
-        *("q=beta&kind=sealed", "rarity=rare%203&game=game%20003", "q=beta&min_price=3", "kind=single&max_price=2"),
+        *("", "kind=single", "kind=sealed", "q=beta", "q=a", "q=6", "set=Set%204", "rarity=common", "game=x"),
+        *("number=1", "q=beta&kind=sealed", "rarity=rare%203&game=game%20003", "q=beta&min_price=3"),
+        "kind=single&max_price=2",
     ],
 )
 def test_long_lists_end_and_no_value_is_last(opened: OpenBuild, oracle: Oracle, query: str) -> None:
