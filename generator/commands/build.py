@@ -22,9 +22,8 @@ from generator.making.make import BuildResult, make_build
 from generator.making.make import plan_only as make_plan
 from generator.making.plan import Plan
 from generator.reading.explain import Explanation, explain_build
-from generator.releases.locks import end_by_error, hold_back
+from generator.releases.locks import end_by_error, hold_back, keep_reserve
 from generator.releases.publish import publish
-from generator.releases.reserve import keep_reserve
 from generator.terminal import Progress, say, say_json, say_lines
 from generator.threads import Resources
 

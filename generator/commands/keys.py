@@ -15,7 +15,7 @@ from edge_auth.store.open import open_store
 from generator.clock import utc_now
 from generator.commands.options import FILE, Parsed, json_option, keys_option, store_exists, store_option
 from generator.errors import BuildError
-from generator.releases.reserve import with_reserve
+from generator.releases.locks import with_reserve
 from generator.terminal import Progress, aligned, say, say_json, say_lines
 
 NEVER = "never"

@@ -19,12 +19,11 @@ from generator.commands.options import (
 from generator.lake.quarantine import read_quarantine
 from generator.pack.verify import verify as read_again
 from generator.releases.change_documents import complete_steps, verify_steps
-from generator.releases.locks import end_by_error, hold_back, release_lock
+from generator.releases.locks import end_by_error, hold_back, keep_reserve, release_lock, with_reserve
 from generator.releases.prune import RetentionRules, describe, find_deletions
 from generator.releases.prune import prune as delete
 from generator.releases.publish import publish as move_to
 from generator.releases.publish import rollback as move_back
-from generator.releases.reserve import keep_reserve, with_reserve
 from generator.terminal import Progress, say, say_json
 
 

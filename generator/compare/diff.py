@@ -19,7 +19,7 @@ from edge_auth.builds.layers import INDEX_NAME, Layer, map_table
 from edge_auth.store.codec import decompress
 from generator.compare.comparison import Comparison, named_faults, read_cards
 from generator.database import Database
-from generator.site.schemas import REFERENCE, schemas
+from generator.site.texts import REFERENCE, schemas
 from generator.terminal import Progress
 from generator.tree.lists import card_lists
 

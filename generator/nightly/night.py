@@ -35,9 +35,8 @@ from generator.nightly.monitoring import Notices
 from generator.nightly.steps import Night
 from generator.pack.verify import Rotation
 from generator.reading.report import write_pages
-from generator.releases.locks import Lock, end_by_error, hold_back, locked
+from generator.releases.locks import Lock, end_by_error, free_reserve_if_full, hold_back, locked, with_reserve
 from generator.releases.publish import publish
-from generator.releases.reserve import free_reserve_if_full, with_reserve
 
 _FAILURES = (GeneratorError, EdgeError, OSError)
 # The outcomes of a night that decided against its build. After any other error, the outcome stays as it was.

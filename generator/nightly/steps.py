@@ -69,11 +69,10 @@ from generator.lake.quarantine import (
 )
 from generator.making.make import BuildResult, make_build, plan_only
 from generator.pack.verify import Rotation, verify
+from generator.releases.locks import keep_reserve, with_reserve
 from generator.releases.prune import RetentionRules, describe, prune
 from generator.releases.publish import rollback, why_held
-from generator.releases.reserve import keep_reserve, with_reserve
-from generator.site.api_reference import reference
-from generator.site.live_examples import live_examples
+from generator.site.api_reference import live_examples, reference
 from generator.terminal import Progress
 from generator.threads import ONE_THREAD, USUAL, Resources
 from generator.tree.export import ReadAhead, export

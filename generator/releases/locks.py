@@ -1,9 +1,6 @@
-"""Locks, which keep a second night or prune out, and intents, which protect layers from a prune at the same time.
+"""What lets runs share a store: locks, intents, an end by SIGTERM, and a reserve of disk space.
 
-SIGTERM ends a run by an error, so that it releases its lock and its intent, and writes its report. The signal waits
-while the lock is taken and while it is released: `hold_back` comes before, `end_by_error` inside. Only the main thread
-sees signals; in other threads both do nothing. A signal mask would not do, since it holds for one thread and the system
-hands the signal to another.
+Locks keep a second night or prune out. Intents protect layers from a prune at the same time.
 
 In a folder the system holds a lock (`flock`), and ends it with the process. An object of the lock's name says who has
 it. In a bucket this object is the lock: its holder takes, renews and releases it by conditional writes, and the lock of
@@ -17,31 +14,43 @@ Builds and publishers use intents, a prune uses its lock:
 A build or publisher first writes an intent. Then it reads the prune's list, and waits while one of its own layers is on
 the list. A prune first writes its list. Then it reads the intents, and removes what they name from its list. Each side
 writes before it reads, so at least one of the two sees the other.
+
+SIGTERM ends a run by an error, so that it releases its lock and its intent, and writes its report. The signal waits
+while the lock is taken and while it is released: `hold_back` comes before, `end_by_error` inside. Only the main thread
+sees signals; in other threads both do nothing. A signal mask would not do, since it holds for one thread and the system
+hands the signal to another.
+
+A folder store also has a reserve of disk space, so that `rollback`, `publish` and `prune` work on a full disk:
+`private/reserve` holds some bytes for nothing else. A command that meets a full disk deletes it and tries again. The
+next night or prune that finds room writes it again.
 """
 
 import fcntl
 import json
 import os
+import random
 import secrets
+import shutil
 import signal
 import socket
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 from edge_auth.builds import layout
 from edge_auth.errors import EdgeError, MissingObject, StoreError
 from edge_auth.store.disk import is_locked
 from edge_auth.store.interface import Store, parse_json, read_json, update_json
 from edge_auth.store.remedies import with_remedy
+from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp
-from generator.database import interrupt_queries
-from generator.errors import BusyError, TerminatedError
+from generator.errors import BusyError, GeneratorError, TerminatedError, is_disk_full
 
+_Result = TypeVar("_Result")
 # The fields of a lock, as JSON: run, host, pid, since, nonce and facts; in a bucket also expires and released.
 Holder = dict[str, Any]
 # The member of the prune lock's facts that lists builds and folders about to be deleted.
@@ -298,6 +307,8 @@ def _wait(number: int, _: object) -> None:
 @contextmanager
 def end_by_error(what: str) -> Iterator[None]:
     """Raise TerminatedError inside the `with` block on SIGTERM, also on one that waited. Stands inside `hold_back`."""
+    from generator.database import interrupt_queries  # DuckDB: commands that take no lock never need it
+
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -323,3 +334,35 @@ def end_by_error(what: str) -> Iterator[None]:
         raise
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def with_reserve(store: Store, action: Callable[[], _Result]) -> _Result:
+    """Return the result of an action. If the disk is full, free the reserve and try once more."""
+    try:
+        return action()
+    except (GeneratorError, EdgeError, OSError) as error:
+        if not is_disk_full(error) or not _release(store):
+            raise
+    return action()
+
+
+def free_reserve_if_full(store: Store) -> None:
+    """Delete the reserve if the disk of a folder store is full, so that a night can take its lock and prune."""
+    folder = store.local_path("")
+    if folder is not None and folder.is_dir() and shutil.disk_usage(folder).free < settings.RESERVE_BYTES // 2:
+        _release(store)
+
+
+def keep_reserve(store: Store) -> None:
+    """Write the reserve of a folder store if it is missing and there is room."""
+    if store.local_path("") and store.stat(layout.RESERVE) is None:
+        with suppress(EdgeError):  # no room
+            # Random bytes, because zeros may take no room; always the same, so that equal stores stay equal.
+            store.put(layout.RESERVE, random.Random(0).randbytes(settings.RESERVE_BYTES))
+
+
+def _release(store: Store) -> bool:
+    found = bool(store.local_path("")) and store.stat(layout.RESERVE) is not None
+    if found:
+        store.delete([layout.RESERVE])
+    return found

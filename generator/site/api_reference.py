@@ -1,23 +1,29 @@
 """Turns the OpenAPI document into the view model of the API reference and of llms.txt.
 
 Endpoints, parameters and errors come from the document that the API serves, fields from the rows that its schemas are
-made of. So the document and the reference cannot differ. The reference has a start with the recipes, a page of the
-concepts, and one for each resource, which is the first segment of a path.
+made of. So the document and the reference cannot differ. The reference has a start with the recipes of `recipes.md`, a
+page of the concepts, and one for each resource, which is the first segment of a path. Its examples are requests for
+products, sets and slugs that a build has, and their real answers.
 """
 
 import json
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property, partial
+from importlib.resources import files
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
+from flask.testing import FlaskClient
+
+from edge_auth.api.blueprints import client_of
 from edge_auth.api.endpoint import API
-from generator.site.live_examples import NAMES_OF_BUILDS, NO_EXAMPLES, LiveExamples, cut, shown
-from generator.site.openapi import strict_document
-from generator.site.prose import Prose, Recipe, guide_sections, recipes
-from generator.site.schemas import REFERENCE, Resource, Row, for_readers, resources
+from edge_auth.live.open_build import OpenBuild
+from edge_auth.store.codec import decompressed_chunks
+from edge_auth.text import base_name
+from generator.site.openapi import anchor, guide_sections, strict_document
+from generator.site.texts import REFERENCE, Json, Prose, Resource, Row, for_readers, resources
 
 _LARGEST_INTEGER = 10**18 - 1  # the maximum in the document when the limit of 18 digits is the only bound
 
@@ -28,7 +34,42 @@ _MOST_PAGES = 2  # a resource of more pages stands with the concepts
 _RESOURCE = re.compile(r"[A-Z]\w+")
 _BRACES = re.compile(r"\{(\w+)\}")
 
-_Json = dict[str, Any]
+# The parameters whose values one build has and another lacks. One without a value in a build has no example there.
+_NAMES_OF_BUILDS = {"idProduct", "ids", "names", "q", "set", "number", "rarity", "game", "scheme", "values", "slug",
+                    "name", "from", "to"}  # fmt: skip
+_EXAMPLE_CANDIDATES = 5
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_MAX_NAME_CHARACTERS = 60  # a set or game with a longer name makes no good example
+_MAX_LINES = 80  # of an answer
+_LARGE = (f"{API}fingerprints", f"{API}names")
+_MADE_LATER = f"{API}openapi.json"
+
+Answers = Callable[[str], Any]
+
+
+@dataclass(frozen=True)
+class LiveExamples:
+    """What the reference takes from a build."""
+
+    # Example values of parameters by name. `q of listSets` is the value of `q` for that operation alone.
+    values: Mapping[str, str] = field(default_factory=dict)
+    answer: Answers = lambda target: None  # to a path with its query; None if the build cannot answer it
+    status: Any = None
+
+
+NO_EXAMPLES = LiveExamples()
+
+
+def live_examples(build: OpenBuild) -> LiveExamples:
+    """Return the examples of a build."""
+    answer = partial(_answer, client_of(build))
+    return LiveExamples(dict(_values(build, answer)), answer, json.loads(build.status()))
+
+
+def rows_of(answer: Answers, target: str) -> list[dict[str, Any]]:
+    """Return the rows of a list, none if the build cannot answer."""
+    rows: list[dict[str, Any]] = (answer(f"{API}{target}") or {"data": []})["data"]
+    return rows
 
 
 @dataclass(frozen=True)
@@ -107,6 +148,27 @@ class ResourcePage:
         return _TITLES.get(self.name, self.name.capitalize())
 
 
+class Recipe(NamedTuple):
+    """A program of the reference."""
+
+    name: str  # of its files in `templates/pages/examples/`, '' if another page shows it
+    title: str
+    text: str  # what it does, as Markdown
+
+    @property
+    def anchor(self) -> str:
+        """The anchor of its heading."""
+        return f"recipe-{anchor(self.title)}"
+
+
+@cache
+def recipes() -> list[Recipe]:
+    """Return the recipes in the order of `recipes.md`: a heading for each, with the name of its files."""
+    text = files("generator.site").joinpath("recipes.md").read_text("utf-8")
+    parts = (part.partition("\n") for part in text.split("\n## ")[1:])
+    return [Recipe(*heading.partition(": ")[::2], text.strip()) for heading, _, text in parts]
+
+
 class SearchEntry(NamedTuple):
     """A place of the reference that the search finds: its name, what it is a part of, its address and its text."""
 
@@ -119,11 +181,11 @@ class SearchEntry(NamedTuple):
 class Reference:
     """The OpenAPI document in the terms of the templates, with examples from a build if there is one."""
 
-    def __init__(self, document: _Json, live: LiveExamples = NO_EXAMPLES):
+    def __init__(self, document: Json, live: LiveExamples = NO_EXAMPLES):
         self.live = live
-        self.info: _Json = document["info"]
-        self.tags: list[_Json] = document["tags"]
-        self.schemas: dict[str, _Json] = document["components"]["schemas"]
+        self.info: Json = document["info"]
+        self.tags: list[Json] = document["tags"]
+        self.schemas: dict[str, Json] = document["components"]["schemas"]
         self.resources = resources()
         prose, paths = Prose(), document["paths"]
         self.operations = [
@@ -148,8 +210,8 @@ class Reference:
         yield SearchEntry("Make your first call", "", f"{page_address(START)}#start", self.info["summary"])
         for recipe in self.recipes:
             yield SearchEntry(recipe.title, "", f"{page_address(START)}#{recipe.anchor}", recipe.text)
-        for anchor, heading, text in guide_sections():
-            yield SearchEntry(heading, "", self.href(anchor), text)
+        for place, heading, text in guide_sections():
+            yield SearchEntry(heading, "", self.href(place), text)
         for owner, headers in (("headers", self.headers), ("answers", [header for header, _ in self.answer_headers])):
             yield from self._parts(headers, "Headers", owner)
         for one in self.operations:
@@ -187,7 +249,7 @@ class Reference:
     def example(self, schema: str) -> str:
         """Return the example of a resource as indented JSON, '' if it has none."""
         examples = self.schemas[schema].get("examples")
-        return shown(examples[0]) if examples else ""
+        return _shown(examples[0]) if examples else ""
 
     def operation(self, id_: str) -> Operation:
         """Return an endpoint by its operation id."""
@@ -199,7 +261,7 @@ class Reference:
         If it does not, the answer is the schema's example.
         """
         answer = self.live.answer(operation.example)
-        return (False, self.example(operation.body)) if answer is None else (True, cut(shown(answer)))
+        return (False, self.example(operation.body)) if answer is None else (True, _cut(_shown(answer)))
 
     @property
     def headers(self) -> list[Field]:
@@ -252,7 +314,7 @@ def _reached(schemas: Iterable[str], known: dict[str, Resource]) -> set[str]:
     return found
 
 
-def _operation(path: str, item: _Json, query: dict[str, str], live: LiveExamples) -> Operation:
+def _operation(path: str, item: Json, query: dict[str, str], live: LiveExamples) -> Operation:
     success = item["responses"]["200"]
     answer = success["content"].get("application/json")
     return Operation(
@@ -274,17 +336,17 @@ def _operation(path: str, item: _Json, query: dict[str, str], live: LiveExamples
     )
 
 
-def _parameter(item: _Json, operation: str, query: dict[str, str], live: LiveExamples) -> Field:
+def _parameter(item: Json, operation: str, query: dict[str, str], live: LiveExamples) -> Field:
     """Return a parameter of an operation, with its value in the example request, whose query has these values."""
     name, schema = item["name"], item["schema"]
-    invented = "" if live.values and name in NAMES_OF_BUILDS else str(item.get("example", ""))
+    invented = "" if live.values and name in _NAMES_OF_BUILDS else str(item.get("example", ""))
     example = live.values.get(f"{name} of {operation}", live.values.get(name, invented))
     filled = query[name] or example if name in query else ""
     choices = tuple(schema.get("enum", ()))
     return Field(name, _type(schema), item["description"], item["in"], item["required"], choices, example, filled)
 
 
-def _error_examples(status: str, answer: _Json) -> Iterator[ErrorExample]:
+def _error_examples(status: str, answer: Json) -> Iterator[ErrorExample]:
     examples = answer.get("content", {}).get("application/json", {}).get("examples", {})
     for code, example in examples.items():
         yield ErrorExample(int(status), code, answer["description"], example["value"]["error"]["message"])
@@ -296,7 +358,7 @@ def _fields(rows: Iterable[Row], prefix: str = "") -> Iterator[Field]:
         yield from _fields(row.fields, f"{prefix}{row.name}.")
 
 
-def _type(schema: _Json) -> str:
+def _type(schema: Json) -> str:
     """Return the type, the allowed values and the default of a parameter or a header in words."""
     words = [schema["type"]]
     if "enum" in schema:
@@ -315,6 +377,80 @@ def _type(schema: _Json) -> str:
 def _distinct(fields: Iterator[Field]) -> list[Field]:
     """Return the first field of each name."""
     first: dict[str, Field] = {}
-    for field in fields:
-        first.setdefault(field.name, field)
+    for one in fields:
+        first.setdefault(one.name, one)
     return list(first.values())
+
+
+def _shown(value: Any, indent: int = 0, width: int = 84) -> str:
+    """Return JSON for people: indented, with short arrays and objects on one line."""
+    line = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, dict | list) or (len(line) + indent <= width and not _nested(value)):
+        return line
+    members = [(f'"{name}": ', member) for name, member in value.items()] if isinstance(value, dict) else [
+        ("", member) for member in value]  # fmt: skip
+    lines = [" " * (indent + 2) + name + _shown(member, indent + 2, width) for name, member in members]
+    return line[0] + "\n" + ",\n".join(lines) + "\n" + " " * indent + line[-1]
+
+
+def _cut(text: str) -> str:
+    """Return a text without the lines beyond those that a page shows."""
+    lines = text.splitlines()
+    return text if len(lines) <= _MAX_LINES + 1 else "\n".join([*lines[:_MAX_LINES], "…"])
+
+
+def _values(build: OpenBuild, answer: Answers) -> Iterator[tuple[str, str]]:
+    """Yield parameters with values that the build has."""
+    if (card := _example_card(answer)) is not None:
+        yield "idProduct", str(card["id_product"])
+        yield "ids", str(card["id_product"])
+        yield "names", base_name(card["name"]).strip()[:_MAX_NAME_CHARACTERS]
+        yield "q of listCards", next(iter(_WORD.findall(card["name"])), card["name"])[:100]
+        if card["set"]["name"] and len(card["set"]["name"]) <= _MAX_NAME_CHARACTERS:
+            yield "set", card["set"]["name"]
+            yield "q of listSets", card["set"]["name"]
+        yield from ((name, card[name]) for name in ("number", "rarity") if card[name])
+        identified = answer(f"{API}cards/{card['id_product']}/identifiers") or {"identifiers": {}}
+        for scheme, values in list(identified["identifiers"].items())[:1]:
+            yield from (("scheme", scheme), ("values", values[0]))
+    games = [json.loads(line)["name"] for line in build.games]
+    yield from (("game", name) for name in games[:1] if len(name) <= _MAX_NAME_CHARACTERS)
+    market = rows_of(answer, "market?limit=1")
+    yield "set of getMarketHistory", str(market[0]["set"]["id"]) if market else ""  # an id, where others have a name
+    files = (answer(f"{API}bulk") or {"files": []})["files"]
+    yield from (("name of getBulkFile", file["name"]) for file in files[:1])
+    watched = [json.loads(line) for line in build.watchlist]
+    best = sorted(watched, key=lambda item: (item["change_7d_pct"] is None, "/" in item["slug"]))
+    yield from (("slug", item["slug"]) for item in best[:1])
+
+
+def _example_card(answer: Answers) -> Any:
+    """Return the single that rose most, with a picture if possible; else the most expensive product, or None."""
+    movers = rows_of(answer, f"movers?kind=single&min_price=5&limit={_EXAMPLE_CANDIDATES}")
+    risen = ",".join(str(mover["id_product"]) for mover in movers)
+    cards = rows_of(answer, f"cards?ids={risen}" if risen else "cards?limit=1")
+    return next((card for card in cards if card["image"]), cards[0] if cards else None)
+
+
+def _answer(client: FlaskClient, target: str) -> Any:
+    """Return the answer to a path with its query, or None. Of an object that may have tens of megabytes, its start."""
+    if target == _MADE_LATER:
+        return None
+    if target in _LARGE:
+        answer = client.get(target, headers={"Accept-Encoding": "gzip"})
+        return _start(answer.data) if answer.status_code == 200 else None
+    answer = client.get(target)
+    return json.loads(answer.data) if answer.status_code == 200 else None
+
+
+def _start(member: bytes) -> Any:
+    """Return a list in a gzip member with its first entries."""
+    start = next(decompressed_chunks(member))
+    opening, *lines = start[: start.rindex(b"\n")].split(b"\n")
+    entries = [line.rstrip(b",") for line in lines[:_MAX_LINES] if line.startswith(b"{")]
+    return json.loads(opening + b",".join(entries) + b"]}")
+
+
+def _nested(value: Any) -> bool:
+    members = value.values() if isinstance(value, dict) else value
+    return any(isinstance(member, dict | list) and member for member in members)

@@ -1,13 +1,17 @@
 """The OpenAPI document of the API, which the layer `site` stores as the object `openapi.json`.
 
-It joins what the views declare, the prose of `operations.md` and the schemas. The document of a build has examples that
-the build answers. All functions raise SiteError where a row of a text is missing, left over or malformed.
+It joins what the views declare, the texts and the client guide. The document of a build has examples that the build
+answers. All functions raise SiteError where a row of a text is missing, left over or malformed.
+
+The guide is a part of docs/api.md. The reference shows it too, and llms.txt begins with it. Its tables repeat what the
+code declares; `make golden` writes them.
 """
 
 import csv
 import json
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
@@ -17,6 +21,7 @@ from edge_auth.api.endpoint import Endpoint
 from edge_auth.api.parameters import BuildId, Choice, IdList, Integer, NameList, Price, ProductId, Rule, Text, TextList
 from edge_auth.builds.bulk import FORMATS
 from edge_auth.errors import (
+    API_ERRORS,
     AmbiguousSlug,
     ApiError,
     ExpiredKey,
@@ -33,20 +38,21 @@ from edge_auth.errors import (
     RevokedKey,
 )
 from edge_auth.live.counter import WINDOW_SECONDS
+from edge_auth.live.keys import SCOPES
 from edge_auth.text import MAX_DIGITS
-from generator.site.prose import HEADERS, PARAMETERS, STATUSES, TAGS, Prose, guide
-from generator.site.schemas import schemas
+from generator.site.texts import HEADERS, PARAMETERS, REFERENCE, STATUSES, TAGS, Json, Prose, schemas
+from generator.templates import packaged
 
-_Json = dict[str, Any]
-_TEXT: _Json = {"type": "string"}
-_COUNT: _Json = {"type": "integer", "minimum": 0}
+_TEXT: Json = {"type": "string"}
+_COUNT: Json = {"type": "integer", "minimum": 0}
 _TAG = {"type": "string", "pattern": '^"[^"]+"$'}
-_RATE: _Json = {
+_RATE: Json = {
     "X-RateLimit-Limit": {"type": "integer", "minimum": 1},
     "X-RateLimit-Remaining": _COUNT,
     "X-RateLimit-Reset": {"type": "integer"},
 }
 _KEY_ERRORS = (NoKey, InvalidKey, ExpiredKey, RevokedKey)
+_GUIDE = re.compile(r"<!-- the guide: [^>]*-->\n\n(.*?\n)\n## Endpoints\n", re.DOTALL)
 
 
 def errors(endpoint: Endpoint) -> list[type[ApiError]]:
@@ -70,7 +76,7 @@ class _Responses:
         self._endpoint = endpoint
         self._prose = prose
 
-    def by_status(self) -> _Json:
+    def by_status(self) -> Json:
         found = {"200": self._success("200")}
         if RangeNotSatisfiable in self._endpoint.errors:
             found["206"] = self._success("206")
@@ -87,8 +93,8 @@ class _Responses:
         found = {code: said.get((path, code)) or said.get(("", code)) for code in codes}
         return {code: message for code, message in found.items() if message}
 
-    def _success(self, status: str) -> _Json:
-        schema = {"$ref": f"#/components/schemas/{self._endpoint.schema}"}
+    def _success(self, status: str) -> Json:
+        schema = {"$ref": f"{REFERENCE}{self._endpoint.schema}"}
         as_file = {media_type: {"schema": _TEXT | {"format": "binary"}} for _, media_type in FORMATS.values()}
         return {
             "description": self._text(status),
@@ -96,7 +102,7 @@ class _Responses:
             "content": {"application/json": {"schema": schema}} if self._endpoint.schema else as_file,
         }
 
-    def _success_headers(self, partial: bool = False) -> _Json:
+    def _success_headers(self, partial: bool = False) -> Json:
         endpoint = self._endpoint
         constant = {**endpoint.extra_headers, "Cache-Control": endpoint.cache_control}
         schemas = _RATE if endpoint.sends_rate_limit else {}
@@ -107,8 +113,8 @@ class _Responses:
         headers = {name: self._header(name, schema) for name, schema in schemas.items()}
         return headers | {"Vary": self._header("Vary", _TEXT, required=not endpoint.public, vary=endpoint.vary)}
 
-    def _error(self, error: type[ApiError], messages: dict[str, str]) -> _Json:
-        content: _Json = {"schema": {"$ref": "#/components/schemas/Error"}}
+    def _error(self, error: type[ApiError], messages: dict[str, str]) -> Json:
+        content: Json = {"schema": {"$ref": f"{REFERENCE}Error"}}
         if messages:
             content["examples"] = {
                 code: {"value": {"error": {"code": code, "message": message}}} for code, message in messages.items()
@@ -128,7 +134,7 @@ class _Responses:
         methods = " and ".join(self._endpoint.methods)
         return self._text(name, scope=self._endpoint.scope, counted=counted, methods=methods)
 
-    def _error_headers(self, error: type[ApiError]) -> _Json:
+    def _error_headers(self, error: type[ApiError]) -> Json:
         """Return the headers of an error. One is optional if the error can also come before the check that adds it."""
         wait = {"type": "integer", "minimum": 1, "maximum": WINDOW_SECONDS}
         allow = _TEXT | {"const": ", ".join(self._endpoint.methods)}
@@ -147,13 +153,13 @@ class _Responses:
         build = self._build(required=error is AmbiguousSlug) if has_build else {}
         return self._rate(required=error is not NotFound) | build
 
-    def _build(self, required: bool) -> _Json:
+    def _build(self, required: bool) -> Json:
         return {"X-Build": self._header("X-Build", _TEXT, required)} if self._endpoint.of_build else {}
 
-    def _rate(self, required: bool = True) -> _Json:
+    def _rate(self, required: bool = True) -> Json:
         return {name: self._header(name, schema, required) for name, schema in _RATE.items()}
 
-    def _header(self, name: str, schema: _Json, required: bool = True, **facts: object) -> _Json:
+    def _header(self, name: str, schema: Json, required: bool = True, **facts: object) -> Json:
         text = self._prose.sentence(self._endpoint.path, HEADERS, name, **facts).text
         return {"description": text, "required": required, "schema": schema}
 
@@ -161,7 +167,7 @@ class _Responses:
         return self._prose.sentence(self._endpoint.path, STATUSES, name, **facts).text
 
 
-def _parameters(endpoint: Endpoint, prose: Prose) -> list[_Json]:
+def _parameters(endpoint: Endpoint, prose: Prose) -> list[Json]:
     """Return the parameters of an endpoint: those of the path, of the query, and headers."""
     subject = schema_of(endpoint.subject) if endpoint.subject else _TEXT | {"minLength": 1}
     headers = ["If-Match", "Range", "If-Range"] if RangeNotSatisfiable in endpoint.errors else []
@@ -172,11 +178,11 @@ def _parameters(endpoint: Endpoint, prose: Prose) -> list[_Json]:
     return [_parameter(endpoint, prose, *one) for one in found]
 
 
-def schema_of(rule: Rule) -> _Json:
+def schema_of(rule: Rule) -> Json:
     """Return the JSON Schema of the values that a rule allows."""
     match rule:
         case Integer():
-            schema: _Json = {"type": "integer", "minimum": rule.low, "maximum": rule.high or 10**MAX_DIGITS - 1}
+            schema: Json = {"type": "integer", "minimum": rule.low, "maximum": rule.high or 10**MAX_DIGITS - 1}
         case ProductId():
             schema = {"type": "integer", "format": "int64"}
         case Choice():
@@ -208,7 +214,7 @@ def _names_pattern(rule: NameList) -> str:
     return rf"^{lines}(?:\n{lines}){{0,{rule.most - 1}}}(?:\n{blanks})*$"
 
 
-def _parameter(endpoint: Endpoint, prose: Prose, place: str, name: str, schema: _Json) -> _Json:
+def _parameter(endpoint: Endpoint, prose: Prose, place: str, name: str, schema: Json) -> Json:
     text, example = prose.sentence(endpoint.path, PARAMETERS, name, **schema)
     described = {
         "name": name,
@@ -220,17 +226,14 @@ def _parameter(endpoint: Endpoint, prose: Prose, place: str, name: str, schema: 
     return described | ({"example": _typed(example, schema)} if example else {})
 
 
-def _typed(example: str, schema: _Json) -> object:
+def _typed(example: str, schema: Json) -> object:
     return json.loads(example) if schema["type"] in ("integer", "number") else example
 
 
-_REFERENCE = "#/components/schemas/"
-
-
-def open_schemas(document: _Json) -> _Json:
+def open_schemas(document: Json) -> Json:
     """Return a document whose schemas allow further fields, and whose nested objects are schemas of their own."""
-    opened: _Json = _open(document)
-    schemas: _Json = opened["components"]["schemas"]
+    opened: Json = _open(document)
+    schemas: Json = opened["components"]["schemas"]
     for name in list(schemas):
         _name_objects(schemas, name)
     return opened
@@ -244,9 +247,9 @@ def _open(value: Any) -> Any:
     return [_open(item) for item in value] if isinstance(value, list) else value
 
 
-def _name_objects(schemas: _Json, name: str) -> None:
+def _name_objects(schemas: Json, name: str) -> None:
     """Move the objects in a schema's properties to schemas of their own: `build` of Status becomes StatusBuild."""
-    properties: _Json = schemas[name].get("properties", {})
+    properties: Json = schemas[name].get("properties", {})
     for field, schema in list(properties.items()):
         if "properties" not in schema:
             continue
@@ -254,7 +257,7 @@ def _name_objects(schemas: _Json, name: str) -> None:
         if own in schemas:
             raise ValueError(f"two schemas would be named {own}")
         schemas[own] = schema
-        properties[field] = {"$ref": _REFERENCE + own}
+        properties[field] = {"$ref": REFERENCE + own}
         _name_objects(schemas, own)
 
 
@@ -308,14 +311,10 @@ def strict_document() -> bytes:
 
 @lru_cache(1)
 def _strict_document(operator: tuple[tuple[str, str], ...]) -> bytes:
-    return _canonical(make_document(Prose(), dict(operator)))
-
-
-def make_document(prose: Prose, operator: Mapping[str, str]) -> _Json:
-    """Return the document with some prose."""
+    prose = Prose()
     made = {
         "openapi": "3.1.0",
-        "info": _info(operator),
+        "info": _info(dict(operator)),
         "servers": [{"url": "/", "description": "The host that serves this description"}],
         "security": [{name: []} for name in _SECURITY_SCHEMES],
         "tags": [{"name": name, "description": text} for name, text in prose.texts(TAGS).items()],
@@ -323,10 +322,10 @@ def make_document(prose: Prose, operator: Mapping[str, str]) -> _Json:
         "components": {"securitySchemes": _SECURITY_SCHEMES, "schemas": schemas()},
     }
     prose.require_all_used()
-    return made
+    return _canonical(made)
 
 
-def _info(operator: Mapping[str, str]) -> _Json:
+def _info(operator: Mapping[str, str]) -> Json:
     contact = {"name": operator["contact_name"], "url": operator["contact_url"]}
     where = {"url": operator["license_url"]} if operator["license_url"] else {"identifier": "LicenseRef-operator"}
     return {
@@ -339,7 +338,7 @@ def _info(operator: Mapping[str, str]) -> _Json:
     }
 
 
-def _operation(endpoint: Endpoint, prose: Prose) -> _Json:
+def _operation(endpoint: Endpoint, prose: Prose) -> Json:
     section = prose.section(endpoint.path)
     scope = f" Scope: `{endpoint.scope}`." if endpoint.scope else " Needs no scope."
     return {
@@ -355,3 +354,52 @@ def _operation(endpoint: Endpoint, prose: Prose) -> _Json:
 
 def _canonical(parsed: object) -> bytes:
     return json.dumps(parsed, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+
+
+@cache
+def guide() -> str:
+    """Return the guide as Markdown. Its highest headings have level 2."""
+    found = _GUIDE.search(packaged("docs/api.md").read_text("utf-8"))
+    assert found, "docs/api.md has a guide before its endpoints"
+    return found[1].rstrip("\n")
+
+
+def guide_sections() -> list[tuple[str, str, str]]:
+    """Return the anchor, the heading and the text of each section of the guide."""
+    parts = (part.partition("\n") for part in guide().split("\n## ")[1:])
+    return [(anchor(heading), heading, text.strip()) for heading, _, text in parts]
+
+
+def anchor(text: str) -> str:
+    """Return the anchor of a heading."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def with_tables(page: str) -> str:
+    """Return docs/api.md with its tables of scopes, errors and endpoints as the code declares them."""
+    for head, *rows in _tables():
+        table = [f"| {' | '.join(cells)} |\n" for cells in (head, *rows)]
+        before, old, rest = page.partition(table[0])
+        assert old, f"docs/api.md has a table with the columns {', '.join(head)}"
+        table.insert(1, "|---" * len(head) + "|\n")
+        page = before + "".join(table) + re.sub(r"\A(?:\|.*\n)*", "", rest)
+    return page
+
+
+def _tables() -> Iterator[list[tuple[str, ...]]]:
+    """Yield the rows of each table, its head first."""
+    scopes: dict[str | None, list[str]] = {scope: [] for scope in (*SCOPES, None)}
+    for endpoint in ENDPOINTS:
+        if not endpoint.public:
+            scopes[endpoint.scope].append(endpoint.path)
+    reads = [(f"`{scope}`" if scope else "none", _as_code(paths)) for scope, paths in scopes.items()]
+    errors = [(str(error.status), f"`{error.code}`", error.when, error.advice) for error in API_ERRORS]
+    prose = Prose()
+    paths = [(f"`{one.path}`", prose.section(one.path).title, _as_code(one.query or ())) for one in ENDPOINTS]
+    yield [("scope", "reads"), *reads]
+    yield [("status", "code", "when", "what to do"), *errors]
+    yield [("path", "gives", "parameters"), *paths]
+
+
+def _as_code(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)

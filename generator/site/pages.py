@@ -2,7 +2,7 @@
 
 `index.html` and `index.json` are the page at /. `docs/` holds the API reference, llms.txt and the changelog. `explore/`
 is a page that shows cards and prices through the API. The files lie in `templates/pages/` under the paths at which the
-shim serves them. Files that end in `.j2` are rendered, all others are copied. `bundles` joins the modules of a page.
+shim serves them. Files that end in `.j2` are rendered, all others are copied. `bundle` joins the modules of a page.
 """
 
 import hashlib
@@ -10,25 +10,37 @@ import json
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from datetime import date
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date, timedelta
 from functools import cache
+from itertools import islice
 from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
+from edge_auth.api.endpoint import API
 from edge_auth.api.parameters import MAX_TEXT_CHARACTERS
 from edge_auth.builds import layout
 from edge_auth.builds.catalogue import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS, TEXT_FILTERS
+from edge_auth.builds.market import DIRECTIONS, WINDOWS
 from edge_auth.text import base_name
 from generator.errors import SiteError
-from generator.site.api_reference import Reference, page_address, reference
-from generator.site.live_examples import NO_EXAMPLES, LiveExamples
-from generator.site.prose import anchor, api_changes, guide, guide_sections
-from generator.site.schemas import resources
-from generator.templates import compiled_templates
+from generator.site.api_reference import (
+    NO_EXAMPLES,
+    Answers,
+    LiveExamples,
+    Reference,
+    page_address,
+    reference,
+    rows_of,
+)
+from generator.site.openapi import anchor, guide, guide_sections
+from generator.site.texts import resources
+from generator.templates import compiled_templates, packaged
 
 _IMPORT = re.compile(r'^import (?:\{([^}]*)\} from )?"(\.[^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async function|function\*?|class|const) (\w+))", re.MULTILINE)
@@ -93,14 +105,29 @@ _SCRIPTS = {  # of pages, and of the scanner's worker
     *("docs/home.js", "docs/menu.js", "docs/reference.js"),
     *("explore/early.js", "explore/main.js", "explore/scan.js", "explore/scan-worker.js", "explore/value/main.js"),
 }
-_RENDERED = (".html", ".json", ".txt")  # from what a build holds, or from the description
-_SEARCH_KEY = "docs/search.json"  # what the search of the reference finds
-_RESOURCE = "resource.html.j2"  # of the pages of the reference, one for each resource
+_RENDERED = (".html.j2", ".txt.j2")  # from what a build holds, or from the description
+_ADDRESSES = {"docs": "/docs", "openapi": "/api/v1/openapi.json", "status": "/api/v1/status"}
+_VERSIONS = "The version of the API is in its path: within `/api/v1` answers only gain fields."
 _LANGUAGES = {"curl": "sh", "Python": "py", "JavaScript": "mjs"}
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 _HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>")
 _NAME = re.compile(r"[A-Z]\w+")
 _MARKS = re.compile(r"[`*|]|\]\([^)]*\)|-{3,}")
+# Of the moves of the week.
+_MOVES_EACH_WAY = 4
+_MOVE_CANDIDATES = 50  # of each direction: not all have two averages
+_LEAST_PRICE = 5  # before a move that is shown: one sale moves a cheap card by much
+_HUES = 8  # of the style sheet
+# Of the indexes of games.
+_MOST_GAMES = 8
+_DAYS = 90  # of the line
+_LEFT, _TOP, _WIDTH, _HEIGHT = 3, 3, 114, 22  # in the units of its drawing
+_ENTRIES = {  # of the navigation, by the lists that they lead to
+    "Moves": [f"{API}movers?window={window}&direction={way}&limit=1" for window in WINDOWS for way in DIRECTIONS],
+    "Market": [f"{API}market?limit=1"],
+    "Scan": [f"{API}fingerprints"],
+    "Watchlist": [f"{API}watchlist?limit=1"],
+}
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _TAG = re.compile(r"<[^>]*>")
 
@@ -112,13 +139,25 @@ def documents(live: LiveExamples = NO_EXAMPLES) -> dict[str, bytes]:
         live: What a build holds, for the pages that show it. Without it they show invented examples.
     """
     api = reference(live)
-    found = {f"docs/{page.name}.html": _render(_RESOURCE, api, shown=page) for page in api.pages}
-    found[_SEARCH_KEY] = _search(api)
+    values = {"api": api, "contact": api.info["contact"], **_shown(live)}
+
+    def render(template: str, **more: object) -> bytes:
+        return _environment().get_template(template).render(values | more).encode()
+
+    found = {"404.html": render("page.html.j2", title="Not found, cardpress", here="")}
+    changes = {"title": "Changes of the API, cardpress", "here": "Changes of the API"}
+    found["docs/changelog.html"] = render("page.html.j2", **changes, text=_markdown(f"{_VERSIONS}\n\n{_api_changes()}"))
+    for page in api.pages:
+        title = f"{page.title}, API reference, cardpress"
+        found[f"docs/{page.name}.html"] = render("reference.html.j2", title=title, page=page.name, shown=page)
     for path in _TEMPLATES.rglob("*"):
         template = path.relative_to(_TEMPLATES).as_posix()
         key = template.removesuffix(".j2")
         if path.is_file() and layout.is_site_file(key):
-            found[key] = _render(template, api) if key.endswith(_RENDERED) else _file(key)
+            found[key] = render(template) if template.endswith(_RENDERED) else _file(key)
+    found["docs/llms.txt"] = found["llms.txt"]
+    found["docs/search.json"] = _search(api)
+    found["index.json"] = json.dumps({"service": "cardpress", "version": api.info["version"], **_ADDRESSES}).encode()
     return dict(sorted(found.items()))
 
 
@@ -129,7 +168,7 @@ def sources() -> Iterator[tuple[str, bytes]]:
         if path.is_file() and path.suffix != ".pyc" and path.name != "README.md":
             yield path.relative_to(folder).as_posix(), path.read_bytes()
     yield "guide", guide().encode()
-    yield "changelog", api_changes().encode()
+    yield "changelog", _api_changes().encode()
 
 
 @cache
@@ -146,15 +185,96 @@ def _module(key: str) -> str:
     return path.read_text("utf-8") if path.is_file() else _environment().get_template(f"{key}.j2").render()
 
 
+class Move(NamedTuple):
+    """A row of /movers with what its card shows."""
+
+    mover: dict[str, Any]  # as the API writes it
+    number: str | None
+    image: str | None  # an address over https, or a path of this host
+    low: float | None  # the lowest offer of the finish that moved, in euros
+    hue: int  # the place of the game's colour in the style sheet, for a card without a picture
+
+
+class GameIndex(NamedTuple):
+    """The index of a game."""
+
+    name: str
+    newest: float
+    change_7d_pct: float | None
+    then: str | None  # the day that this change is against
+    first: float  # on the first day of the line
+    points: str  # the line, as `points` of a polyline in a drawing of 120 × 28
+
+
+def _shown(live: LiveExamples) -> dict[str, Any]:
+    """Return what the pages show of a build, by the names of the templates."""
+    answer = live.answer
+    return {
+        "status": live.status,
+        "games": _game_indexes(answer),
+        "moves": [move for direction in ("up", "down") for move in _moves(direction, answer)],
+        "entries": {name for name, paths in _ENTRIES.items() if any(map(_has_rows, map(answer, paths)))},
+        "pictures": answer(f"{API}fingerprints")["count"] if live.status else 0,
+    }
+
+
+def _game_indexes(answer: Answers) -> list[GameIndex]:
+    """Return the indexes of the games of most value, without those whose prices have stopped."""
+    rows = rows_of(answer, f"market?by=game&limit={_MOST_GAMES}")
+    return [index for row in rows if (index := _game_index(row, answer))]
+
+
+def _moves(direction: str, answer: Answers) -> list[Move]:
+    """Return the largest confirmed moves of 7 days in percent.
+
+    The averages of a week and a month differ. Equal ones are of the same few sales.
+    """
+    floor = f"min_price={_LEAST_PRICE}&limit={_MOVE_CANDIDATES}"
+    movers = rows_of(answer, f"movers?confirmed=true&direction={direction}&{floor}")
+    cards = rows_of(answer, "cards?ids=" + ",".join(str(mover["id_product"]) for mover in movers)) if movers else []
+    finishes = (card["price_guide"]["holo"] if mover["finish"] == "foil" else card["price_guide"]
+                for mover, card in zip(movers, cards, strict=True))  # fmt: skip
+    rows = (row for row in zip(movers, cards, finishes, strict=True) if row[2]["avg7"] != row[2]["avg30"])
+    return [_move(*row) for row in islice(rows, _MOVES_EACH_WAY)]
+
+
+def _move(mover: dict[str, Any], card: dict[str, Any], guide: dict[str, Any]) -> Move:
+    image = card["image"] or ""
+    shown = image.startswith(("https://", "/")) and not image.startswith("//")
+    game = (card["category"] or "").rpartition(" ")[0]  # a card does not name its game, but its category begins with it
+    return Move(mover, card["number"], image if shown else None, guide["low"], sum(map(ord, game)) % _HUES)
+
+
+def _game_index(row: dict[str, Any], answer: Answers) -> GameIndex | None:
+    history = answer(f"{API}market/history?game={quote(row['game'], safe='')}&days={_DAYS}")
+    if not history or not history["points"]:  # a name too long for a request, or only older prices
+        return None
+    indexes = [point["index"] for point in history["points"]]
+    then = None if row["change_7d_pct"] is None else _week_before(row["day"], history["points"])
+    return GameIndex(row["game"], row["index"], row["change_7d_pct"], then, indexes[0], _points(indexes))
+
+
+def _week_before(newest: str, points: Sequence[dict[str, Any]]) -> str | None:
+    """Return the day that `change_7d_pct` is against, the newest one at least a week before, or None."""
+    latest = (date.fromisoformat(newest) - timedelta(days=7)).isoformat()
+    return max((str(point["day"]) for point in points if point["day"] <= latest), default=None)
+
+
+def _points(values: Sequence[float]) -> str:
+    low, span = min(values), max(values) - min(values) or 1
+    step = _WIDTH / max(len(values) - 1, 1)
+    places = ((_LEFT + at * step, _TOP + _HEIGHT * (1 - (value - low) / span)) for at, value in enumerate(values))
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+
+
+def _has_rows(answer: Any) -> bool:
+    return bool(answer and (answer.get("data") or answer.get("entries")))
+
+
 def _search(api: Reference) -> bytes:
     """Return what the search of the reference finds: name, what it is a part of, address, text without marks."""
     places = ([*place[:3], " ".join(_MARKS.sub(" ", place.text).split())] for place in api.places())
     return b"[" + b",\n".join(json.dumps(place, ensure_ascii=False).encode() for place in places) + b"]\n"
-
-
-def _render(template: str, api: Reference, **more: object) -> bytes:
-    values = {"api": api, "live": api.live, "status": api.live.status, "contact": api.info["contact"], **more}
-    return _environment().get_template(template).render(values).encode()
 
 
 @cache
@@ -168,9 +288,7 @@ def _environment() -> Environment:
         bytecode_cache=compiled_templates(),
     )
     environment.globals |= {
-        "changelog": api_changes(),
         "sorts": [(name, sort.label) for name, sort in SORTS.items()],
-        "first_sort": "market",
         "match_sort": MATCH_SORT,
         "other_prices": [name for name in PRICE_SORTS if name != DEFAULT_SORT],
         "text_filters": [(name, text_filter.label) for name, text_filter in TEXT_FILTERS.items()],
@@ -193,6 +311,27 @@ def _environment() -> Environment:
         "name_parts": _name_parts,
     }
     return environment
+
+
+@cache
+def _api_changes() -> str:
+    """Return the parts of CHANGELOG.md below "For clients of the API:", with the headings that have any."""
+    text = packaged("CHANGELOG.md").read_text("utf-8").replace("[Unreleased]", "[Newest]")  # a service runs it
+    text = re.sub(r"^## \[([^]]+)\]", r"## \1", text, flags=re.MULTILINE)
+    kept: list[str] = []
+    headings: dict[str, str] = {}
+    wanted = False
+    for block in re.split(r"\n{2,}", text.strip())[1:]:
+        level = block[: len(block) - len(block.lstrip("#"))]
+        if level:
+            wanted = False
+            headings = {other: text for other, text in headings.items() if other < level} | {level: block}
+        elif block.startswith("For "):
+            wanted = block == "For clients of the API:"
+        elif wanted:
+            kept += [*headings.values(), block]
+            headings = {}
+    return "\n\n".join(kept) + "\n"
 
 
 @cache

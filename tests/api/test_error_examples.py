@@ -20,7 +20,7 @@ from edge_auth.live.keys import DEFAULT_RATE_LIMIT, KEY_PREFIX, SCOPES, issue, o
 from edge_auth.store.folder import FolderStore
 from generator.releases.publish import publish
 from generator.site.openapi import document, errors
-from generator.site.prose import Prose
+from generator.site.texts import Prose
 from tests.support import small_store
 from tests.support.lakes import write
 from tests.support.nights import make

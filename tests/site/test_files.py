@@ -10,8 +10,7 @@ import pytest
 
 from edge_auth.builds.layout import MEDIA_TYPES
 from generator.site import pages as site
-from generator.site.openapi import strict_document
-from generator.site.prose import with_tables
+from generator.site.openapi import strict_document, with_tables
 from tests.support.commands import run
 from tests.support.recorded import Recorded
 from tests.support.service import ROOT, Client, Service

@@ -18,7 +18,7 @@ from edge_auth.errors import (
     RateLimited,
     RevokedKey,
 )
-from generator.site.prose import PARAMETERS, STATUSES, Prose
+from generator.site.texts import PARAMETERS, STATUSES, Prose
 
 _KEY_OF: Mapping[type[ApiError], str] = {
     NoKey: "",

@@ -31,8 +31,7 @@ from generator.making.layer import BuildLayer, define_layer, slices
 from generator.making.work import BuildContext, Work, small_layer
 from generator.pack.writer import Member, TaskOutput, compress_objects
 from generator.site import openapi, pages
-from generator.site.api_reference import reference
-from generator.site.live_examples import live_examples
+from generator.site.api_reference import live_examples, reference
 
 RECIPE = 4
 _SQL = ("sources/expansions", "sources/products", "sources/identifiers", "views/set_codes")

@@ -1,27 +1,30 @@
-"""Makes JSON Schema of the rows in `schemas.md`: the fields of every object that the API returns, and of its errors.
+"""Reads what people wrote about the API: the prose of the endpoints and the fields of the resources.
 
-A row has the type of its field in words. They become JSON Schema, and words for readers:
+`operations.md` has a heading for each path and a row for each parameter, `schemas.md` the fields of every object that
+the API returns, and of its errors. A row there has the type of its field in words. They become JSON Schema, and words
+for readers:
 
     integer or null, at least 0        {"type": ["integer", "null"], "minimum": 0}
     array of Offer, at most 5 items    {"type": "array", "items": {"$ref": "#/components/schemas/Offer"}, "maxItems": 5}
     one of the views                   {"type": "string", "enum": ["daily", "weekly", "monthly"]}
     string, under any name             {"type": "object", "additionalProperties": {"type": "string"}}
 
-All functions raise SiteError, with the line, where a row is malformed.
+All functions raise SiteError where a heading or a row is missing, malformed or left over.
 """
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from itertools import groupby
+from typing import Any, NamedTuple
 
 from edge_auth.api.blueprints import ENDPOINTS
 from edge_auth.api.parameters import Integer
 from edge_auth.builds import bulk, layout
-from edge_auth.builds.catalogue import KINDS
+from edge_auth.builds.catalogue import KINDS, MATCH_BY, MATCH_SORT, SORTS, TEXT_FILTERS
 from edge_auth.errors import API_ERRORS
 from edge_auth.live.keys import SCOPES
 from edge_auth.search.named import MATCHES
@@ -31,6 +34,11 @@ from generator.lake.tables import CONDITIONS
 Json = dict[str, Any]
 REFERENCE = "#/components/schemas/"
 ARRAY_OF = "array of "
+# The sections of `operations.md` above the paths.
+TAGS, PARAMETERS, HEADERS, STATUSES = "Tags", "Parameters of several paths", "Headers of answers", "Statuses"
+
+_OPERATIONS = "generator/site/operations.md"
+_EXAMPLE_ROW = "example"
 
 # The rows of `schemas.md`.
 _COLUMNS = ("field", "type", "what it is", "example")
@@ -72,6 +80,128 @@ _BOUNDS = (
 )
 
 
+class _Part(NamedTuple):
+    """A heading of a text."""
+
+    line: int
+    heading: str
+    text: str  # the paragraphs below it, on one line
+    rows: list[tuple[int, list[str]]]  # the lines and the cells of its table, without the head
+
+
+def _parts(file: str) -> Iterator[_Part]:
+    """Yield the headings of level 2."""
+    lines = list(enumerate(files("generator.site").joinpath(file).read_text("utf-8").splitlines(), 1))
+    starts = [index for index, (_, line) in enumerate(lines) if line.startswith("## ")]
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        (number, heading), *below = lines[start:end]
+        text = " ".join(line for _, line in below if line and not line.startswith("|"))
+        table = [(number, line.removeprefix("|").removesuffix("|")) for number, line in below if line.startswith("|")]
+        rows = [(number, [cell.strip() for cell in line.split("|")]) for number, line in table[2:]]
+        yield _Part(number, heading.removeprefix("## "), text, rows)
+
+
+class Sentence(NamedTuple):
+    """A sentence with an example; '' for none."""
+
+    text: str
+    example: str
+
+
+@dataclass
+class Section:
+    """A heading with its paragraph and the rows of its table."""
+
+    title: str  # what follows the path in the heading
+    text: str
+    rows: dict[str, Sentence] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)  # the rows that were asked for
+
+    def find(self, name: str) -> Sentence | None:
+        """Return a row, or None."""
+        self.used.add(name)
+        return self.rows.get(name)
+
+
+class Prose:
+    """The prose of `operations.md`."""
+
+    def __init__(self) -> None:
+        self._sections = dict(map(_section, _parts("operations.md")))
+        self._used: set[str] = set()
+        self.section(PARAMETERS).rows.update(_declared_rows())
+
+    def section(self, name: str) -> Section:
+        """Return the section of a path, or one of those above the paths."""
+        self._used.add(name)
+        if name not in self._sections:
+            raise SiteError(f"{_OPERATIONS} has no heading '## {name}': add it with its rows")
+        return self._sections[name]
+
+    def texts(self, name: str) -> dict[str, str]:
+        """Return the sentences of a section by the names of their rows."""
+        section = self.section(name)
+        section.used |= section.rows.keys()
+        return {row: sentence.text for row, sentence in section.rows.items()}
+
+    def sentence(self, path: str, shared: str, name: str, **facts: object) -> Sentence:
+        """Return the row of a path, completed from the row of the shared section.
+
+        Args:
+            facts: What the code declares, by the names that the sentence has in braces.
+        """
+        own = self.section(path).find(name) or Sentence("", "")
+        general = Sentence("", "") if own.text else self.section(shared).find(name) or Sentence("", "")
+        text = own.text or general.text
+        if not text:
+            raise SiteError(f"{_OPERATIONS} has no row '{name}' below '## {path}', nor below '## {shared}': add one")
+        try:
+            return Sentence(text.format(**facts), own.example or general.example)
+        except (KeyError, ValueError, IndexError):
+            known = ", ".join(facts) or "nothing"
+            raise SiteError(f"{_OPERATIONS}: the row '{name}' for {path} may name {known} in braces") from None
+
+    def example_query(self, path: str) -> dict[str, str]:
+        """Return the query of a path's example request. '' stands for the example of the parameter."""
+        row = self.section(path).find(_EXAMPLE_ROW)
+        pairs = (part.partition("=") for part in row.example.split("&")) if row else ()
+        return {name: value for name, _, value in pairs}
+
+    def require_all_used(self) -> None:
+        """Check that nothing is left over after the document was made."""
+        for name, section in self._sections.items():
+            if name not in self._used:
+                raise SiteError(f"{_OPERATIONS}: no endpoint has the path of the heading '## {name}': delete it")
+            for row in sorted(section.rows.keys() - section.used - {_EXAMPLE_ROW}):
+                raise SiteError(f"{_OPERATIONS}: nothing uses the row '{row}' below '## {name}': delete it")
+
+
+def _declared_rows() -> dict[str, Sentence]:
+    """Return the rows of the parameters whose declarations say what they do."""
+    by = groupby(SORTS, key=lambda name: SORTS[name].by)
+    sorts = "; ".join(f"{', '.join(f'`{name}`' for name in names)}: {text}" for text, names in by)
+    ascending = _enumerated([f"`{name}`" for name, sort in SORTS.items() if sort.ascending])
+    descending = [f"`{name}`" for name, sort in SORTS.items() if not (sort.ascending or sort.price)]
+    order = f"Default: `desc` for {_enumerated(['the price sorts', *descending])}, `asc` for {ascending}."
+    filters = {name: Sentence(filter_.finds, filter_.example) for name, filter_ in TEXT_FILTERS.items()}
+    return {"sort": Sentence(f"{sorts}; `{MATCH_SORT}`: {MATCH_BY}.", ""), "order": Sentence(order, ""), **filters}
+
+
+def _enumerated(words: list[str]) -> str:
+    """Return words such as `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def _section(part: _Part) -> tuple[str, Section]:
+    name, _, title = part.heading.partition(": ")
+    section = Section(title, part.text)
+    for line, cells in part.rows:
+        if len(cells) != 3 or cells[0] in section.rows:
+            raise SiteError(f"{_OPERATIONS}:{line}: the row '{cells[0]}' has not three cells, or stands there twice")
+        section.rows[cells[0]] = Sentence(cells[1], cells[2])
+    return name, section
+
+
 @dataclass(frozen=True)
 class Row:
     """A field of a resource."""
@@ -103,22 +233,13 @@ class Resource:
 @cache
 def resources() -> dict[str, Resource]:
     """Return the resources by name, in the order of the file."""
-    return read_resources(files("generator.site").joinpath("schemas.md").read_text("utf-8"))
+    return {resource.name: resource for resource in map(_resource, _parts("schemas.md"))}
 
 
-def read_resources(text: str) -> dict[str, Resource]:
-    """Return the resources of a text in the form of `schemas.md`, by name."""
-    lines = list(enumerate(text.splitlines(), 1))
-    starts = [index for index, (_, line) in enumerate(lines) if line.startswith("## ")]
-    ends = [*starts[1:], len(lines)]
-    found = [_resource(lines[start:end]) for start, end in zip(starts, ends, strict=True)]
-    return {resource.name: resource for resource in found}
-
-
-def all_fields(name: str, resources: Mapping[str, Resource]) -> tuple[Row, ...]:
+def all_fields(name: str) -> tuple[Row, ...]:
     """Return the fields of a resource, those of its base first."""
-    resource = resources[name]
-    return (*(all_fields(resource.base, resources) if resource.base else ()), *resource.fields)
+    resource = resources()[name]
+    return (*(all_fields(resource.base) if resource.base else ()), *resource.fields)
 
 
 @cache
@@ -127,12 +248,7 @@ def schemas() -> dict[str, Json]:
 
     They allow only the fields of today. Each has an example, which is assembled from those of its fields.
     """
-    return make_schemas(resources())
-
-
-def make_schemas(resources: Mapping[str, Resource]) -> dict[str, Json]:
-    """Return the schemas of resources by name."""
-    return {name: _resource_schema(name, resources) for name in resources}
+    return {name: _resource_schema(resource) for name, resource in resources().items()}
 
 
 def schema_of(words: str) -> Json:
@@ -168,17 +284,16 @@ def _malformed(line: int, problem: str) -> SiteError:
     return SiteError(f"generator/site/schemas.md:{line}: {problem}")
 
 
-def _resource(lines: list[tuple[int, str]]) -> Resource:
-    number, heading = lines[0]
-    name, _, item = heading.removeprefix("## ").partition(_PAGE_OF)
-    rows = [_row(number, line) for number, line in lines if line.startswith("|")][2:]  # without the head of the table
+def _resource(part: _Part) -> Resource:
+    name, _, item = part.heading.partition(_PAGE_OF)
+    rows = [_row(*row) for row in part.rows]
     bases = [found[1] for row in rows if (found := _BASE.fullmatch(row.name))]
     own = [row for row in rows if row.name != _MORE and not _BASE.fullmatch(row.name)]
-    own = [*(_page_rows(name, item, number) if item else ()), *own]
+    own = [*(_page_rows(name, item, part.line) if item else ()), *own]
     if not own:
-        raise _malformed(number, f"{heading!r} has no fields: add a table with the columns {', '.join(_COLUMNS)}")
-    text = " ".join(line for _, line in lines[1:] if line and not line.startswith("|"))
-    text = text or f"One page of a list: {item} objects and the place of the page."
+        heading, columns = f"## {part.heading}", ", ".join(_COLUMNS)
+        raise _malformed(part.line, f"{heading!r} has no fields: add a table with the columns {columns}")
+    text = part.text or f"One page of a list: {item} objects and the place of the page."
     is_open = any(row.name == _MORE for row in rows)
     return Resource(name, text, _nested(own), next(iter(bases), None), is_open)
 
@@ -193,8 +308,7 @@ def _page_rows(page: str, item: str, line: int) -> Iterator[Row]:
     yield Row("pagination", "Pagination", "Where this page stands.", "", line)
 
 
-def _row(number: int, line: str) -> Row:
-    cells = [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
+def _row(number: int, cells: list[str]) -> Row:
     if len(cells) != len(_COLUMNS):
         raise _malformed(number, f"a row has {len(cells)} cells: write '| {' | '.join(_COLUMNS)} |'")
     name, type_, description, example = cells
@@ -214,12 +328,12 @@ def _nested(rows: list[Row]) -> tuple[Row, ...]:
     return tuple(replace(own, fields=_nested(inner)) for own, *inner in found.values())
 
 
-def _resource_schema(name: str, resources: Mapping[str, Resource]) -> Json:
-    resource = resources[name]
-    schema = _object(all_fields(name, resources)) | {"description": resource.description}
+def _resource_schema(resource: Resource) -> Json:
+    fields = all_fields(resource.name)
+    schema = _object(fields) | {"description": resource.description, "examples": [_example(fields)]}
     if resource.open:
         del schema["additionalProperties"]
-    return schema | {"examples": [_example(all_fields(name, resources), resources)]}
+    return schema
 
 
 def _object(fields: tuple[Row, ...]) -> Json:
@@ -243,22 +357,22 @@ def _field_schema(field: Row) -> Json:
         raise _malformed(field.line, str(error)) from None
 
 
-def _example(fields: tuple[Row, ...], resources: Mapping[str, Resource]) -> Json:
+def _example(fields: tuple[Row, ...]) -> Json:
     """Return the example of an object. A field that may be absent and has no example is left out."""
     shown = (field for field in fields if field.example or not field.is_optional)
-    return {field.name: _field_example(field, resources) for field in shown}
+    return {field.name: _field_example(field) for field in shown}
 
 
-def _field_example(field: Row, resources: Mapping[str, Resource]) -> object:
+def _field_example(field: Row) -> object:
     """Return the example of a field: that of its row, or else that of its resource."""
     if field.fields:
-        return _example(field.fields, resources)
+        return _example(field.fields)
     if field.example:
         return _given_example(field)
     name = field.type.removeprefix(ARRAY_OF).partition(",")[0].removesuffix(" or null")
-    if name not in resources:
+    if name not in resources():
         raise _malformed(field.line, f"{field.name!r} needs an example, or a type that is a heading of this file")
-    example = _example(all_fields(name, resources), resources)
+    example = _example(all_fields(name))
     return [example] if field.type.startswith(ARRAY_OF) else example
 
 
