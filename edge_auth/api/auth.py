@@ -56,7 +56,8 @@ def admit(request: ApiRequest, service: Cardpress, endpoint: Endpoint) -> None:
     else:
         request.key = record = authenticate(service.keyring, request.environ, request.now)
         request.key_id = record.id
-        name, limit = f"{endpoint.window.word} {record.id}", record.rate_limit * endpoint.window.factor
+        word, factor = ("bulk", 10) if endpoint.own_window else ("key", 1)
+        name, limit = f"{word} {record.id}", record.rate_limit * factor
     usage = service.counter.hit(name, limit, request.now)
     request.answer_headers.update(usage.headers())
     if not usage.allowed:

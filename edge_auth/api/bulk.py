@@ -13,7 +13,6 @@ from edge_auth.builds.bulk import LIVE_CATALOGUE
 from edge_auth.errors import NotFound, PreconditionFailed, RangeNotSatisfiable
 from edge_auth.live import keys
 from edge_auth.live.bulk_files import MAX_READ_BYTES
-from edge_auth.live.counter import PER_KEY_FOR_FILES
 from edge_auth.live.open_build import OpenBuild
 
 fingerprints = Routes("fingerprints", keys.FINGERPRINTS_READ)
@@ -41,7 +40,7 @@ def list_bulk_files(build: OpenBuild, query: Query) -> Body:
     cache_control="private, max-age=31536000, immutable",
     vary="Authorization, X-API-Key",
     extra_headers={"Accept-Ranges": "bytes"},
-    window=PER_KEY_FOR_FILES,
+    own_window=True,
     methods=("GET", "HEAD"),
 )
 def get_bulk_file(name: str, query: Query) -> Response:

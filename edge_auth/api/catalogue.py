@@ -264,9 +264,9 @@ def get_market_history(build: OpenBuild, query: Query) -> Body:
 def list_changes(query: Query) -> Body:
     """Return one page of the steps: newest first, or those since a build, oldest first."""
     builds, since = _builds(), query.since
-    if since is not None and since not in builds.steps.known().builds:
+    if since is not None and since not in builds.steps().builds:
         builds.refresh()  # another worker may know a newer build, and so may the client
-    steps = builds.steps.known()
+    steps = builds.steps()
     found = steps.documented if since is None else steps.since(since)
     if found is None:
         raise InvalidParameter(
@@ -282,12 +282,12 @@ def list_changes(query: Query) -> Body:
 )
 def get_changes(pair: str, query: Query) -> Body:
     builds = _builds()
-    if all(step.pair != pair for step in builds.steps.known().documented):
+    if all(step.pair != pair for step in builds.steps().documented):
         builds.refresh()
-    steps = builds.steps.known()
+    steps = builds.steps()
     for step in steps.documented:
         if step.pair == pair:
-            return builds.steps.document(step, steps)
+            return builds.document(step, steps)
     raise NotFound("there is no such step: /api/v1/changes lists those that are kept")
 
 

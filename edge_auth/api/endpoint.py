@@ -8,7 +8,6 @@ from typing import Any
 
 from edge_auth.api.parameters import Rule
 from edge_auth.errors import ApiError
-from edge_auth.live.counter import PER_KEY, KeyWindow
 
 API = "/api/v1/"
 COMMON_HEADERS = {
@@ -28,6 +27,7 @@ class Endpoint:
         path: As the documents write it; log and metrics use it as the name of the endpoint.
         public: Whether requests need no key. The limit then counts by client address.
         guests: Whether requests without a key may be answered, where guests are allowed.
+        own_window: Whether requests with a key count apart from others, with ten times its limit.
         query: The rules of the parameters by name. None means that the endpoint ignores the query.
         subject: The rule of the variable part of the path.
         of_build: Whether a build determines the answers, which name it in X-Build.
@@ -43,7 +43,7 @@ class Endpoint:
     public: bool = False
     rate_limited: bool = True
     guests: bool = True
-    window: KeyWindow = PER_KEY
+    own_window: bool = False
     query: Mapping[str, Rule] | None = field(default_factory=dict)
     subject: Rule | None = None
     of_build: bool = True

@@ -23,10 +23,7 @@ def busy(why: str) -> RateLimited:
 
 
 class Poller:
-    """A thread that calls a method, which does not raise, at an interval and soon after `refresh`.
-
-    It ends when the method's object is gone.
-    """
+    """A thread that calls a method (it never raises) at an interval and after `refresh`, while the object lives."""
 
     def __init__(self, poll: Callable[[], object], interval_seconds: float = POLL_SECONDS):
         self._poll = WeakMethod(poll)
@@ -62,8 +59,7 @@ class Poller:
 class Jobs:
     """Slow work that requests need, such as opening a build. Those who need the same share it.
 
-    A request waits for some seconds. The job goes on, and a later request finds its result. Some requests may wait at a
-    time. The other threads are left for requests that do not wait.
+    Some requests may wait at a time, for some seconds. The job goes on, and a later request finds its result.
     """
 
     def __init__(self, seconds: float = WAIT_SECONDS, max_waiting: int = 8):

@@ -13,6 +13,7 @@ from math import inf
 from pathlib import Path
 from threading import Lock, Semaphore
 from time import monotonic
+from typing import NamedTuple
 
 from edge_auth.builds import builds, layout
 from edge_auth.builds.bodies import Body, MadeBody
@@ -38,17 +39,13 @@ _RETRY_SECONDS = 5.0  # between attempts to open a build that failed
 _REPAIR_SECONDS = 60.0  # between repairs
 
 
-class OneBuild:
-    """The only build of a process that asks it directly."""
+class OneBuild(NamedTuple):
+    """The only build of a process that asks it directly, and names no other one."""
 
-    def __init__(self, build: OpenBuild):
-        self._build = build
+    build: OpenBuild
 
     def select(self, pin: str | None = None) -> OpenBuild:
-        """Return the build. Raise UnknownBuild if a request names another one."""
-        if pin not in (None, self._build.id):
-            raise UnknownBuild(f"build {pin} is not open here")
-        return self._build
+        return self.build
 
     def note_failure(self, build: OpenBuild, error: StoreError) -> None:
         """Do nothing: there is nothing else to answer from."""
@@ -70,7 +67,6 @@ class BuildRegistry:
         jobs: Jobs,
         log: Log,
         metrics: Metrics,
-        *,
         copies: BuildCopies | None = None,
         live_file: Path | None = None,
     ):
@@ -88,7 +84,9 @@ class BuildRegistry:
         self._failed, self._retry_at = "", -inf  # a build that could not be opened
         self._damaged, self._repaired_at = "", -inf  # a build of which answers have found a damaged copy
         self._live_file, self._said_live = live_file, ""
-        self.steps = FollowedSteps(store, file_cache if copies else None, self._cache)
+        self._pointer: Pointer | None = None  # from which the steps were read
+        self._steps: Steps | None = None  # of /changes, as last seen
+        self._copied: Steps | None = None  # the steps whose documents were copied
         self.last_error = ""  # why the pointer or its build could not be read at the last poll
         self._no_build: EdgeError = StoreError("the live build is still being read")
         self._waiting = Semaphore(_MAX_WAITING)
@@ -96,10 +94,9 @@ class BuildRegistry:
 
     def select(self, pin: str | None = None) -> OpenBuild:
         """Return the live build, or the one that X-Build names. Raise NoLiveBuild or UnknownBuild if there is none."""
-        live = self._live
-        if live is None:
+        if self._live is None:
             self.refresh()
-            live = self._live
+        live = self._live
         if live is None:
             raise self._no_build.with_traceback(None)
         return live if pin is None or pin == live.id else self._select_pinned(pin)
@@ -165,6 +162,48 @@ class BuildRegistry:
         if self._copies is not None:
             self._copies.drop_unused()
 
+    # The steps of /changes
+
+    def steps(self) -> Steps:
+        if self._steps is None:
+            raise StoreError("the steps between builds could not be read yet")
+        return self._steps
+
+    def document(self, step: Step, steps: Steps) -> Body:
+        """Return the document of a step, verified."""
+        key = "step", step  # a build, which shares the cache, begins its keys with its id
+        body: Body | None = self._cache.get(key)
+        if body is None:
+            body = MadeBody(self._read_document(layout.changes_name(*step), steps.entries[step].sha256))
+            self._cache.put(key, body, body.cost)
+        return body
+
+    def _read_document(self, name: str, digest: str) -> bytes:
+        if self._copies is not None:
+            with suppress(StoreError, OSError):  # a full disk, for example
+                return self.file_cache.path(self._store, name, digest).read_bytes()
+        return b"".join(checked([self._store.get(name)], digest, f"{name} in {self._store.location}"))
+
+    def _follow_steps(self, pointer: Pointer) -> None:
+        """Read the index, if the pointer has moved or documents are missing. Otherwise the steps stay as they are."""
+        if self._steps is None or not self._steps.complete or pointer != self._pointer:
+            self._steps = listed_steps(pointer, read_index(self._store) if pointer.moved_from else {})
+            self._pointer = pointer
+
+    def _copy_documents(self) -> None:
+        """Copy the documents of a bucket, once for each list of steps. One that fails is read from the bucket later."""
+        steps, failed = self._steps, list[StoreError]()
+        if self._copies is None or steps is None or steps == self._copied:
+            return
+        self._copied = steps
+        for step in steps.documented:
+            try:
+                self.file_cache.path(self._store, layout.changes_name(*step), steps.entries[step].sha256)
+            except StoreError as error:
+                failed.append(error)
+        if failed:
+            raise failed[0]
+
     # The live build
 
     def _poll(self) -> None:
@@ -172,7 +211,7 @@ class BuildRegistry:
         try:
             pointer = live_pointer(self._store)
             # Before the build: one that an answer names in X-Build is then known to /changes.
-            self._try("the steps of /changes stay as they are", partial(self.steps.follow, pointer))
+            self._try("the steps of /changes stay as they are", partial(self._follow_steps, pointer))
             if pointer.build == self._failed and monotonic() < self._retry_at:
                 return
             self._follow(pointer)
@@ -180,7 +219,7 @@ class BuildRegistry:
         except Exception as error:  # whatever the error is, the next poll may succeed
             self._note(error)
             return
-        self._try("the steps of /changes are not all copied", self.steps.copy)
+        self._try("the steps of /changes are not all copied", self._copy_documents)
         self._try("which build is live here is not noted", lambda: self._say_live(pointer))
         self._try("damaged copies are not replaced", self._repair)
         self._try("builds that are not used any more are not closed", self._close_unused)
@@ -245,18 +284,14 @@ class BuildRegistry:
 
     def _open_first(self, pointer: Pointer) -> OpenBuild:
         """Open the build that the pointer names. If it is damaged, open the newest whole one of those before it."""
-        self._test_permissions()
-        for id_ in (pointer.build, *pointer.previous):
-            with suppress(EdgeError):  # the next poll logs why the live build cannot be opened
-                return self._open(id_)
-        return self._read(pointer.build)
-
-    def _test_permissions(self) -> None:
-        """Log at the start if the store denies access to missing objects, so that they look like a failure."""
         try:
             self._store.stat(layout.record_name(layout.NO_BUILD_ID))
         except AccessDenied as error:
             self._log.line(f"the store denies access to missing objects, so unknown builds will be failures: {error}")
+        for id_ in (pointer.build, *pointer.previous):
+            with suppress(EdgeError):  # the next poll logs why the live build cannot be opened
+                return self._open(id_)
+        return self._read(pointer.build)
 
     def _open(self, id_: str) -> OpenBuild:
         """Open a build, and read what every answer needs. Copies that are damaged are made again."""
@@ -270,64 +305,10 @@ class BuildRegistry:
 
     def _prepared(self, id_: str) -> OpenBuild:
         build = self._read(id_)
-        build.prepare()
-        if self._copies is None:  # bulk files are not copied
-            for layer in build.layers.values():
-                layer.require_whole_files()
+        build.prepare(bulk_files=self._copies is None)  # those of a bucket are not copied
         return build
 
     def _read(self, id_: str) -> OpenBuild:
         """Read a build's record, where copies are made of a bucket."""
         store = self._copies.open(id_) if self._copies else self._store
         return OpenBuild(builds.open_build(store, id_, self.file_cache), self._cache, self._metrics.cache)
-
-
-class FollowedSteps:
-    """The steps of a store, as the poller has seen them last. Documents of a bucket are copied, and kept in memory."""
-
-    def __init__(self, store: Store, copies: FileCache | None, cache: LruCache):
-        self._store, self._copies = store, copies
-        self._cache = cache
-        self._pointer: Pointer | None = None
-        self._steps: Steps | None = None
-        self._copied: Steps | None = None  # the steps whose documents were copied
-
-    def follow(self, pointer: Pointer) -> None:
-        """Read the index, if the pointer has moved or documents are missing. Otherwise the steps stay as they are."""
-        if self._steps is None or not self._steps.complete or pointer != self._pointer:
-            self._steps = listed_steps(pointer, read_index(self._store) if pointer.moved_from else {})
-            self._pointer = pointer
-
-    def copy(self) -> None:
-        """Copy the documents of a bucket, once for each list of steps. One that fails is read from the bucket later."""
-        steps, failed = self._steps, list[StoreError]()
-        if self._copies is None or steps is None or steps == self._copied:
-            return
-        self._copied = steps
-        for step in steps.documented:
-            try:
-                self._copies.path(self._store, layout.changes_name(step.from_, step.to), steps.entries[step].sha256)
-            except StoreError as error:
-                failed.append(error)
-        if failed:
-            raise failed[0]
-
-    def known(self) -> Steps:
-        if self._steps is None:
-            raise StoreError("the steps between builds could not be read yet")
-        return self._steps
-
-    def document(self, step: Step, steps: Steps) -> Body:
-        """Return the document of a step, verified."""
-        key = "step", step  # a build, which shares the cache, begins its keys with its id
-        body: Body | None = self._cache.get(key)
-        if body is None:
-            body = MadeBody(self._read(layout.changes_name(step.from_, step.to), steps.entries[step].sha256))
-            self._cache.put(key, body, body.cost)
-        return body
-
-    def _read(self, name: str, digest: str) -> bytes:
-        if self._copies is not None:
-            with suppress(StoreError, OSError):  # a full disk, for example
-                return self._copies.path(self._store, name, digest).read_bytes()
-        return b"".join(checked([self._store.get(name)], digest, f"{name} in {self._store.location}"))

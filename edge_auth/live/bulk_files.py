@@ -23,7 +23,7 @@ from edge_auth.builds.bulk import LIVE_CATALOGUE, BulkFile, catalogue_of
 from edge_auth.errors import MissingObject, NotFound, StoreError, UnknownBuild
 from edge_auth.live.background import Jobs, busy
 from edge_auth.live.build_registry import BuildRegistry
-from edge_auth.live.counter import address_name, guest_name
+from edge_auth.live.counter import address_name
 from edge_auth.store.interface import Store
 
 MAX_DOWNLOADS = 48  # that a worker sends at the same time
@@ -41,10 +41,6 @@ class Holder(NamedTuple):
 
     key_id: str | None
     address: str
-
-    @property
-    def name(self) -> str:
-        return self.key_id or guest_name(self.address)
 
 
 class StoredBulkFiles:
@@ -89,10 +85,7 @@ class StoredBulkFiles:
         return self._sent(_cut(data), holder)
 
     def _sent(self, chunks: Iterator[bytes], holder: Holder) -> Iterator[bytes]:
-        """Return chunks, of which the first has been read: that may fail, and a file then outlives a prune.
-
-        The server closes them at the end, after an error, and when the client has gone.
-        """
+        """Return chunks, which the server closes. The first is read now: that may fail, and a file outlives a prune."""
         sent = self._counted(chunks, holder)
         return ClosingIterator(chain([next(sent)], sent), sent.close)
 
@@ -121,10 +114,10 @@ class StoredBulkFiles:
 
 
 def _require_place(holder: Holder, held: Sequence[Holder]) -> None:
-    of_address = sum(address_name(one.address) == address_name(holder.address) for one in held)
-    of_key = sum(one.name == holder.name for one in held)
-    if of_key >= _MAX_DOWNLOADS_OF_A_KEY or of_address >= _MAX_DOWNLOADS_OF_AN_ADDRESS:
-        raise busy(f"{max(of_key, of_address)} downloads of yours are being sent at the same time")
+    of_address = [one for one in held if address_name(one.address) == address_name(holder.address)]
+    of_key = [one for one in (held if holder.key_id else of_address) if one.key_id == holder.key_id]
+    if len(of_key) >= _MAX_DOWNLOADS_OF_A_KEY or len(of_address) >= _MAX_DOWNLOADS_OF_AN_ADDRESS:
+        raise busy(f"{max(len(of_key), len(of_address))} downloads of yours are being sent at the same time")
     if len(held) >= MAX_DOWNLOADS:
         raise busy("too many downloads are being sent at the same time")
     if holder.key_id is None and sum(one.key_id is None for one in held) >= _MAX_DOWNLOADS_OF_GUESTS:

@@ -71,16 +71,6 @@ class Counter(Protocol):
         """Count a request at `now` (Unix time) unless it is over the limit. Never raises."""
 
 
-class KeyWindow(NamedTuple):
-    """A window in which requests with a key count, as `<word> <id>`, with a multiple of the key's limit."""
-
-    word: str
-    factor: int = 1
-
-
-PER_KEY, PER_KEY_FOR_FILES = KeyWindow("key"), KeyWindow("bulk", 10)
-
-
 def address_name(client: str) -> str:
     """Return the name under which requests to public endpoints are counted."""
     return _ADDRESS + _counted_address(client)
@@ -104,10 +94,7 @@ def _counted_address(client: str) -> str:
 
 
 class FileCounter:
-    """The counter of one process. Create it in the process that uses it, since a process does not inherit locks.
-
-    The nginx in front of the shim reads the guests' limit in the file.
-    """
+    """The counter of one process, made there: locks are not inherited. nginx reads the guests' limit in the file."""
 
     def __init__(self, file: Path, log: Callable[[str], None], guest_limit: int = 0):
         self._file = file
@@ -141,10 +128,7 @@ class FileCounter:
             return Usage(limit, used + 1, window, True)
 
     def _find(self, tables: range, tag: int, window: int) -> tuple[int, int, int]:
-        """Return the place of a tag's slot, its window and its count.
-
-        It is the slot that the tag has, else the least used one of the first table that has room.
-        """
+        """Return place, window and count of a tag's slot: its own, else the least used of the first table with room."""
         least: list[tuple[int, int]] = []  # the least used slot of each table: its count, its offset
         for bucket in tables:
             data = os.pread(self._handle, _BUCKET.size, bucket)

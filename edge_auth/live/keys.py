@@ -95,23 +95,21 @@ class KeyRecord:
         try:
             fields = parse_json(data)
             record = KeyRecord(sha256, **{name: fields[name] for name in (*_PUBLIC, "revoked")})
-            return replace(record, scopes=tuple(record.scopes))._checked()
+            record = replace(record, scopes=tuple(record.scopes))
+            texts = (record.name, record.prefix, record.created_at, *record.scopes)
+            if not all(isinstance(text, str) for text in texts) or not isinstance(record.revoked, bool):
+                raise TypeError("a field has the wrong type")
+            if type(record.rate_limit) is not int or record.rate_limit < 1:
+                raise ValueError("it has no rate limit of at least 1")
+            if record.expires_at is not None and not _TIMESTAMP.fullmatch(record.expires_at):
+                raise ValueError(f"it expires at {record.expires_at!r}, which is not a timestamp")
         except (ValueError, KeyError, TypeError) as error:
             name = ID_PREFIX + sha256[:ID_DIGITS]  # the log hides whole hashes
             raise KeyFormatError(
                 f"the record of {name} cannot be read ({error}): restore or delete the file whose name begins with its "
                 "digits"
             ) from error
-
-    def _checked(self) -> "KeyRecord":
-        texts = [self.name, self.prefix, self.created_at, *self.scopes]
-        if not all(isinstance(text, str) for text in texts) or not isinstance(self.revoked, bool):
-            raise TypeError("a field has the wrong type")
-        if type(self.rate_limit) is not int or self.rate_limit < 1:
-            raise ValueError("it has no rate limit of at least 1")
-        if self.expires_at is not None and not _TIMESTAMP.fullmatch(self.expires_at):
-            raise ValueError(f"it expires at {self.expires_at!r}, which is not a timestamp")
-        return self
+        return record
 
 
 _PUBLIC = ("name", "prefix", "scopes", "rate_limit", "created_at", "expires_at")
@@ -141,9 +139,8 @@ def issue(
     """Return a new key and its record. The key cannot be read from the record again."""
     key = KEY_PREFIX + "".join(secrets.choice(_ALPHABET) for _ in range(32))
     ordered = tuple(scope for scope in SCOPES if scope in scopes)
-    return key, KeyRecord(
-        digest(key), name, key[: len(KEY_PREFIX) + 4], ordered, rate_limit, timestamp(now), expires_at
-    )
+    prefix = key[: len(KEY_PREFIX) + 4]
+    return key, KeyRecord(digest(key), name, prefix, ordered, rate_limit, timestamp(now), expires_at)
 
 
 @dataclass(frozen=True)
@@ -250,19 +247,15 @@ class KeyFile:
     def update(self, id_: str, **changes: Any) -> KeyRecord:
         """Change fields of the record with this id. Return the new record."""
         self.changes()  # as in `add`
-        sha256 = self._hash_of(id_)
-        changed: KeyRecord | None = None
+        sha256, changed = self._hash_of(id_), list[KeyRecord]()
 
-        def change(data: bytes | None) -> bytes | None:
-            nonlocal changed
-            changed = None if data is None else replace(KeyRecord.from_bytes(sha256, data), **changes)
-            return changed.to_bytes() if changed else None
+        def change(data: bytes | None) -> bytes:
+            changed.append(replace(KeyRecord.from_bytes(sha256, data or b""), **changes))
+            return changed[-1].to_bytes()
 
         update_json(self.store, self.object_of(sha256), change)
-        if changed is None:
-            raise _unknown(id_)
         self._note(sha256)  # also if the record is as it was: an earlier command may have ended before this
-        return changed
+        return changed[-1]
 
     def object_of(self, sha256: str) -> str:
         return f"{self.name.removesuffix(_JSON)}/{sha256[:2]}/{sha256}{_JSON}"
@@ -272,7 +265,7 @@ class KeyFile:
         digits = _ID.fullmatch(id_)
         found = [sha256 for sha256 in self.hashes(digits[1][:2]) if sha256.startswith(digits[1])] if digits else []
         if not found:
-            raise _unknown(id_)
+            raise UnknownKey(f"no key has the id {id_!r}: `cardpress keys list` shows them")
         if len(found) > 1:
             raise UnknownKey(f"{len(found)} keys have the id {id_}: name one by {ID_PREFIX}{' or '.join(found)}")
         return found[0]
@@ -294,10 +287,6 @@ def open_key_file(store: str, keys: str | None = None, timeout_seconds: float | 
         folder, name = parent_and_name(keys)
         return KeyFile(open_store(folder, timeout_seconds, private=True), name)
     return KeyFile(open_store(keys, timeout_seconds, private=True), layout.KEYS.removeprefix(layout.PRIVATE))
-
-
-def _unknown(id_: str) -> UnknownKey:
-    return UnknownKey(f"no key has the id {id_!r}: `cardpress keys list` shows them")
 
 
 class KeyCopies(KeyFile):
@@ -386,8 +375,7 @@ class Keyring:
     def _find_away(self, copies: KeyCopies, sha256: str, before: KeyChanges) -> KeyRecord | None:
         """Return a record, which is read across the network if it was not used before.
 
-        Beyond some wrong keys a second, only records whose names are listed are read. So wrong keys, however many, cost
-        little and refuse no right one.
+        Beyond some wrong keys a second, only listed ones are read: a flood costs little and refuses no right key.
         """
         if found := copies.copy_of(sha256):
             return found
@@ -432,21 +420,14 @@ class Keyring:
             if self._changes is not None:
                 self._log.once(f"the key records that were used stay in force: {self.last_error}")
             return
-        self.last_error = self._follow_in_copies(new)
-        if new != self._changes:
-            self._follow(new)
-
-    def _follow_in_copies(self, new: KeyChanges) -> str:
+        problem = ""
         try:
             if self._copies is not None:
                 self._copies.follow(new)
         except (StoreError, OSError) as error:
             problem = f"copies of key records are not used, since they cannot follow a change: {error}"
             self._log.once(problem)
-            return problem
-        return ""
-
-    def _follow(self, new: KeyChanges) -> None:
+        self.last_error = problem
         with self._keeping:
             changed = new.since(self._changes or KeyChanges())
             for sha256 in list(self._kept) if changed is None else changed:

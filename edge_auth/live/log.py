@@ -80,14 +80,20 @@ class Log:
         # This runs for every request, and json.dumps would take four times as long.
         path = _quoted_path(one.path[: _MAX_PATH_BYTES + 1])
         self._append(
-            f'{{"time":"{_time(one.now)}","method":{_quoted_method(one.method)},"path":{path},'
-            f'"endpoint":{_quoted_or_null(one.endpoint)},"status":{one.status},"bytes":{one.size},'
-            f'"ms":{one.seconds * 1000:.2f},"key":{_quoted_or_null(one.key_id)},"request":{quote(one.id)},'
-            f'"build":{_quoted_or_null(one.build)}}}'
+            f'{{"time":"{_time(one.now)}","method":{_quoted(one.method[:_MAX_PATH_BYTES])},"path":{path},'
+            f'"endpoint":{_quoted(one.endpoint)},"status":{one.status},"bytes":{one.size},'
+            f'"ms":{one.seconds * 1000:.2f},"key":{_quoted(one.key_id)},"request":{quote(one.id)},'
+            f'"build":{_quoted(one.build)}}}'
         )
 
     def failure(self, method: str, path: bytes, id_: str, error: BaseException) -> None:
-        self._say(f"failed: {method} {_clean_path(path)}", request=id_, **_cause(error))
+        """Log the message of a failure of the store, which is no defect of the shim, else the traceback."""
+        if isinstance(error, StoreError):
+            cause = {"error": clean(str(error), _MAX_TEXT_CHARACTERS)}
+        else:
+            trace = "".join(traceback.format_exception(error)).rstrip().splitlines()
+            cause = {"trace": "\n".join(map(clean, trace))[-_MAX_TRACE_CHARACTERS:]}
+        self._say(f"failed: {method} {_clean_path(path)}", request=id_, **cause)
 
     def _say(self, message: str, **more: str) -> None:
         fields = {"time": _time(time.time()), "message": message, **more}
@@ -134,21 +140,11 @@ def clean(text: str, most: int | None = None) -> str:
     return _CONTROLS.sub(lambda match: match.group().encode("unicode_escape").decode(), without_secrets)[:most]
 
 
-def _cause(error: BaseException) -> dict[str, str]:
-    """Return the message of a failure of the store, which is no defect of the shim, else the traceback."""
-    if isinstance(error, StoreError):
-        return {"error": clean(str(error), _MAX_TEXT_CHARACTERS)}
-    trace = "".join(traceback.format_exception(error)).rstrip().splitlines()
-    return {"trace": "\n".join(map(clean, trace))[-_MAX_TRACE_CHARACTERS:]}
+_second = lru_cache(4)(timestamp)
 
 
 def _time(now: float) -> str:
-    return f"{_second(int(now))}.{int(now % 1 * 1000):03d}Z"
-
-
-@lru_cache(4)
-def _second(now: int) -> str:
-    return timestamp(now)[:-1]
+    return f"{_second(int(now))[:-1]}.{int(now % 1 * 1000):03d}Z"
 
 
 def _clean_path(path: bytes) -> str:
@@ -162,11 +158,6 @@ def _quoted_path(path: bytes) -> str:
     return quote(_clean_path(path))
 
 
-@lru_cache(64)
-def _quoted_method(method: str) -> str:
-    return quote(clean(method, _MAX_TEXT_CHARACTERS))
-
-
 @lru_cache(1024)
-def _quoted_or_null(text: str | None) -> str:
-    return "null" if text is None else quote(text)
+def _quoted(text: str | None) -> str:
+    return "null" if text is None else quote(clean(text, _MAX_TEXT_CHARACTERS))

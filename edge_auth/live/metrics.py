@@ -33,10 +33,7 @@ _RETRY_SECONDS = 5.0
 
 
 class Metrics:
-    """What a worker counts, in a folder. Create it once, in the worker's process.
-
-    Without a folder, and while it cannot be written, it counts nothing. Requests try it again.
-    """
+    """What a worker counts in a folder, as soon as that can be written. Create it once, in the worker's process."""
 
     def __init__(self, folder: Path | None = None, say: Callable[[str], object] = print):
         self._folder = folder
@@ -53,19 +50,15 @@ class Metrics:
             self._try()
         if self._counters:
             endpoint = one.endpoint or NO_LABEL
-            self._count("requests", endpoint, one.status)
+            self.count("requests", endpoint, one.status)
             self._seconds(endpoint).observe(one.seconds)
             if one.status == 429:
-                self._count("rate_limited", one.key_id or NO_LABEL)
+                self.count("rate_limited", one.key_id or NO_LABEL)
             elif one.status >= 500:
-                self._count("failed", one.key_id or NO_LABEL)
+                self.count("failed", one.key_id or NO_LABEL)
 
     def cache(self, hit: bool) -> None:
-        self._count("cache_hits" if hit else "cache_misses")
-
-    def fallback(self) -> None:
-        """Count a request that the shared rate limit counter did not count."""
-        self._count("rate_limit_fallbacks")
+        self.count("cache_hits" if hit else "cache_misses")
 
     def live(self, record: BuildRecord) -> None:
         """Publish the record of the build that is live from now on."""
@@ -84,45 +77,43 @@ class Metrics:
     def _counted(self, operation: str, method: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(method)
         def counted(*arguments: Any, **keywords: Any) -> Any:
-            self._count("store_requests", operation)
+            self.count("store_requests", operation)
             try:
                 return method(*arguments, **keywords)
             except StoreError:
-                self._count("store_errors", operation)
+                self.count("store_errors", operation)
                 raise
 
         return counted
 
-    def _count(self, name: str, *labels: object) -> None:
+    def count(self, name: str, *labels: object) -> None:
         if self._counters:
             self._counters[name](*labels).inc()
 
     def _try(self) -> None:
+        """Do what is still to be done: take a slot to count in, publish the live build."""
         if self._folder is None:
             return
         with self._trying:
             try:
-                self._write(self._folder)
+                if not self._counters:
+                    self._make_counters(self._folder)
+                if (record := self._unpublished) is not None:
+                    said = {name: record.get(name) for name in ("id", "as_of", "freshness")}
+                    replace_file(self._folder / LIVE_NAME, [json.dumps(said).encode()])
+                    self._unpublished = None
                 self._next_try = inf
             except OSError as error:
                 self._say(f"the metrics cannot be written, and are tried every {_RETRY_SECONDS:g} s: {error}")
                 self._next_try = monotonic() + _RETRY_SECONDS
 
-    def _write(self, folder: Path) -> None:
-        if not self._counters:
-            folder.mkdir(parents=True, exist_ok=True)
-            slot, self._slot_lock = _take_slot(folder)
-            self._make_counters(slot)
-        if (record := self._unpublished) is not None:
-            said = {name: record.get(name) for name in ("id", "as_of", "freshness")}
-            replace_file(folder / LIVE_NAME, [json.dumps(said).encode()])
-            self._unpublished = None
-
-    def _make_counters(self, slot: int) -> None:
+    def _make_counters(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        slot, self._slot_lock = _take_slot(folder)
         # The import is slow, and shims without metrics do not need it.
         from prometheus_client import Counter, Histogram, values
 
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(self._folder)
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
         # This is the library's only way to name a worker's files by its slot. By process id, which is its default,
         # each successor of a worker would add two files of a megabyte.
         values.ValueClass = values.MultiProcessValue(lambda: slot)  # type: ignore[no-untyped-call]  # the library lacks it

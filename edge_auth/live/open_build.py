@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import count
+from operator import itemgetter
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
@@ -90,24 +91,25 @@ class OpenBuild(Build):
         super().__init__(build.store, build.record, build.file_cache)
         self.last_used = 0.0  # by a request, on the monotonic clock
         self.prepared = False  # whether everything that every answer needs was read
-        self.fingerprints_file: Path | None = None  # with a large index, for clients that do not accept gzip
+        self.fingerprints_file: Path | None = None  # with a large index; without it, each request inflates the object
         self._cache = cache or LruCache()
         self._on_lookup = on_lookup
         self._narrowings = LruCache(_NARROWING_BYTES)
         self._named: dict[tuple[tuple[Filter, ...], bool], dict[str, bytes]] = {}
         self._named_bytes = 0
 
-    def prepare(self) -> None:
-        """Read what every answer needs. If something cannot be read, the rest stays usable."""
-        catalogue = self.catalogue
+    def prepare(self, bulk_files: bool = False) -> None:
+        """Read what every answer needs; bulk files are only checked. If something fails, the rest stays usable."""
         for layer in self.layers.values():
-            if not layout.holds_bulk_files(layer.name):  # nothing reads their indexes, and there are many
-                _read(layer, "index")
+            if bulk_files or not layout.holds_bulk_files(layer.name):
                 layer.require_whole_files()
-        _read(catalogue, "vocabulary", "card_lines", "by_id", "names")
+        _read(self.catalogue, "vocabulary", "card_lines", "by_id", "names")
         _read(self, "sets", "slugs", "bulk_files", "best_of_letters", "facets")
         _read(self, "movers", "series", "identifiers", "market")
-        self.fingerprints_file = self._inflated_if_large(layout.FINGERPRINTS_KEY)
+        fingerprints = self.find(layout.FINGERPRINTS_KEY)
+        if fingerprints is not None and fingerprints[1].json_size >= LARGE_BYTES:
+            with suppress(StoreError):  # a full disk, or a damaged object, which requests report
+                self.fingerprints_file = fingerprints[0].inflated(fingerprints[1])
         self.prepared = True
 
     @cached_property
@@ -115,23 +117,19 @@ class OpenBuild(Build):
         """Every Set in the order of the list."""
         catalogue = self.catalogue
         games = dict(zip(catalogue.set_ids.tolist(), catalogue.set_games, strict=True))
-        sets = ((line, json.loads(line)) for line in self._lines(partial(layout.page_of_rows, layout.SETS)))
-        return [
-            ListedSet(
-                line, fields["id"], fields["name"], fold_without_apostrophes(fields["name"]), games.get(fields["id"])
-            )
-            for line, fields in sets
-        ]
+        found = []
+        for line in self._lines(partial(layout.page_of_rows, layout.SETS)):
+            id_, name = itemgetter("id", "name")(json.loads(line))
+            found.append(ListedSet(line, id_, name, fold_without_apostrophes(name), games.get(id_)))
+        return found
 
     @cached_property
     def best_of_letters(self) -> dict[Search, ResultPage]:
         """The best matches of each letter that very many names contain: the first search of all who type a name."""
         catalogue = self.catalogue
         letters = [text for text in catalogue.vocabulary.characters if text.isalnum()]
-        searches = [Search((("q", letter),), best=letter) for letter in letters]
-        searches += [
-            Search(tuple(("find", part) for part in read_find(catalogue, letter)[1]), best=letter) for letter in letters
-        ]
+        finds = {letter: tuple(("find", part) for part in read_find(catalogue, letter)[1]) for letter in letters}
+        searches = [Search(filters, best=letter) for letter in letters for filters in ((("q", letter),), finds[letter])]
         return {search: first_matches(catalogue, search, _BEST_OF_LETTER) for search in searches}
 
     def named(self, names: Sequence[str], filters: tuple[Filter, ...], printings: bool = False) -> list[bytes]:
@@ -192,10 +190,7 @@ class OpenBuild(Build):
         self._cache.put((self.id, (path, query)), body, body.cost + len(path) + len(query))
 
     def warm(self, before: "OpenBuild", seconds: float) -> None:
-        """Make the answers that clients had lately from the build before, the latest first, compressed if wanted so.
-
-        It pauses after each answer for as long as the answer took.
-        """
+        """Make the answers that clients had lately from the build before, the latest first, compressed if wanted so."""
         free, deadline = _MAX_WARMED_BYTES, monotonic() + seconds
         for (build_id, _), old in before._cache.items():
             if build_id != before.id or not isinstance(old, Body) or old.again is None:
@@ -207,7 +202,7 @@ class OpenBuild(Build):
             with suppress(ApiError):  # this build has no such answer
                 body = old.again(self)
                 _ = body if old.member is None else body.gzipped
-            sleep(monotonic() - began)
+            sleep(monotonic() - began)  # as long as the answer took: others wait meanwhile
 
     def cached(self, key: Hashable, make: Callable[[], T], cost: Callable[[T], int]) -> T:
         """Return a value of this build from the cache. If it is absent, make it and keep it at its cost in bytes."""
@@ -217,14 +212,6 @@ class OpenBuild(Build):
             value = make()
             self._cache.put((self.id, key), value, cost(value))
         return value
-
-    def _inflated_if_large(self, key: str) -> Path | None:
-        """Return a local file with the JSON of a large object. Without one, each request inflates the object."""
-        located = self.find(key)
-        if located is not None and located[1].json_size >= LARGE_BYTES:
-            with suppress(StoreError):  # a full disk, or a damaged object, which requests report
-                return located[0].inflated(located[1])
-        return None
 
     def _lines(self, page_key: Callable[[int], str]) -> list[bytes]:
         numbers = count()

@@ -15,7 +15,6 @@ from typing import cast
 
 import redis
 from redis.backoff import NoBackoff
-from redis.exceptions import NoScriptError
 from redis.retry import Retry
 
 from edge_auth.live.counter import WINDOW_SECONDS, Counter, Usage
@@ -77,12 +76,7 @@ class RedisCounter:
         return usage
 
     def _count(self, key: str, limit: int) -> list[int]:
-        arguments = (1, key, limit, _COUNT_LIFETIME_SECONDS)
-        try:
-            result = self._server.evalsha(self._script.sha, *arguments)
-        except NoScriptError:  # a new server, or one that was restarted
-            result = self._server.eval(_COUNT_SCRIPT, *arguments)
-        return cast("list[int]", result)
+        return cast("list[int]", self._script([key], [limit, _COUNT_LIFETIME_SECONDS]))
 
     def _probe(self) -> Exception | None:
         """Return why the server does not count, or None. A read-only replica, for example, answers but cannot count."""

@@ -3,6 +3,7 @@
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,6 @@ from edge_auth.store.folder import FolderStore
 from edge_auth.store.interface import Store
 from edge_auth.store.open import is_folder, open_store
 
-HEALTH = "/healthz"
 IDLE_SECONDS = 75.0  # load balancers keep idle connections for 60 s, and so does the nginx in front of a socket
 _NO_STORE = {"Cache-Control": "no-store"}
 _MAX_WAITING = 48  # requests for slow work, such as opening a build
@@ -91,19 +91,17 @@ def _keyring(settings: Settings, log: Log, metrics: Metrics) -> Keyring:
 
 def _builds(settings: Settings, store: Store, jobs: Jobs, log: Log, metrics: Metrics) -> BuildRegistry:
     """Return the builds of a store. Those of a bucket are copied to the state folder."""
-    inflated, live = Path(settings.state) / "copies", live_file(settings.state, store.location)
-    if is_folder(settings.store):
-        told = live if settings.socket is not None else None
-        return BuildRegistry(store, FileCache(inflated), jobs, log, metrics, live_file=told)
-    copies = BuildCopies(store, Path(settings.state) / f"builds-{store_name(store.location)}")
-    return BuildRegistry(store, FileCache(inflated), jobs, log, metrics, copies=copies, live_file=live)
+    builds = Path(settings.state) / f"builds-{store_name(store.location)}"
+    copies = None if is_folder(settings.store) else BuildCopies(store, builds)
+    live = live_file(settings.state, store.location) if copies or settings.socket else None
+    return BuildRegistry(store, FileCache(Path(settings.state) / "copies"), jobs, log, metrics, copies, live)
 
 
 def _add_health_check(app: Flask, builds: BuildRegistry, keyring: Keyring, log: Log, guest_limit: int) -> None:
     """Add /healthz. The pages read there whether they need a key."""
     guests = {"guests": str(guest_limit)} if guest_limit else {}
 
-    @app.get(HEALTH)
+    @app.get("/healthz")
     def healthz() -> tuple[dict[str, str], int, dict[str, str]]:
         if "live" in request.args:
             return {"status": "ok"}, 200, _NO_STORE
@@ -132,4 +130,5 @@ def _counter(settings: Settings, store_location: str, log: Log, metrics: Metrics
     from edge_auth.live.redis_counter import RedisCounter  # most shims do not need the client library
 
     name = f"cardpress:{store_name(store_location)}"
-    return RedisCounter(settings.rate_limit_url, name, file_counter, log.line, metrics.fallback)
+    fell_back = partial(metrics.count, "rate_limit_fallbacks")
+    return RedisCounter(settings.rate_limit_url, name, file_counter, log.line, fell_back)

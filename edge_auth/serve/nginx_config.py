@@ -34,15 +34,6 @@ _ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
 @dataclass(frozen=True)
-class ShimPlaces:
-    """The places that a shim was started with. `keys`: location of the key records, None for those in the store."""
-
-    store: str
-    keys: str | None
-    state: str
-
-
-@dataclass(frozen=True)
 class ReadFiles:
     """The files of nginx. It reads them, and writes `counter` too. `copied`: whether the shim copies the keys there."""
 
@@ -52,14 +43,13 @@ class ReadFiles:
     copied: bool
 
     @classmethod
-    def of(cls, shim: ShimPlaces) -> "ReadFiles":
-        """Return the files of a shim. Those of a store on S3 are copies in the state folder."""
-        location, key_file = open_store(shim.store).location, open_key_file(shim.store, shim.keys)
-        state = Path(shim.state).absolute()
-        live, counter = live_file(str(state), location), counter_file(str(state), location)
-        if is_folder(shim.keys or shim.store):
+    def of(cls, store: str, keys: str | None, state: str) -> "ReadFiles":
+        """Return the files of a shim, by its options. Those of a store on S3 are copies in the state folder."""
+        location, key_file, state = open_store(store).location, open_key_file(store, keys), str(Path(state).absolute())
+        live, counter = live_file(state, location), counter_file(state, location)
+        if is_folder(keys or store):
             return cls(live, Path(key_file.store.location) / key_file.name, counter, copied=False)
-        return cls(live, copies_folder(str(state), key_file) / KEYS, counter, copied=True)
+        return cls(live, copies_folder(state, key_file) / KEYS, counter, copied=True)
 
 
 @dataclass(frozen=True)
@@ -89,13 +79,13 @@ def live_file(state: str, store_location: str) -> Path:
     return Path(state) / f"live-{store_name(store_location)}"
 
 
-def configuration(shim: ShimPlaces, options: NginxOptions) -> str:
+def configuration(files: ReadFiles, options: NginxOptions) -> str:
     """Return the text of the configuration."""
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=True, finalize=_in_quotes_if_path
     )
     template = environment.from_string(_TEMPLATE.read_text("utf-8"))
-    return template.render(lua=_TEMPLATE.parent, **vars(ReadFiles.of(shim)), **vars(options))
+    return template.render(lua=_TEMPLATE.parent, **vars(files), **vars(options))
 
 
 def _in_quotes_if_path(value: object) -> object:

@@ -247,13 +247,11 @@ def _announce(place: Place, notes: Sequence[str]) -> None:
     """Print the address or the socket, and the notes, as soon as a worker accepts connections."""
     while True:
         time.sleep(0.05)
-        try:
+        with suppress(OSError):
             _connect(place).close()
-        except OSError:
-            continue
-        lines = (f"cardpress: {line}\n" for line in (f"listening on {_url(place)}", *notes))
-        print("".join(lines), end="", file=sys.stderr, flush=True)
-        return
+            break
+    lines = (f"cardpress: {line}\n" for line in (f"listening on {_url(place)}", *notes))
+    print("".join(lines), end="", file=sys.stderr, flush=True)
 
 
 def _connect(place: Place) -> socket.socket:

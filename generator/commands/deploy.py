@@ -14,7 +14,7 @@ from edge_auth.serve.nginx_config import (
     MEMORY_SIZE,
     PROCESSES,
     NginxOptions,
-    ShimPlaces,
+    ReadFiles,
     configuration,
     own_user,
 )
@@ -298,7 +298,7 @@ def config(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DeployError(f"{folder} cannot be made: {error.strerror}: choose another --folder") from error
-    say_lines(configuration(ShimPlaces(store, keys, state), chosen).splitlines())
+    say_lines(configuration(ReadFiles.of(store, keys, state), chosen).splitlines())
 
 
 def _log_file(chosen: str | None, folder: Path) -> Path | None:

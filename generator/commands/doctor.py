@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from edge_auth.live.keys import open_key_file
-from edge_auth.serve.nginx_config import ShimPlaces
 from edge_auth.store.open import open_store
 from generator.clock import utc_now
 from generator.commands.options import COUNTER_URL, FILE, json_option, keys_option, state_option, store_option
@@ -87,4 +86,4 @@ def _run_checks(
     if rate_limit_url:
         yield from check_counter(rate_limit_url)
     if edge:
-        yield from guarded("edge", check_edge(edge, ShimPlaces(store, keys, state)), "check the path of --edge")
+        yield from guarded("edge", check_edge(edge, store, keys, state), "check the path of --edge")

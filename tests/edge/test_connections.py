@@ -25,9 +25,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def server(store: str, tmp_path: Path) -> Iterator[RunningShim]:
-    server = RunningShim(store, str(tmp_path / "state"), "--workers", "2")
-    yield server
-    server.stop()
+    with RunningShim(store, str(tmp_path / "state"), "--workers", "2") as server:
+        yield server
 
 
 def exchange(port: int, data: bytes) -> bytes:
@@ -93,9 +92,8 @@ def test_the_end_drops_no_request_of_a_client_without_retries(store: str, tmp_pa
 @pytest.mark.thorough
 @pytest.mark.shim_only("nginx closes them after 30 seconds of its own")
 def test_connections_that_send_nothing_are_closed(store: str, tmp_path: Path) -> None:
-    server = RunningShim(store, str(tmp_path / "state"), "--idle-timeout", "1")
-    for sent in (b"", ASK[:20]):
-        with socket.create_connection(("127.0.0.1", server.port), 30) as client:
-            client.sendall(sent)
-            assert client.recv(100) == b"", "closed"
-    server.stop()
+    with RunningShim(store, str(tmp_path / "state"), "--idle-timeout", "1") as server:
+        for sent in (b"", ASK[:20]):
+            with socket.create_connection(("127.0.0.1", server.port), 30) as client:
+                client.sendall(sent)
+                assert client.recv(100) == b"", "closed"

@@ -85,7 +85,7 @@ def test_the_poller_outlives_what_damaged_copies_raise(
 ) -> None:
     """The store fails, and so does the last build. When the store is well, the shim answers."""
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise SystemError("it fails")
 
     with monkeypatch.context() as patch:

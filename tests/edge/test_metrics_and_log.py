@@ -68,8 +68,7 @@ def state(tmp_path):
 @pytest.mark.shim_only("nginx counts its own answers")
 def test_the_counts_of_two_workers_add_up_exactly(store, state):
     (key, id_), (slow, slow_id) = issued(store, 100_000), issued(store, 1)
-    server = RunningShim(store, state, "--metrics-port", "0", "--workers", "2")
-    try:
+    with RunningShim(store, state, "--metrics-port", "0", "--workers", "2") as server:
         assert at_once(server, 8, 12, f"{CARDS}?q=a", key) == {200: 96}
         assert at_once(server, 4, 5, f"{API}/cards/{10**8}", key) == {404: 20}
         limited = at_once(server, 4, 5, ME, slow)[429]
@@ -79,9 +78,7 @@ def test_the_counts_of_two_workers_add_up_exactly(store, state):
         server.get("/healthz")
         assert Seen(server).text.count("\n") > 50
         seen = Seen(server)
-    finally:
-        code, log = server.stop()
-    assert (code, list(Path(state).glob("metrics-*"))) == (0, [])
+    assert (server.code, list(Path(state).glob("metrics-*"))) == (0, [])
     expected = {
         (CARDS, 200): 96, (f"{CARDS}/{{idProduct}}", 404): 20, (ME, 200): 20 - limited, (ME, 429): limited,
         (ME, 401): 1, ("none", 405): 1, ("none", 404): 1,
@@ -101,19 +98,16 @@ def test_the_counts_of_two_workers_add_up_exactly(store, state):
     assert seen("store_errors_total", operation="get") == 0
     assert seen("worker_starts_total") == 2
     for secret in (key[9:], slow[9:]):
-        assert secret not in seen.text + log
-    logged = Counter((line["endpoint"] or "none", line["status"]) for line in map(json.loads, log.splitlines()))
+        assert secret not in seen.text + server.log
+    logged = Counter((line["endpoint"] or "none", line["status"]) for line in map(json.loads, server.log.splitlines()))
     assert logged == expected
 
 
 @pytest.mark.thorough
 def test_ages(store, state):
-    server = RunningShim(store, state, "--metrics-port", "0", "--workers", "1")
-    try:
+    with RunningShim(store, state, "--metrics-port", "0", "--workers", "1") as server:
         build = server.get("/api/v1/openapi.json")[1]["x-build"]
         before, seen, after = time.time(), Seen(server), time.time()
-    finally:
-        server.stop()
     assert seen("live_build_info", build=build, as_of="2026-08-22") == 1
 
     def is_logged(age: float | None, *moment: int) -> bool:
@@ -130,18 +124,15 @@ def test_ages(store, state):
 @pytest.mark.thorough
 def test_failures_are_counted_by_key_and_logged(store, state):
     key, id_ = issued(store, 100_000)
-    server = RunningShim(store, state, "--metrics-port", "0", "--workers", "1")
-    try:
+    with RunningShim(store, state, "--metrics-port", "0", "--workers", "1") as server:
         for pack in Path(store, "layers", "fingerprints").rglob("*.gz"):
             pack.unlink()
         assert server.get(f"{API}/fingerprints", key, **{"X-Request-Id": "mine-1"})[0] == 500
         seen = Seen(server)
-    finally:
-        _, log = server.stop()
     assert seen("failed_total", key=id_) == 1
     assert seen("requests_total", endpoint=f"{API}/fingerprints", status=500) == 1
     assert seen("store_errors_total", operation="get") >= 1
-    failed, answered = map(json.loads, log.splitlines())
+    failed, answered = map(json.loads, server.log.splitlines())
     assert failed["request"] == answered["request"] == "mine-1"
     assert "fingerprints" in failed["error"] and "trace" not in failed
     assert (answered["status"], answered["key"], answered["build"]) == (500, id_, None)
@@ -150,8 +141,7 @@ def test_failures_are_counted_by_key_and_logged(store, state):
 @pytest.mark.thorough
 def test_metrics_and_log_survive_a_killed_worker(store, state):
     key, _ = issued(store, 100_000)
-    server = RunningShim(store, state, "--metrics-port", "0", "--workers", "2")
-    try:
+    with RunningShim(store, state, "--metrics-port", "0", "--workers", "2") as server:
         assert at_once(server, 4, 10, ME, key) == {200: 40}
         killed = server.workers()[0]
         os.kill(killed, signal.SIGKILL)
@@ -161,45 +151,34 @@ def test_metrics_and_log_survive_a_killed_worker(store, state):
         answered = sum(eventually(lambda: server.get(ME, key)[0] == 200) for _ in range(30))
         seen = Seen(server)
         files = sorted(file.name for file in Path(state).glob("metrics-*/*.db"))
-    finally:
         server.process.kill()
-        _, log = server.process.communicate(timeout=60)
     assert seen("requests_total", endpoint=ME, status=200) == 40 + answered == 70
     # The new worker counts on where the dead one stopped.
     assert files == ["counter_0.db", "counter_1.db", "histogram_0.db", "histogram_1.db"]
-    lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+    lines = [json.loads(line) for line in server.log.splitlines() if line.startswith("{")]
     # The dead one may have taken the lines of its last moments with it.
     assert 30 <= sum(line.get("path") == ME for line in lines) <= 70
 
 
 @pytest.mark.thorough
 def test_where_metrics_are_and_are_not(store, state):
-    plain = RunningShim(store, state, "--workers", "1")
-    try:
+    with RunningShim(store, state, "--workers", "1") as plain:
         assert plain.get("/metrics")[0] == 404
         refused = run("serve", "--store", store, "--state", state, "--metrics-port", str(plain.port))
         assert (refused.returncode, len(refused.stderr.splitlines())) == (1, 1)
         same = str(plain.port + 1 if plain.port < 65535 else 65534)
         refused = run("serve", "--store", store, "--state", state, "--metrics-port", same, "--port", same)
         assert (refused.returncode, len(refused.stderr.splitlines())) == (1, 1)
-    finally:
-        plain.stop()
-    server = RunningShim(store, state, "--workers", "1", "--metrics-port", "0")
-    try:
+    with RunningShim(store, state, "--workers", "1", "--metrics-port", "0") as server:
         assert Seen(server).status == 200
         assert Seen(server, "/").status == 404
         assert server.get("/metrics")[0] == 404
         port = server.metrics
-    finally:
         server.process.kill()
-        server.process.wait()
     # The port is free as soon as the shim is gone, and what it left behind is not counted again.
     assert not listens(port)
-    again = RunningShim(store, state, "--workers", "1", "--metrics-port", str(port))
-    try:
+    with RunningShim(store, state, "--workers", "1", "--metrics-port", str(port)) as again:
         seen = Seen(again)
-    finally:
-        again.stop()
     assert seen("worker_starts_total") == 1
     assert seen("requests_total", endpoint="none", status=404) is None
 
@@ -211,16 +190,13 @@ def test_metrics_of_a_shim_that_starts_on_a_full_disk(store, tmp_path):
     key, _ = issued(store, 100_000)
     with small_disk(tmp_path / "disk", 8 << 20) as disk:
         filler = fill(disk)
-        server = RunningShim(store, str(disk / "state"), "--metrics-port", "0", "--workers", "1")
-        try:
+        with RunningShim(store, str(disk / "state"), "--metrics-port", "0", "--workers", "1") as server:
             assert (server.get(ME, key)[0], server.get(CARDS, key)[0]) == (200, 500)
             assert counted(server) is None
             filler.unlink()
             assert eventually(lambda: server.get(CARDS, key)[0] == 200 and counted(server))
             assert Seen(server)("build_age_seconds") is not None
-        finally:
-            code, _ = server.stop()
-    assert code == 0
+    assert server.code == 0
 
 
 def counted(server: RunningShim) -> float | None:
@@ -233,18 +209,15 @@ def test_request_ids_in_the_log(store, state):
     key, id_ = issued(store, 100_000)
     taken = ["a.b:c_d-1", "0123456789abcdef" * 2, "9b2e0f0c-8a53-4a6e-9d55-2f6d6a1e4d3c"]
     refused = [key, key[9:], "a b", '"', "x" * 200, ""]
-    server = RunningShim(store, state, "--workers", "1")
-    try:
+    with RunningShim(store, state, "--workers", "1") as server:
         answers = [server.get(f"{CARDS}?q={key}", key, **{"X-Request-Id": sent}) for sent in taken + refused]
-    finally:
-        _, log = server.stop()
     assert "x-request-id" not in {name.lower() for _, headers, _ in answers for name in headers}
-    lines = [json.loads(line) for line in log.splitlines()]
+    lines = [json.loads(line) for line in server.log.splitlines()]
     is_logged = [line["request"] for line in lines]
     assert is_logged[:3] == taken
     assert len(set(is_logged[3:])) == len(refused)
     assert not set(is_logged[3:]) & set(refused)
-    assert key[9:] not in log
+    assert key[9:] not in server.log
     for line, (status, headers, body) in zip(lines, answers, strict=True):
         assert datetime.fromisoformat(line.pop("time")).tzinfo is not None
         assert line.pop("ms") >= 0

@@ -106,7 +106,7 @@ def test_a_request_that_finds_no_place_to_wait_is_told_when_to_come_back(store, 
     client, waited, going_on = WsgiClient(store, str(tmp_path / "state"), 1_000_000), [], threading.Event()
     one, other = (small_store.add_build(FolderStore(store), products, live=False) for products in (20, 21))
 
-    def slow(build):
+    def slow(build, **_):
         waited.append(build.id)
         going_on.wait(60)
 

@@ -15,14 +15,13 @@ from click.testing import CliRunner
 from edge_auth.store.folder import FolderStore
 from generator.cli import cli
 from tests.support import small_store
+from tests.support.service import issue
 from tests.support.serving import RunningShim, eventually, is_alive, listens, run
 
 
 def test_serve(store, tmp_path):
-    issued = run("keys", "issue", "--store", store, "--name", "a", "--rate-limit", "30")
-    key = issued.stdout.strip()
-    server = RunningShim(store, str(tmp_path / "state"))
-    try:
+    key = issue(store, rate_limit=30)
+    with RunningShim(store, str(tmp_path / "state")) as server:
         assert server.get("/healthz")[0] == 200
         assert server.get("/api/v1/cards?q=a", key)[0] == 200
         assert server.get(f"/api/v1/watchlist/{key}", key)[0] == 404
@@ -37,38 +36,31 @@ def test_serve(store, tmp_path):
         assert server.get("/api/v1/watchlist/%ff", key)[0] == 404
         taken = run("serve", "--store", store, "--port", str(server.port))
         assert (taken.returncode, len(taken.stderr.splitlines())) == (1, 1)
-    finally:
-        code, log = server.stop()
-    assert code == 0
-    lines = [json.loads(line) for line in log.splitlines()]
+    assert server.code == 0
+    lines = [json.loads(line) for line in server.log.splitlines()]
     assert sum(line["path"] == "/api/v1/me" and line["status"] in (200, 429) for line in lines) == 40
-    assert key[9:] not in log
+    assert key[9:] not in server.log
     assert "/api/v1/watchlist/a\\nb\\x1bpm_live_…" in [line["path"] for line in lines]
     assert not any(key in path.read_text() for path in (tmp_path / "store" / "private").rglob("*.json"))
 
 
 @pytest.mark.thorough
 def test_a_change_to_a_key_is_in_force_soon_and_counts_survive_a_restart(store, tmp_path):
-    issued = run("keys", "issue", "--store", store, "--name", "a", "--rate-limit", "100000")
-    key, id_ = issued.stdout.strip(), json.loads(issued.stderr)["id"]
-    server = RunningShim(store, str(tmp_path / "state"), "--workers", "1")
-    used = server.get("/api/v1/me", key)[1]
-    assert server.stop()[0] == 0
-    server = RunningShim(store, str(tmp_path / "state"))
-    try:
+    key = issue(store, rate_limit=100_000)
+    with RunningShim(store, str(tmp_path / "state"), "--workers", "1") as server:
+        _, used, me = server.get("/api/v1/me", key)
+    with RunningShim(store, str(tmp_path / "state")) as server:
         again = server.get("/api/v1/me", key)[1]
         turned = again["x-ratelimit-reset"] > used["x-ratelimit-reset"]
         assert turned or again["x-ratelimit-remaining"] == "99998"
-        assert run("keys", "revoke", id_, "--store", store).returncode == 0
+        assert run("keys", "revoke", json.loads(me)["id"], "--store", store).returncode == 0
         # 30 in a row, so that both workers are asked; tests/api/test_access.py measures how soon a change is in force.
         assert eventually(lambda: all(server.get("/api/v1/me", key)[0] == 401 for _ in range(30)))
-    finally:
-        server.stop()
 
 
 @pytest.mark.thorough
 def test_a_log_without_a_reader_delays_no_request(store, tmp_path):
-    key = run("keys", "issue", "--store", store, "--name", "a", "--rate-limit", "100000").stdout.strip()
+    key = issue(store)
     server = RunningShim(store, str(tmp_path / "state"), "--workers", "1")
     try:
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
@@ -86,13 +78,11 @@ def test_a_log_without_a_reader_delays_no_request(store, tmp_path):
 @pytest.mark.shim_only("the port of a shim that was killed")
 def test_threads_share_one_heap(store, tmp_path):
     """glibc would reserve 64 MB of addresses for the heap of each of 16 threads, at a multiple of 64 MB."""
-    key = run("keys", "issue", "--store", store, "--name", "a").stdout.strip()
-    server = RunningShim(store, str(tmp_path / "state"), "--workers", "1")
-    with ThreadPoolExecutor(16) as pool:
+    key = issue(store)
+    with RunningShim(store, str(tmp_path / "state"), "--workers", "1") as server, ThreadPoolExecutor(16) as pool:
         statuses = list(pool.map(lambda _: server.get("/api/v1/cards?q=a", key)[0], range(48)))
-    [worker] = server.workers()
-    mapped = Path(f"/proc/{worker}/maps").read_text()
-    server.stop()
+        [worker] = server.workers()
+        mapped = Path(f"/proc/{worker}/maps").read_text()
     assert set(statuses) == {200}
     spaces = re.findall(r"^(\w+)-\w+ rw-p \S+ \S+ 0 *\n\w+-(\w+) ---p", mapped, re.MULTILINE)
     heaps = [start for start, end in spaces if int(start, 16) % (64 << 20) == 0 == int(end, 16) % (64 << 20)]
@@ -126,20 +116,17 @@ def test_ctrl_c_in_a_terminal_ends_it_at_once(store, tmp_path):
 
 @pytest.mark.thorough
 def test_serve_without_a_build_waits_for_one(tmp_path):
-    server = RunningShim(str(tmp_path / "store"), str(tmp_path / "state"))
-    try:
+    with RunningShim(str(tmp_path / "store"), str(tmp_path / "state")) as server:
         assert server.get("/healthz")[0] == 503
         assert server.get("/api/v1/openapi.json")[0] == 500
         small_store.add_build(FolderStore(str(tmp_path / "store")))
         assert server.get("/healthz")[0] == 200
-    finally:
-        assert server.stop()[0] == 0
+    assert server.code == 0
 
 
 def test_only_its_user_reads_the_state(store, tmp_path):
-    shim = RunningShim(store, tmp_path / "new" / "state")
-    shim.stop()
-    assert (tmp_path / "new" / "state").stat().st_mode & 0o777 == 0o700
+    with RunningShim(store, tmp_path / "new" / "state"):
+        assert (tmp_path / "new" / "state").stat().st_mode & 0o777 == 0o700
 
 
 @pytest.mark.thorough
@@ -191,8 +178,5 @@ def test_key_records_elsewhere(tmp_path, store, where):
     keys = str(tmp_path / where)
     key = run("keys", "issue", "--store", store, "--keys", keys, "--name", "a").stdout.strip()
     assert run("keys", "list", "--json", "--store", store).stdout.strip() == "[]"
-    server = RunningShim(store, str(tmp_path / "state"), "--keys", keys, "--workers", "1")
-    try:
+    with RunningShim(store, str(tmp_path / "state"), "--keys", keys, "--workers", "1") as server:
         assert server.get("/api/v1/me", key)[0] == 200
-    finally:
-        server.stop()

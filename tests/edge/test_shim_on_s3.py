@@ -12,7 +12,7 @@ from edge_auth.live import build_registry as library
 from edge_auth.live import keys
 from edge_auth.live.background import Poller
 from edge_auth.live.keys import SCOPES, KeyFile, issue, open_key_file
-from edge_auth.serve.nginx_config import ReadFiles, ShimPlaces
+from edge_auth.serve.nginx_config import ReadFiles
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
@@ -168,7 +168,7 @@ def test_shims_of_one_store_with_other_keys_share_no_copies(server: S3Server, tm
     for number, (key, record) in enumerate(issued):
         assert shims[number].get(f"{API}me", key=key).status == 200
         assert shims[1 - number].get(f"{API}me", key=key).status == 401
-        list_of_nginx = ReadFiles.of(ShimPlaces(store, places[number], state)).keys
+        list_of_nginx = ReadFiles.of(store, places[number], state).keys
         copies = KeyFile(FolderStore(str(list_of_nginx.parent)), list_of_nginx.name)
         assert copies.hashes() == [record.sha256]
 

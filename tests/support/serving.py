@@ -30,6 +30,7 @@ class RunningShim:
     """A `serve` process. Its standard error is read line by line.
 
     With the option --through-nginx of pytest it listens on a unix socket, and `port` is that of an nginx before it.
+    As a context it ends with it, and has the exit `code` and the `log` then.
     """
 
     def __init__(self, location: str, state: str, *arguments: str):
@@ -53,6 +54,12 @@ class RunningShim:
             assert eventually(lambda: listens(self.port)), (folder / "error.log").read_text()
         else:
             self.port = int(listens_at)
+
+    def __enter__(self) -> "RunningShim":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.code, self.log = self.stop()
 
     def _said(self, line: str) -> tuple[str | None, ...]:
         """Read up to a line. Return its groups. A store that is damaged is logged before it."""

@@ -15,7 +15,6 @@ from tempfile import TemporaryDirectory
 from edge_auth.serve.nginx_config import (
     NginxOptions,
     ReadFiles,
-    ShimPlaces,
     configuration,
     in_quotes,
     written_options,
@@ -28,32 +27,32 @@ _AS_SHIM = "run nginx as the user of the shim"
 _NGINX_SECONDS, _CONNECT_SECONDS = 30, 2.0
 
 
-def check_edge(file: Path, shim: ShimPlaces) -> Iterator[Finding]:
+def check_edge(file: Path, store: str, keys: str | None, state: str) -> Iterator[Finding]:
     """Check a configuration that `cardpress edge config` wrote, and what nginx needs for it."""
     text = file.read_text("utf-8", "replace")
     options = written_options(text)
     if options is None:
         yield problem("edge", f"{file} was not written by `cardpress edge config`", "write it with this command")
         return
-    yield _check_current(file, text, shim, options)
+    files, shim = ReadFiles.of(store, keys, state), {"store": store, "keys": keys, "state": state}
+    yield _check_current(file, text, files, options, _command(shim, options))
     yield _check_acceptance(file, text, options)
-    yield _check_permissions(ReadFiles.of(shim), options)
+    yield _check_permissions(files, options)
     yield _check_socket(options.socket)
 
 
-def _check_current(file: Path, text: str, shim: ShimPlaces, options: NginxOptions) -> Finding:
-    expected = configuration(shim, options)
+def _check_current(file: Path, text: str, files: ReadFiles, options: NginxOptions, command: str) -> Finding:
+    expected = configuration(files, options)
     lines = enumerate(zip_longest(text.splitlines(), expected.splitlines()), 1)
     different = next((number for number, (have, want) in lines if have != want), None)
     if different is None:
         return ok("edge", f"{file} is current")
     message = f"{file} is not what this version writes for this shim, from line {different}"
-    return problem("edge", message, f"`{_command(shim, options)} > {shlex.quote(str(file))}`, then reload nginx")
+    return problem("edge", message, f"`{command} > {shlex.quote(str(file))}`, then reload nginx")
 
 
-def _command(shim: ShimPlaces, options: NginxOptions) -> str:
-    settings = {"store": shim.store, "keys": shim.keys, "state": shim.state, "socket": options.socket}
-    settings |= {"listen": options.listen, "folder": options.folder}
+def _command(shim: dict[str, str | None], options: NginxOptions) -> str:
+    settings = shim | {"socket": options.socket, "listen": options.listen, "folder": options.folder}
     settings |= {"cache-size": options.cache_size, "workers": options.workers}
     settings |= {"log": options.log or "off", "metrics-listen": options.metrics_listen}
     words = [word for name, value in settings.items() if value for word in (f"--{name}", str(value))]
