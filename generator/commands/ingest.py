@@ -14,12 +14,17 @@ from edge_auth.text import fold
 from generator import settings
 from generator.clock import utc_now
 from generator.commands.options import DAY, FILE, FOLDER, HTTP_URL, Parsed, json_option, lake_made_option, lake_option
-from generator.ingest.bounded_file import FileLimits
 from generator.ingest.card_formats import CARD_FORMATS
-from generator.ingest.cardmarket_identifiers import CardmarketIdentifiers, is_cardmarket_identifiers
 from generator.ingest.catalogue import GAMES
+from generator.ingest.catalogue import withdraw as take_out
 from generator.ingest.downloads import BASE_URL, fetch_files
-from generator.ingest.findings import (
+from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, WATCHLIST, LineFormat, ScrapedFormat
+from generator.ingest.gaps import Gap, find_gaps, template_lines
+from generator.ingest.identifiers import CardmarketIdentifiers, IdentifierFiles, is_cardmarket_identifiers
+from generator.ingest.line_sources import AttributeLines, ExpansionLines, Lines, ScrapedLines, WatchlistLines
+from generator.ingest.marketplace import DEFAULT_PATTERN, GameImport, MarketplaceFiles
+from generator.ingest.marketplace_files import KINDS
+from generator.ingest.pipeline import (
     CONTRADICTION,
     FAR_DAY,
     FUTURE,
@@ -28,19 +33,13 @@ from generator.ingest.findings import (
     OTHER_NAMES,
     REFUSED,
     ImportFinding,
+    ImportResult,
+    ImportSource,
+    import_into,
 )
-from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, WATCHLIST, LineFormat, ScrapedFormat
-from generator.ingest.gaps import Gap, find_gaps, template_lines
-from generator.ingest.identifiers import IdentifierFiles
-from generator.ingest.line_sources import AttributeLines, ExpansionLines, Lines, ScrapedLines
-from generator.ingest.marketplace import MarketplaceFiles
-from generator.ingest.marketplace_files import KINDS
-from generator.ingest.memory import DEFAULT_PATTERN, GameImport
-from generator.ingest.pipeline import ImportResult, ImportSource, import_into
+from generator.ingest.streams import FileLimits
 from generator.ingest.tables import expansions_file
-from generator.ingest.watchlist import WatchlistLines
-from generator.ingest.withdraw import TABLES
-from generator.ingest.withdraw import withdraw as take_out
+from generator.lake.lake import DAILY_TABLES
 from generator.lake.writer import LakeWriter
 from generator.terminal import say, say_json, say_lines
 
@@ -350,7 +349,11 @@ def cardmarket_identifiers(file: Path, lake: str, max_file_mb: int, as_json: boo
 @click.argument("days", nargs=-1, type=DAY, metavar="[DAY]…")
 @lake_option
 @click.option(
-    "--table", "tables", multiple=True, type=click.Choice(TABLES), help="The table; may repeat.  [default: price_guide]"
+    "--table",
+    "tables",
+    multiple=True,
+    type=click.Choice(DAILY_TABLES),
+    help="The table; may repeat.  [default: price_guide]",
 )
 @click.option("--game", help="Only the rows of products of this game. Without DAY: all of them, and the products.")
 @json_option
@@ -427,9 +430,8 @@ def fetch_cardmarket(
     Example: cardpress fetch cardmarket 17 downloads --lake lake
     """
     files = fetch_files(game, folder, base.rstrip("/"), utc_now, seconds=seconds)
-    new = [file.path.name for file in files if file.is_new]
+    new = [path.name for path, is_new in files.items() if is_new]
     unchanged = f"; {len(files) - len(new)} did not change" if len(new) < len(files) else ""
     say(f"fetched {', '.join(new) or 'nothing'} into {folder}{unchanged}", err=True)
     if lake:
-        paths = tuple(file.path for file in files)
-        ctx.invoke(cardmarket, places=paths, lake=lake, numbers_from_names=numbers_from_names)
+        ctx.invoke(cardmarket, places=tuple(files), lake=lake, numbers_from_names=numbers_from_names)

@@ -8,8 +8,8 @@ from edge_auth.builds.builds import live_build_id, open_build
 from edge_auth.store.open import open_store
 from generator.commands.options import json_option, lake_option, store_option
 from generator.ingest.catalogue import GAMES
-from generator.ingest.findings import REFUSED
-from generator.ingest.memory import DEFAULT_PATTERN, GameImport, memory_file, remembered
+from generator.ingest.marketplace import DEFAULT_PATTERN, GameImport, memory_file, remembered
+from generator.ingest.pipeline import REFUSED
 from generator.lake.lake import DAILY_TABLES
 from generator.lake.writer import LakeWriter
 from generator.reading.lake_days import day_files

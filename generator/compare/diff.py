@@ -21,7 +21,7 @@ from generator.compare.comparison import Comparison, named_faults, read_cards
 from generator.database import Database
 from generator.site.texts import REFERENCE, schemas
 from generator.terminal import Progress
-from generator.tree.lists import card_lists
+from generator.tree.documents import card_lists
 
 OBJECTS_PER_BATCH = 3000
 HashedKeys = tuple[str, pa.Table]  # the pattern of keys, and a table with at least `key` and `json_sha256`

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from generator.ingest.json_stream import JsonStream
+from generator.ingest.streams import JsonStream
 from generator.ingest.values import InvalidValue, is_missing, parse_id, quoted_json
 from generator.lake.tables import LONGEST_TEXTS
 
@@ -42,13 +42,6 @@ class Identified(NamedTuple):
     name: str | None = None
 
 
-class SetCodes(NamedTuple):
-    """The codes of a set: that of the catalogue itself, and those that are printed on its cards, in lower case."""
-
-    own: str
-    printed: list[str]
-
-
 class CardFormat(NamedTuple):
     """A format of files of cards."""
 
@@ -56,7 +49,8 @@ class CardFormat(NamedTuple):
     schemes: tuple[str, ...]  # those of its ids, its own first
     cards: Callable[[JsonStream], Iterator[Any]]  # yields also what is no card, or no object
     identify: Callable[[Card], Identified]  # raises InvalidValue for what is no card, and for a wrong value
-    codes: Callable[[Card], SetCodes | None] = lambda card: None
+    # Of a set, the codes that are printed on its cards, in lower case, by that of the catalogue itself.
+    codes: Callable[[Card], dict[str, list[str]]] = lambda card: {}
 
 
 def identify_line(line: Card) -> Identified:
@@ -152,13 +146,13 @@ def _tcgdex(card: Card) -> Identified:
     return _identified(card, products, [("tcgdex", own), *set_number(set_code, number)])
 
 
-def _tcgdex_codes(set_: Card) -> SetCodes | None:
+def _tcgdex_codes(set_: Card) -> dict[str, list[str]]:
     own = set_.get("id")
     if not isinstance(own, str) or not isinstance(set_.get("cards"), list):
-        return None
+        return {}
     found = (_member(set_, "abbreviation", "official"), set_.get("tcgOnline"))
     printed = (code.lower() for code in found if isinstance(code, str) and is_value(code) and "/" not in code)
-    return SetCodes(own, list(dict.fromkeys(printed)))
+    return {own: list(dict.fromkeys(printed))}
 
 
 def set_number(code: Any, number: Any) -> list[tuple[str, str | None]]:

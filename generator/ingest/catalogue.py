@@ -3,12 +3,14 @@
 The marketplace's own files have no number, rarity, URL or image. `list_pages.parquet` stores the values of pages: one
 row per product and distinct set of values, with the newest time at which a page had them. Every import copies the
 values from there, so a page may be imported before the product list. The names of the marketplace's files and the
-categories of products say the game of an expansion.
+categories of products say the game of an expansion. `withdraw` takes what
+imports wrote out of the lake again: the rows of a day, all of them or those of one game; or a whole game.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -17,9 +19,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from edge_auth.text import fold
-from generator.ingest.formats import ABOUT_PRODUCT, LIST_PAGES
+from generator.errors import IngestError
+from generator.ingest.formats import ABOUT_PRODUCT, LIST_PAGES, SCRAPED_FORMATS
 from generator.ingest.pipeline import FileChange
-from generator.ingest.tables import TableFile, TableUpdate, expansions_file, products_file, select
+from generator.ingest.tables import (
+    TableFile,
+    TableUpdate,
+    expansions_file,
+    identifiers_file,
+    price_guide_file,
+    products_file,
+    select,
+)
+from generator.lake.lake import DAILY_TABLES
 from generator.lake.writer import LakeWriter, encode_parquet
 
 # The marketplace's own numbers of games, as in `price_guide_6.json`. One name for each, whatever else spells it.
@@ -39,6 +51,10 @@ _LOOK_ALIKE = str.maketrans(
 )
 _NUMBER = re.compile(r"_([0-9]{1,3})(?=[_.])")
 UNNAMED = "Expansion"  # how a lake names an expansion that no import has named yet: `Expansion 5423`
+# By daily table: its file of a day.
+_DAY_FILES = {"price_guide": price_guide_file} | {scraped.table.name: scraped.table.file for scraped in SCRAPED_FORMATS}
+_PRODUCT = pa.schema([("id_product", pa.int64()), ("id_expansion", pa.int64())])
+_EXPANSION = pa.schema([("id", pa.int64()), ("game", pa.string())])
 _OF_PRODUCTS = tuple(ABOUT_PRODUCT)
 _OF_PAGES = ("id_expansion", *_OF_PRODUCTS, "expansion", "expansion_url")
 
@@ -97,11 +113,6 @@ class CatalogueUpdate:
         """Return the file of stored values."""
         is_same = self._pages.equals(self._stored)
         return FileChange(list_pages_file().path, None, None if is_same else encode_parquet(self._pages))
-
-
-def if_changed(*updates: TableUpdate) -> Iterator[FileChange]:
-    """Yield the files that an import changes."""
-    yield from (update.change() for update in updates if update.is_changed)
 
 
 def number_of(path: Path) -> int | None:
@@ -163,3 +174,47 @@ def _by_letters() -> dict[str, str]:
 
 def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, fold(text.translate(_LOOK_ALIKE))))
+
+
+def withdraw(lake: LakeWriter, tables: Collection[str], days: Collection[date], game: str | None) -> dict[str, int]:
+    """Delete what imports wrote of these days, or of a whole game if there are none. Return the rows lost, by path."""
+    with lake.locked():
+        expansions = products = None
+        if game is not None:
+            rows = lake.read_all("expansions", _EXPANSION)
+            is_chosen = [fold(name or "") == fold(game) for name in rows["game"].to_pylist()]
+            expansions = rows["id"].filter(pa.array(is_chosen, pa.bool_())).combine_chunks()
+            rows = lake.read_all("products", _PRODUCT)
+            products = rows["id_product"].filter(pc.is_in(rows["id_expansion"], expansions)).combine_chunks()
+        if days:
+            files = [(_DAY_FILES[table](day), products) for day in sorted(set(days)) for table in tables]
+        else:
+            files = [(_DAY_FILES[table](day), products) for table in DAILY_TABLES for day in lake.list_days(table)]
+            # The catalogue comes last, so that an interrupted withdrawal still finds the game when it is repeated.
+            files += [(file, products) for file in (identifiers_file(), list_pages_file(), products_file())]
+            files.append((expansions_file(), expansions))
+        removed = _remove(lake, files)
+    if not removed:
+        which = "such rows" if days else f'rows of the game "{game}"'
+        raise IngestError(f"nothing to withdraw in lake {lake.location}: no import wrote {which}")
+    return removed
+
+
+def _remove(lake: LakeWriter, files: list[tuple[TableFile, pa.Array | None]]) -> dict[str, int]:
+    removed, changed = {}, {}
+    for file, keys in files:
+        before = file.read(lake)
+        if keys is None:
+            remaining = before.slice(0, 0)
+        elif file.key == "slug":  # a tracked product has no game
+            continue
+        else:
+            remaining = before.filter(pc.invert(pc.is_in(before[file.key], keys)))
+        if len(remaining) < len(before):
+            removed[file.path] = len(before) - len(remaining)
+            changed[file.path] = remaining
+    for path, remaining in changed.items():
+        if not len(remaining):
+            lake.delete(path)
+    lake.write({path: encode_parquet(remaining) for path, remaining in changed.items() if len(remaining)})
+    return removed

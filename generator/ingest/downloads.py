@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 from generator import settings
 from generator.clock import Clock
 from generator.errors import IngestError
-from generator.ingest.marketplace_documents import read_document
+from generator.ingest.marketplace_files import read_document
+from generator.ingest.streams import FileLimits
 
 BASE_URL = "https://downloads.s3.cardmarket.com/productCatalog"
 # The files of a game by their path below the base, without `_G.json`, and the list that each one has. Prices come last:
@@ -43,17 +44,10 @@ class KeptFile(NamedTuple):
     last_modified: str | None
 
 
-class FetchedFile(NamedTuple):
-    """A file of a call: its path, and whether it is new."""
-
-    path: Path
-    is_new: bool
-
-
-def fetch_files(game: int, folder: Path, base: str, clock: Clock, *, seconds: float) -> list[FetchedFile]:
-    """Download the files of a game that changed since the last call into a folder; return the newest of each kind."""
+def fetch_files(game: int, folder: Path, base: str, clock: Clock, *, seconds: float) -> dict[Path, bool]:
+    """Download the files of a game that changed into a folder. Return the newest of each kind, and which are new."""
     folder.mkdir(parents=True, exist_ok=True)
-    known, day, fetched = _read_record(folder), clock().date(), []
+    known, day, fetched = _read_record(folder), clock().date(), dict[Path, bool]()
     with TemporaryDirectory(prefix=".fetch-", dir=folder) as unfinished:
         new: dict[str, Path] = {}
         for path, rows_key in PATHS.items():
@@ -64,7 +58,7 @@ def fetch_files(game: int, folder: Path, base: str, clock: Clock, *, seconds: fl
                 name = f"{path.rpartition('/')[2]}_{game}_{day}.json.gz"
                 new[name] = _checked(Path(unfinished, f".{name}"), body, rows_key, url)
                 known[url] = KeptFile(name, headers.get("ETag"), headers.get("Last-Modified"))
-            fetched.append(FetchedFile(folder / known[url].file, answer is not None))
+            fetched[folder / known[url].file] = answer is not None
         record = {url: download._asdict() for url, download in known.items()}
         new[_RECORD] = Path(unfinished, _RECORD)
         new[_RECORD].write_text(json.dumps(record, indent=1), "utf-8")
@@ -85,7 +79,7 @@ def _checked(path: Path, body: bytes, rows_key: str, url: str) -> Path:
     """Write a body as gzip, and check that it is a whole file with the list `rows_key`."""
     path.write_bytes(body if body.startswith(_GZIP) else gzip.compress(body, mtime=0))
     try:
-        if rows_key not in read_document(path).lists:
+        if rows_key not in read_document(path, FileLimits(settings.MAX_DOWNLOAD_BYTES)).lists:
             raise IngestError(f'no list "{rows_key}" in it')
     except IngestError as error:
         raise IngestError(f"{url} sent no file of the marketplace: {error}") from error

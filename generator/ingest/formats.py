@@ -11,7 +11,7 @@ The parser of a line, the schema of the rows and the command `cardpress ingest â
 column reads are ignored.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -19,10 +19,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from generator.ingest import values
-from generator.ingest.csv_tables import TableKeys
-from generator.ingest.prices import parse_price
 from generator.ingest.tables import DailyTable
-from generator.ingest.values import InvalidValue, parse_count, parse_objects, parse_text, quoted_json
+from generator.ingest.values import InvalidValue, parse_count, parse_objects, parse_price, parse_text, quoted_json
 from generator.lake.tables import TIMESTAMP, longest_text
 
 Line = dict[str, Any]
@@ -59,7 +57,7 @@ def offers(*keys: str, members: Mapping[str, Column]) -> Column:
 
     def read(line: Line) -> list[Line] | None:
         listed: list[Line] = []
-        given = _given_objects(line, keys)
+        given: list[Line] | None = _one_value(line, keys, parse_objects)
         try:
             for offer in given or ():
                 listed.append({name: column.read(offer) for name, column in members.items()})
@@ -69,11 +67,6 @@ def offers(*keys: str, members: Mapping[str, Column]) -> Column:
 
     inner = (key for column in members.values() for key in column.keys)
     return Column((*keys, *inner), read, pa.list_(pa.struct([(name, column.type) for name, column in members.items()])))
-
-
-def _given_objects(line: Line, keys: tuple[str, ...]) -> list[Line] | None:
-    found: list[Line] | None = _one_value(line, keys, parse_objects)
-    return found
 
 
 def required(column: Column) -> Column:
@@ -157,6 +150,15 @@ def _euros(offer: Line) -> Any:
     return parse_price(offer.get("price"), "price")
 
 
+class TableKeys(NamedTuple):
+    """What a table may have."""
+
+    columns: Sequence[tuple[str, ...]]  # the keys of each column, the usual one first
+    required: Sequence[tuple[str, ...]]  # the keys of columns that it must have
+    remarks: frozenset[str] = frozenset()  # keys that only people read
+    integers: frozenset[str] = frozenset()  # numbers of cards stay as written: 004
+
+
 @dataclass(frozen=True)
 class LineFormat:
     """The format of lines of a table that operators keep. Such a file may be CSV as well, whose values are all text."""
@@ -228,7 +230,7 @@ _LISTED = ("offer_list", "article")
 def _offers(line: Line) -> int | None:
     """Return how many offers a check counted: `offers`, or else the length of the list."""
     counted = parse_count(line.get("offers"), "offers")
-    listed = _given_objects(line, _LISTED)
+    listed: list[Line] | None = _one_value(line, _LISTED, parse_objects)
     return len(listed) if counted is None and listed is not None else counted
 
 

@@ -103,8 +103,7 @@ def _others(lake: LakeWriter) -> Iterator[Gap]:
 
 def unnamed_expansions(lake: LakeWriter) -> list[str]:
     """Return how the lake calls the expansions that no import has named."""
-    names: list[str] = select("unnamed", expansions=lake.read_all("expansions"))["name"].to_pylist()
-    return names
+    return list(select("unnamed", expansions=lake.read_all("expansions"))["name"].to_pylist())
 
 
 def template_lines(lake: LakeWriter) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Imports ids that other catalogues have for products, from tables and from the catalogues' own files of cards.
 
 A card or line becomes rows, or is refused with its number and the reason. A link that names another card than its
-product is left out.
+product is left out. MTGJSON's `CardmarketIdentifiers.json` also has what the marketplace's files of Magic lack.
 """
 
 import re
@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +20,14 @@ import pyarrow.compute as pc
 from edge_auth import text
 from generator.database import run_file, sql_text
 from generator.errors import IngestError
-from generator.ingest.bounded_file import FileLimits, open_bounded
-from generator.ingest.card_formats import CardFormat, identify_line
-from generator.ingest.csv_tables import GivenLine, TableKeys
-from generator.ingest.findings import NAMES_NOT_COMPARED, OTHER_NAMES
-from generator.ingest.json_stream import JsonStream
-from generator.ingest.lines import as_table, given_lines
-from generator.ingest.pipeline import FileChange, ImportSource, OnRead
-from generator.ingest.tables import identifiers_file
-from generator.ingest.values import InvalidValue, quoted_json
+from generator.ingest.card_formats import CardFormat, identify_line, is_value, set_number
+from generator.ingest.catalogue import GAMES, CatalogueUpdate, GameOfFile, list_pages_file
+from generator.ingest.formats import TableKeys, check_length
+from generator.ingest.lines import GivenLine, as_table, given_lines
+from generator.ingest.pipeline import OTHER_NAMES, FileChange, ImportSource, OnRead
+from generator.ingest.streams import FileLimits, JsonStream, open_bounded, start_of
+from generator.ingest.tables import expansions_file, identifiers_file
+from generator.ingest.values import InvalidValue, parse_id, parse_text, quoted_json
 from generator.lake.tables import LONGEST_TEXTS, arrow_schema
 from generator.lake.writer import LakeWriter, encode_parquet
 
@@ -44,6 +44,7 @@ _SCHEME_RULE = "write 1 to 32 letters a-z, digits and _"
 _BRACKETS = re.compile(r"\[[^\]]*\]|\([^)]*\)")
 _SPELT = str.maketrans({"æ": "ae", "Æ": "ae", "œ": "oe", "Œ": "oe", "ø": "o", "Ø": "o", "đ": "d", "ł": "l"})
 _VALUE_RULE = "write 1 to 200 characters without commas and blanks"
+_SIGN = re.compile(r'"data"\s*:\s*\{\s*"(?:expansions|products)"\s*:\s*\{')
 
 
 @dataclass
@@ -152,7 +153,7 @@ class IdentifierFiles(ImportSource):
 
     def _take(self, file: int, card: GivenLine) -> None:
         if self.format and (codes := self.format.codes(card.values)):
-            self.codes[codes.own] = codes.printed
+            self.codes |= codes
             return
         found = self.format.identify(card.values) if self.format else identify_line(card.values)
         self.read_of[file] += 1
@@ -215,7 +216,7 @@ class IdentifierFiles(ImportSource):
         if compared:
             said = f"{differ:,} of {compared:,} cards have other names than their products: a file in another language"
             message = f"{said}: its links are taken, and names were not compared"
-            self.find(NAMES_NOT_COMPARED, "names", FILE, int(compared), message)
+            self.find("names-not-compared", "names", FILE, int(compared), message)
         found = "select count(*) over (), value, card, id_product, product from other_names order by id_product, value"
         for count, value, name, product, named in db.execute(f"{found} limit 1").fetchall():
             example = f"such as {value} {quoted_json(name)} of id_product {product} {quoted_json(named)}"
@@ -266,3 +267,122 @@ def _name_words(name: str) -> list[str]:
     """Return the words of a card's name outside brackets, which hold its attacks or version, or else all."""
     bounded = name[: LONGEST_TEXTS["name"]].translate(_SPELT)
     return text.words(_BRACKETS.sub(" ", bounded)) or text.words(bounded)
+
+
+def is_cardmarket_identifiers(path: Path, limits: FileLimits) -> bool:
+    """Return whether a file of MTGJSON is this one."""
+    return _SIGN.search(start_of(path, limits)) is not None
+
+
+@dataclass
+class CardmarketIdentifiers(ImportSource):
+    """What the file says: names of expansions and numbers of products by id, the codes of expansions, and ids."""
+
+    path: Path
+    limits: FileLimits
+    created_at: datetime | None = field(default=None, init=False)
+    names: dict[int, str] = field(default_factory=dict, init=False)
+    codes: dict[int, list[str]] = field(default_factory=dict, init=False)
+    numbers: dict[int, str] = field(default_factory=dict, init=False)
+    expansions: dict[int, int] = field(default_factory=dict, init=False)
+    ids: list[tuple[int, str, str]] = field(default_factory=list, init=False)
+
+    @property
+    def summary(self) -> str:
+        return f"{len(self.expansions):,} products and {len(self.names):,} expansions read"
+
+    @property
+    def counts(self) -> dict[str, object]:
+        return {"expansions": len(self.names), "products": len(self.expansions)}
+
+    def read(self, on_read: OnRead) -> None:
+        try:
+            with open_bounded(self.path, self.limits) as file:
+                self._read(JsonStream(file))
+            if self.created_at is None:
+                raise ValueError("it has no meta.date")
+            if not self.names and not self.expansions:
+                raise ValueError("it has no expansions and no products under data")
+        except ValueError as error:
+            raise IngestError(f"{self.path}: no CardmarketIdentifiers.json: {error}") from None
+        on_read(self.path)
+
+    def _read(self, stream: JsonStream) -> None:
+        for name in stream.members():
+            if name == "data" and stream.peek() == "{":
+                for part in stream.members():
+                    self._read_part(part, stream)
+            else:
+                value = stream.value()
+                self.created_at = _date(value) if name == "meta" else self.created_at
+
+    def _read_part(self, part: str, stream: JsonStream) -> None:
+        add = {"expansions": self._add_expansion, "products": self._add_product}.get(part)
+        if add is None or stream.peek() != "{":
+            stream.value()
+            return
+        for key in stream.members():
+            value = stream.value()
+            try:
+                add(_id(key, f"a key of {part}"), value if isinstance(value, dict) else {})
+            except InvalidValue as error:
+                raise ValueError(f"{part} {key}: {error}") from None
+
+    def _add_expansion(self, id_: int, value: dict[str, Any]) -> None:
+        if name := parse_text(value.get("name"), "name"):
+            check_length("expansions", "name", name)
+            self.names[id_] = name
+        self.codes[id_] = list(_texts(value.get("setCodes"), "setCodes"))
+
+    def _add_product(self, id_: int, value: dict[str, Any]) -> None:
+        number = value.get("number")
+        if number := parse_text(str(number) if type(number) is int else number, "number"):
+            check_length("products", "number", number)
+            self.numbers[id_] = number
+        self.expansions[id_] = _id(value.get("expansionId"), "expansionId") if value.get("expansionId") else -1
+        self.ids += [(id_, "mtgjson", uuid) for uuid in _texts(value.get("uuids"), "uuids")]
+
+    def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
+        named = [(id_, name, self.created_at) for id_, name in self.names.items()]
+        names = as_table(named, expansions_file().imported_schema)
+        catalogue = CatalogueUpdate(lake, expansions=[encode_parquet(names)])
+        numbered = [(id_, number, self.created_at) for id_, number in self.numbers.items()]
+        schema = pa.schema([list_pages_file().schema.field(name) for name in ("id_product", "number", "scraped_at")])
+        catalogue.add_pages(as_table(numbered, schema))
+        catalogue.complete([GameOfFile(names["id"], GAMES[1], is_firm=True)])
+        yield catalogue.pages_change()
+        yield catalogue.products.change()
+        yield catalogue.expansions.change()
+        with closing(duckdb.connect()) as db:
+            db.register("kept", as_table(list(self._identifiers()), identifiers_file().schema))
+            yield from merge_ids(db, lake)
+
+    def _identifiers(self) -> Iterator[tuple[int, str, str]]:
+        """Yield the ids of MTGJSON, and the set and number of products whose expansion has one code."""
+        yield from self.ids
+        for product, expansion in self.expansions.items():
+            codes = self.codes.get(expansion, [])
+            if len(codes) == 1:
+                found = set_number(codes[0], self.numbers.get(product))
+                yield from ((product, scheme, value) for scheme, value in found if value)
+
+
+def _date(meta: Any) -> datetime:
+    try:
+        return datetime.fromisoformat(meta["date"]).replace(tzinfo=None)
+    except (KeyError, TypeError, ValueError):
+        raise ValueError("meta.date must be a day such as 2026-09-18") from None
+
+
+def _id(value: Any, name: str) -> int:
+    found = parse_id(int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value, name)
+    if found is None:
+        raise InvalidValue(f"{name} is missing")
+    return found
+
+
+def _texts(value: Any, name: str) -> Iterator[str]:
+    for one in value if isinstance(value, list) else [] if value is None else [value]:
+        if not isinstance(one, str) or not is_value(one):
+            raise InvalidValue(f"{name} must be texts without commas and blanks")
+        yield one

@@ -1,14 +1,21 @@
 """Imports lines: of scrapers into daily tables, and of the tables that operators keep.
 
-Refused lines stop the import, or go into the file that --bad-lines names. A line of a kept table says when it was
-written, or counts as written when its file was changed last. So a corrected file wins over the one before it, and
-importing a file again changes nothing.
+Refused lines stop the import, or go into the file that --bad-lines names. A line about expansions or attributes says
+when it was written, or counts as written when its file was changed last. So a corrected file wins over the one before
+it, and importing a file again changes nothing.
+
+A line of the watchlist is a slug or the address of a page, and a name. What it lacks is taken from where it is certain:
+the address from the product of the lake whose page has this slug, the slug and the game from the address, the name from
+the product with this address.
 """
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,16 +24,29 @@ from edge_auth.text import fold
 from generator import settings
 from generator.clock import timestamp, utc_now
 from generator.errors import IngestError
-from generator.ingest import findings as cases
-from generator.ingest.bounded_file import STDIN, FileLimits
-from generator.ingest.catalogue import CatalogueUpdate, if_changed
+from generator.ingest.catalogue import CatalogueUpdate, known_game
 from generator.ingest.formats import ATTRIBUTES, LIST_PAGES, OFFERS, WATCH_CHECKS, LineFormat, ScrapedFormat
 from generator.ingest.lines import FileLines, RefusedLine, store_refused
-from generator.ingest.pipeline import FileChange, ImportSource, OnRead
-from generator.ingest.tables import TableUpdate, expansions_file, merge_checks, products_file, select
-from generator.ingest.values import quoted_json
+from generator.ingest.pipeline import (
+    CONTRADICTION,
+    FAR_DAY,
+    FUTURE,
+    INCOMPLETE_OFFERS,
+    FileChange,
+    ImportSource,
+    OnRead,
+    row_counts,
+)
+from generator.ingest.streams import STDIN, FileLimits
+from generator.ingest.tables import TableUpdate, expansions_file, merge_checks, products_file, select, watchlist_file
+from generator.ingest.values import parse_url, quoted_json
 from generator.lake.tables import CONDITIONS
 from generator.lake.writer import LakeWriter, encode_parquet
+
+_MAX_CHARACTERS, _MAX_BYTES = 500, 240  # of a slug; as the name of a file
+_PLAIN = re.compile(r"[A-Za-z0-9_.-]")
+_PAGES = pa.schema([("name", pa.string()), ("url", pa.string())])
+_Row = dict[str, str | None]
 
 
 @dataclass
@@ -131,7 +151,7 @@ class ScrapedLines(Lines):
         names = {"counts": self.format.counts, "lowest": self.format.lowest}
         if found := select("contradictions", names, lines=lines).to_pylist():
             said = self.format.contradiction(**found[0])
-            self._doubt(cases.CONTRADICTION, file, len(found), found[0]["place"], said, ": did the page change?")
+            self._doubt(CONTRADICTION, file, len(found), found[0]["place"], said, ": did the page change?")
 
     def _judge_offers(self, file: FileLines, lines: pa.Table) -> None:
         target, needed = self.format.table.name, self.format.needed
@@ -142,10 +162,10 @@ class ScrapedLines(Lines):
             count = sum(count for _, count in unknown)
             named = ", ".join(f"{quoted_json(text)} ({count:,})" for text, count in unknown[:5])
             message = f"{count:,} offers have a condition that is none of the seven: {named}"
-            self.find(cases.UNKNOWN_CONDITIONS, file.path, target, count, message)
+            self.find("unknown-conditions", file.path, target, count, message)
         if total and total == incomplete:
             message = f"each of its {total:,} offers lacks one of {', '.join(needed)}"
-            self.find(cases.INCOMPLETE_OFFERS, file.path, target, total, message, is_refused=True)
+            self.find(INCOMPLETE_OFFERS, file.path, target, total, message, is_refused=True)
         self.incomplete_offers += incomplete if self.format is OFFERS else 0
 
     def _judge_times(self, file: FileLines) -> None:
@@ -154,8 +174,8 @@ class ScrapedLines(Lines):
         latest = (utc_now() + settings.MAX_LINES_AHEAD_OF_CLOCK).replace(tzinfo=None)
         first = datetime(settings.FIRST_GUIDE_YEAR, 1, 1)
         for case, is_far, why in (
-            (cases.FUTURE, pc.greater(times, pa.scalar(latest, times.type)), "which the clock has not reached"),
-            (cases.FAR_DAY, pc.less(times, pa.scalar(first, times.type)), "but no check is that old"),
+            (FUTURE, pc.greater(times, pa.scalar(latest, times.type)), "which the clock has not reached"),
+            (FAR_DAY, pc.less(times, pa.scalar(first, times.type)), "but no check is that old"),
         ):
             if count := pc.sum(is_far).as_py():
                 place = pc.index(is_far, True).as_py()
@@ -171,7 +191,7 @@ class ScrapedLines(Lines):
         if unknown:
             example = f"such as {quoted_json(unknown[0])}: builds leave them out"
             message = f"{len(unknown):,} slugs are those of no tracked product, {example}"
-            self.find(cases.UNKNOWN_SLUGS, "lines", self.format.table.name, len(unknown), message)
+            self.find("unknown-slugs", "lines", self.format.table.name, len(unknown), message)
 
 
 @dataclass
@@ -193,14 +213,14 @@ class KeptTable(Lines):
         keys = set[str]().union(*(file.keys for file in self.files))
         if ignored := sorted(keys - self.format.keys - self.format.remarks):
             message = f"ignored: {', '.join(ignored)}; known columns: {', '.join(sorted(self.format.keys))}"
-            self.find(cases.IGNORED_COLUMNS, "columns", self.format.name, len(ignored), message)
+            self.find("ignored-columns", "columns", self.format.name, len(ignored), message)
         key, *columns = (name for name in self.rows.schema.names if name != "updated_at")
         if found := select("said_twice", {"key": key, "columns": tuple(columns)}, lines=self.rows).to_pylist():
             ways = ", ".join(map(quoted_json, found[0]["said"]))
             example = f"such as {found[0]['column']} of {found[0]['id']}: {ways}"
             message = f"{len(found):,} values are given in several ways, {example}"
             target = products_file() if self.format is ATTRIBUTES else expansions_file()
-            self.find(cases.NAMED_TWICE, "lines", target.path, len(found), message)
+            self.find("named-twice", "lines", target.path, len(found), message)
 
     def find_unknown(self, update: TableUpdate, case: str, fate: str) -> int:
         """Name the ids of lines that the table does not have after the import, and return how many there are."""
@@ -221,10 +241,11 @@ class AttributeLines(KeptTable):
         catalogue = CatalogueUpdate(lake)
         catalogue.add_pages(self.rows.rename_columns({"updated_at": "scraped_at"}))
         catalogue.complete()
-        self.find_unknown(catalogue.products, cases.UNKNOWN_PRODUCTS, "kept until a list has them")
+        self.find_unknown(catalogue.products, "unknown-products", "kept until a list has them")
         yield catalogue.pages_change()
         yield catalogue.products.change()
-        yield from if_changed(catalogue.expansions)
+        if catalogue.expansions.is_changed:
+            yield catalogue.expansions.change()
 
 
 @dataclass
@@ -246,11 +267,12 @@ class ExpansionLines(KeptTable):
         expansions = catalogue.expansions
         expansions.replace_by("expansion_columns", expansions=expansions.after, lines=self.rows)
         catalogue.complete()
-        unknown = self.find_unknown(expansions, cases.UNNAMED, "skipped, because they have no name")
+        unknown = self.find_unknown(expansions, "unnamed", "skipped, because they have no name")
         if unknown and unknown == len(pc.unique(self.rows["id"])):
             raise IngestError(f"{self.paths[0]}: {self.findings[-1].message}: write their names into the table")
         yield expansions.change()
-        yield from if_changed(catalogue.products)
+        if catalogue.products.is_changed:
+            yield catalogue.products.change()
 
 
 def _refuse_empty(file: FileLines) -> None:
@@ -269,3 +291,115 @@ def _written_at(path: Path) -> datetime:
         return datetime.fromtimestamp(int(path.stat().st_mtime), UTC).replace(tzinfo=None)
     except OSError as error:
         raise IngestError(f"{path}: {error.strerror}") from error
+
+
+@dataclass
+class _Line:
+    """A line of a list: where it stands, and what it says or is found to say."""
+
+    place: str
+    slug: str | None
+    name: str | None
+    game: str | None
+    url: str | None
+
+    @property
+    def key(self) -> str:
+        """The slug, folded."""
+        return fold(self.slug or "")
+
+    def error(self, problem: str) -> IngestError:
+        """Return the error that refuses it."""
+        return IngestError(f"{self.place}: {problem}; nothing was imported")
+
+
+@dataclass
+class WatchlistLines(Lines):
+    """Products to track. A line replaces the row with its slug, or address; with `replace` other imported rows go."""
+
+    replace: bool = False
+
+    def judge(self, lake: LakeWriter) -> None:
+        if not len(self.rows):
+            raise IngestError(f"{self.paths[0]}: it has no lines below its header: nothing was imported")
+
+    def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
+        file = watchlist_file()
+        before = file.read(lake).select(file.schema.names)
+        known = {fold(row["slug"] or ""): row for row in before.to_pylist()}
+        others = {fold(slug) for slug in file.keys_in_other_files(lake).to_pylist()}
+        lines = list(self._lines())
+        self._complete(lines, lake, known)
+        urls = {line.url for line in lines}
+        rows = {} if self.replace else {slug: row for slug, row in known.items() if row["url"] not in urls}
+        rows |= {line.key: {n: getattr(line, n) for n in file.schema.names} for line in lines if line.key not in others}
+        after = pa.Table.from_pylist([rows[slug] for slug in sorted(rows)], file.schema)
+        new, same = len(rows.keys() - known.keys()), sum(known.get(slug) == row for slug, row in rows.items())
+        counts = row_counts(len(rows), new, len(rows) - new - same, len({line.key for line in lines} & others))
+        yield FileChange(file.path, counts, None if after.equals(before) else encode_parquet(after))
+
+    def _lines(self) -> Iterator[_Line]:
+        places = (f"{file.path}: line {number}" for file in self.files for number in file.numbers)
+        for place, row in zip(places, self.rows.to_pylist(), strict=True):
+            line = _Line(place, **row)
+            if line.slug and line.slug.startswith(("https://", "http://")):
+                if line.url:
+                    raise line.error("slug is an address, and url is one, too: leave one of them out")
+                line.slug, line.url = None, parse_url(line.slug, "slug")
+            if not line.slug and not line.url:
+                raise line.error("it has no slug and no url: give one of them")
+            yield line
+
+    def _complete(self, lines: list[_Line], lake: LakeWriter, known: dict[str, _Row]) -> None:
+        """Fill what lines lack, and check their slugs. Names that come from addresses are a finding."""
+        products = lake.read_all("products", _PAGES).to_pylist()
+        pages = {row["url"]: row["name"] for row in products if row["url"] is not None}
+        slugs = {row["url"]: row["slug"] for row in known.values()}
+        unique = {(line.url, line.slug): line for line in lines}.values()
+        last_parts = Counter(fold(_end(line.url)) for line in unique if line.url and not line.slug)
+        first: dict[str, _Line] = {}
+        by_url = []
+        for line in lines:
+            url = line.url = line.url or _address(line, pages, known)
+            line.slug = line.slug or slugs.get(url) or _slug(url, last_parts)
+            _check_slug(line, line.slug)
+            same = first.setdefault(line.key, line)
+            if same is not line and (same.url, line.name or same.name) != (url, same.name or line.name):
+                place = same.place.rpartition(": ")[2]
+                raise line.error(f"slug {line.slug} is that of {place}: give each a slug of its own")
+            line.game = line.game or known_game(urlsplit(url).path.split("/"))
+            line.name = line.name or pages.get(url)
+            if not line.name:
+                line.name = unquote(_end(url)).replace("-", " ")
+                by_url.append(line.name)
+        if by_url:
+            message = f"{len(by_url):,} names are taken from the address, such as {by_url[0]}"
+            self.find("named-by-url", "lines", watchlist_file().path, len(by_url), message)
+
+
+def _address(line: _Line, pages: dict[str, str], known: dict[str, _Row]) -> str:
+    """Return the address of a slug: that of the tracked product, or of the one product whose page has it."""
+    if url := known.get(line.key, {}).get("url"):
+        return url
+    found = [url for url in pages if fold(_end(url)) == line.key]
+    if len(found) != 1:
+        have = f"{len(found):,} products of the lake have" if found else "no product of the lake has"
+        raise line.error(f"slug {line.slug}: {have} such a page: give its url")
+    return found[0]
+
+
+def _end(url: str) -> str:
+    return url.rstrip("/").rpartition("/")[2]
+
+
+def _slug(url: str, ends: Counter[str]) -> str:
+    """Return the last part of an address, or its last two parts where another address of the list has the same."""
+    parts = [unquote(part) for part in urlsplit(url).path.split("/") if part]
+    count = 2 if ends[fold(_end(url))] > 1 else 1
+    return "-".join(parts[-count:]).lower()
+
+
+def _check_slug(line: _Line, slug: str) -> None:
+    size = sum(1 if _PLAIN.fullmatch(char) else 3 * len(char.encode()) for char in slug)
+    if not 1 <= len(slug) <= _MAX_CHARACTERS or size + 2 * slug.startswith(".") > _MAX_BYTES:
+        raise line.error(f"slug {slug[:50]}…: at most {_MAX_BYTES} bytes as a file name: give a shorter one")

@@ -1,36 +1,76 @@
-"""Imports the marketplace's own files: lists of products, names of expansions, price guides."""
+"""Imports the marketplace's own files: lists of products, names of expansions, price guides.
 
+An option that an import is given once holds for the next imports of the same game: those of `fetch`, of timers and of
+other people. The lake remembers it in `imports.json`, by the number in the names of files. `cardpress lake show` prints
+it, `cardpress lake remember` and the options of an import change it.
+"""
+
+import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date
+from difflib import get_close_matches
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from edge_auth.text import fold
+from generator import settings
 from generator.errors import IngestError
-from generator.ingest.bounded_file import DOWNLOAD_LIMITS, FileLimits
 from generator.ingest.catalogue import GAMES, CatalogueUpdate, GameOfFile, usual_name
-from generator.ingest.findings import IN_BOTH_LISTS, OF_ONE_FILE, ImportFinding
-from generator.ingest.guide_doubts import doubtful_guides
-from generator.ingest.marketplace_documents import NotTheMarketplaces
-from generator.ingest.marketplace_files import ImportedFile, read_marketplace_file
-from generator.ingest.memory import DEFAULT_PATTERN, GameImport, memory_file, remembered
-from generator.ingest.pipeline import FileChange, ImportSource, OnRead
-from generator.ingest.tables import TableFile, TableUpdate, expansions_file, products_file, select
+from generator.ingest.marketplace_files import ImportedFile, NotTheMarketplaces, read_marketplace_file
+from generator.ingest.pipeline import (
+    FAR_DAY,
+    MISSING_PRICES,
+    OF_ONE_FILE,
+    REFUSED,
+    FileChange,
+    ImportFinding,
+    ImportSource,
+    OnRead,
+)
+from generator.ingest.streams import FileLimits
+from generator.ingest.tables import TableFile, TableUpdate, expansions_file, price_guide_file, products_file, select
+from generator.lake.files import GUIDE_PRICES, PRICE_FIGURES
 from generator.lake.writer import LakeWriter
+
+FILE = "imports.json"
+DEFAULT_PATTERN = r"\(([A-Z]{1,4}[0-9]{0,2}-T?[0-9]{2,3}[a-z]?)\)"
+# A guide that lacks at most this many of the six columns lacks them by mistake. One that lacks more never had them.
+_MAX_MISSING_COLUMNS = 2
+
+
+class GameImport(NamedTuple):
+    """How the files of a game are imported."""
+
+    game: str | None = None  # where the marketplace's number does not say it
+    number_pattern: str | None = None  # None: numbers are not taken from names
+    accepted: frozenset[str] = frozenset()  # the cases of `findings` that do not stop an import
+
+    def __str__(self) -> str:
+        said = [f"game {self.game}"] if self.game else []
+        if self.number_pattern:
+            other = "" if self.number_pattern == DEFAULT_PATTERN else f" by {self.number_pattern}"
+            said.append(f"numbers from names{other}")
+        return ", ".join([*said, *(f"accepts {case}" for case in sorted(self.accepted))]) or "nothing"
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as the file has it."""
+        return self._asdict() | {"accepted": sorted(self.accepted)}
 
 
 @dataclass
 class MarketplaceFiles(ImportSource):
     """Files of the marketplace."""
 
-    named: tuple[tuple[str, Path], ...] = ()  # those that options name, by what they are said to be
-    places: tuple[Path, ...] = ()  # folders to search, and single files
-    limits: FileLimits = DOWNLOAD_LIMITS
-    on_left: Callable[[Path, str], None] = lambda path, reason: None  # called with a folder's other files, and why
+    named: tuple[tuple[str, Path], ...]  # those that options name, by what they are said to be
+    places: tuple[Path, ...]  # folders to search, and single files
+    limits: FileLimits
+    on_left: Callable[[Path, str], None]  # called with a folder's other files, and why
     game: str | None = None  # of the expansions; None: by the number in the file's name
     numbers_from_names: bool | None = None  # None: as the lake remembers
     number_pattern: str = DEFAULT_PATTERN  # a regular expression with one group
@@ -61,7 +101,11 @@ class MarketplaceFiles(ImportSource):
     def judge(self, lake: LakeWriter) -> None:
         self.memory = remembered(lake)
         self.findings += [found for file in self.files for found in file.findings]
-        self.findings += [*_in_both_lists(self._of(products_file())), *doubtful_guides(lake, self.files)]
+        self.findings += _in_both_lists(self._of(products_file()))
+        guides = [file for file in self.files if file.is_guide]
+        stored = lake.list_days("price_guide") if guides else []
+        self.findings += [*_missing_prices(lake, guides, stored), *_far_days(guides, stored)]
+        self.findings += _replaced_guides(lake, guides)
 
     def accepts(self, finding: ImportFinding) -> bool:
         numbers = {file.number for file in self.files if str(file.path) == finding.source and file.number is not None}
@@ -73,7 +117,7 @@ class MarketplaceFiles(ImportSource):
         yield from changes
         guides: dict[TableFile, list[pa.Buffer]] = {}
         for file in self.files:
-            if file.columns:
+            if file.is_guide:
                 guides.setdefault(file.target, []).append(file.data)
         yield from (TableUpdate(lake, target, rows).change() for target, rows in guides.items())
         self._learn(games)
@@ -153,7 +197,7 @@ def _in_both_lists(lists: list[ImportedFile]) -> Iterator[ImportFinding]:
     both = select("in_both_lists", incoming=incoming)["id_product"]
     if len(both):
         message = f"{len(both):,} products stand in both lists, such as {both[0].as_py()}: taken as sealed"
-        yield ImportFinding(IN_BOTH_LISTS, "lists", target.path, len(both), message, is_refused=False)
+        yield ImportFinding("in-both-lists", "lists", target.path, len(both), message, is_refused=False)
 
 
 def _games_of_unknown_numbers(lists: list[ImportedFile], expansions: pa.Table) -> dict[int, str]:
@@ -198,3 +242,101 @@ def _with_two_games(products: TableUpdate, expansions: TableUpdate) -> FileChang
     named = f"{found['products']} products are in the files of two games, such as id_product {found['example']}"
     counts = (change.counts or {}) | {"in_two_games": found["products"]}
     return change._replace(counts=counts, remark=f"; {named}: the newest file wins")
+
+
+def _missing_prices(lake: LakeWriter, guides: list[ImportedFile], stored: list[date]) -> Iterator[ImportFinding]:
+    """Yield the price columns that guides lack, compared with the newest guide of an earlier day.
+
+    They are refused if they had prices, if the guide has most others, or has a similar key.
+    """
+    for guide in guides:
+        source, target = str(guide.path), guide.target.path
+        if not (guide.absent or guide.unknown) or not len(rows := guide.rows):
+            continue
+        previous = rows.schema.empty_table()
+        if days := [day for day in (*stored, *(one.day for one in guides)) if day < guide.day]:
+            stored_rows = price_guide_file(max(days)).read(lake).select(rows.schema.names)
+            previous = pa.concat_tables([stored_rows, *(one.rows for one in guides if one.day == max(days))])
+        same = previous.filter(pc.is_in(previous["id_product"], rows["id_product"]))
+        prices = {name: len(same) - same[name].null_count for name in guide.absent}
+        lost = {name: count for name, count in prices.items() if count}
+        missing = [name for name in guide.absent if name in PRICE_FIGURES]
+        if lost:
+            message = f"no row has {_listed(list(lost))}, where the guide before it has {max(lost.values()):,} prices"
+            yield ImportFinding(MISSING_PRICES, source, target, len(lost), message)
+        elif missing:
+            renamed = f"; perhaps renamed: {', '.join(guide.unknown)}" if guide.unknown else ""
+            message = f"no row has {_listed(missing)}{renamed}"
+            keys = [key.casefold() for key in guide.unknown]
+            is_like = (any(name in key for key in keys) or get_close_matches(name, keys) for name in missing)
+            is_refused = len(missing) <= _MAX_MISSING_COLUMNS or any(is_like)
+            yield ImportFinding(MISSING_PRICES, source, target, len(missing), message, is_refused)
+
+
+def _far_days(guides: list[ImportedFile], stored: list[date]) -> Iterator[ImportFinding]:
+    """Yield the guides that a long gap separates from the newest one, such as of 1970: a wrong clock made them."""
+    days = {*stored, *(guide.day for guide in guides)}
+    first = newest = max(stored or days, default=date.min)
+    for day in sorted((day for day in days if day < newest), reverse=True):
+        if (first - day).days > settings.MAX_DAYS_WITHOUT_GUIDE:
+            break
+        first = day
+    for guide in guides:
+        if guide.day < first or guide.day.year < settings.FIRST_GUIDE_YEAR:
+            newest_day = f"the newest guide of the lake is of {max(stored)}" if stored else "no guide is that old"
+            message = f"createdAt is {guide.created_at.isoformat()}, but {newest_day}"
+            yield ImportFinding(FAR_DAY, str(guide.path), guide.target.path, 1, message)
+
+
+def _replaced_guides(lake: LakeWriter, guides: list[ImportedFile]) -> Iterator[ImportFinding]:
+    """Yield the guides that replace another one of their day, in the lake or in this import."""
+    by_target: dict[TableFile, list[ImportedFile]] = {}
+    for guide in guides:
+        by_target.setdefault(guide.target, []).append(guide)
+    for target, of_day in by_target.items():
+        update = TableUpdate(lake, target)
+        for guide in sorted(of_day, key=lambda one: one.created_at):
+            rows = guide.rows
+            found = select("replaced_guide", {"prices": tuple(GUIDE_PRICES)}, previous=update.after, incoming=rows)
+            for one in found.to_pylist():
+                middle = "; in the middle their trend is {ratio:.3g} times what it was" if one["ratio"] else ""
+                said = (
+                    "replaces the guide of {created_at:%Y-%m-%dT%H:%M:%SZ}: "
+                    "{changed:,} of {products:,} products have other prices" + middle
+                )
+                source, count = str(guide.path), one["changed"]
+                yield ImportFinding("replaced", source, target.path, count, said.format(**one), is_refused=False)
+            if len(of_day) > 1:
+                update.merge(rows)
+
+
+def _listed(names: list[str]) -> str:
+    return f"the price{'s' * (len(names) > 1)} {', '.join(names)}"
+
+
+def remembered(lake: LakeWriter) -> dict[int, GameImport]:
+    """Return what a lake remembers."""
+    data = lake.read_bytes(FILE)
+    if data is None:
+        return {}
+    try:
+        games = json.loads(data)["games"]
+        return {int(number): _parse(fields) for number, fields in games.items()}
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise IngestError(f"{FILE} in lake {lake.location}: {error}: repair or delete it") from error
+
+
+def _parse(fields: dict[str, object]) -> GameImport:
+    game, pattern, accepted = (fields.get(name) for name in GameImport._fields)
+    if not isinstance(accepted, list) or not set(accepted) <= REFUSED.keys():
+        raise ValueError("accepted must be a list of cases")
+    return GameImport(str(game) if game else None, str(pattern) if pattern else None, frozenset(accepted))
+
+
+def memory_file(lake: LakeWriter, memory: Mapping[int, GameImport]) -> Iterator[FileChange]:
+    """Yield the file of what is remembered, if it changes."""
+    kept = {str(number): one.as_json() for number, one in sorted(memory.items()) if one != GameImport()}
+    data = (json.dumps({"games": kept}, ensure_ascii=False, indent=1) + "\n").encode()
+    before = lake.read_bytes(FILE)
+    if data != before and (kept or before is not None):
+        yield FileChange(FILE, None, pa.py_buffer(data))

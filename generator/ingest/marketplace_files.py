@@ -1,14 +1,19 @@
 """Reads the marketplace's files: one reader for every command that meets one.
 
-`marketplace_documents` reads a file into lists of rows. Here each list becomes an Arrow table with the columns that an
-import replaces in its table file, among them `created_at`, the file's `createdAt` in UTC. Rows that no build would
-accept refuse the file. What is only doubtful becomes a finding.
+A file is one JSON document `{"version": 1, "createdAt": TIME, LIST: [ROW, …]}` with one list or several, whatever the
+order of its members, or a guide as CSV, as the marketplace made them before 2024. The name of such a guide has its day.
+
+Each list becomes an Arrow table with the columns that an import replaces in its table file, among them `created_at`,
+the file's `createdAt` in UTC. Rows that no build would accept refuse the file. What is only doubtful becomes a finding.
 """
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from email.utils import parsedate_to_datetime
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,17 +26,26 @@ from generator import settings
 from generator.clock import utc_now
 from generator.database import run_file
 from generator.errors import IngestError
-from generator.ingest import findings as cases
-from generator.ingest.bounded_file import DOWNLOAD_LIMITS, FileLimits
 from generator.ingest.catalogue import GAMES, number_of, number_of_categories
-from generator.ingest.findings import ImportFinding
-from generator.ingest.marketplace_documents import MEND, NotTheMarketplaces, read_document
+from generator.ingest.formats import CSV_GUIDE
+from generator.ingest.lines import FileLines
+from generator.ingest.pipeline import DUPLICATES, EMPTY_GUIDE, FUTURE, TWO_FOIL_PRICES, ImportFinding
+from generator.ingest.streams import FileLimits, encoding_of, open_bounded, start_of
 from generator.ingest.tables import TableFile, expansions_file, price_guide_file, products_file
-from generator.ingest.values import UNSEEN, quoted_json
+from generator.ingest.values import UNSEEN, quoted_json, refuse_constant, unrepeated
 from generator.lake.files import PRICE_FIGURES
 from generator.lake.tables import TIMESTAMP, BrokenRule, broken_rules, declared_tables
 from generator.lake.writer import decode_parquet, encode_parquet
 
+MEND = "download the file again, or correct it there"
+_FORMAT_VERSION = 1
+_LISTS = ("products", "expansions", "priceGuides")
+_NONE_OF_THEM = "it has no list of products, prices or expansions"
+_LIST = re.compile(rf'(?<!\\)"({"|".join(_LISTS)})"\s*:\s*\[')
+_SPACE_BEFORE_OFFSET = re.compile(r"\s+(?=[+-][0-9]{2}:?[0-9]{2}$|Z$)", re.IGNORECASE)
+_KNOWN_MEMBERS = frozenset({"version", "createdAt", *_LISTS})
+_DAY_IN_NAME = re.compile(r"(?<![0-9])(20[0-9]{2})[-_]?([01][0-9])[-_]?([0-3][0-9])(?![0-9])")
+_PRICE_NAMES = {key.casefold() for key in CSV_GUIDE.value_keys}
 _FOIL_SUFFIXES = ("-holo", "-foil")
 _NOT_TOLD = "its products may be singles or sealed: give it with --singles or --nonsingles"
 _NOT_SINGLES = re.compile(r"non[^a-z0-9]*single")
@@ -49,10 +63,15 @@ _KNOWN_KEYS = {
 KINDS = {"singles": "products", "nonsingles": "products", "expansions": "expansions", "price_guide": "priceGuides"}
 
 
-class GuideColumns(NamedTuple):
-    """The price columns of the lake that no row of a guide has a key for, and the keys that are not known."""
+class NotTheMarketplaces(Exception):
+    """A file is none of the marketplace's, or does not say what its products are. The message says why."""
 
-    absent: tuple[str, ...]
+
+class Document(NamedTuple):
+    """A file: when the marketplace created it, its lists of rows by name, and other members."""
+
+    created_at: datetime
+    lists: dict[str, list[dict[str, Any]]]
     unknown: tuple[str, ...]
 
 
@@ -78,7 +97,8 @@ class ImportedFile(NamedTuple):
     created_at: datetime
     what: str  # was read, in a few words
     findings: list[ImportFinding]
-    columns: GuideColumns | None = None  # None for other files
+    absent: tuple[str, ...] = ()  # the price columns of the lake that no row of a guide has a key for
+    unknown: tuple[str, ...] = ()  # the keys of its rows that are not known
     is_sealed: bool = False
     number: int | None = None  # the marketplace's, of the game: that of the name, or else of the categories
 
@@ -93,6 +113,11 @@ class ImportedFile(NamedTuple):
         return self.created_at.date()
 
     @property
+    def is_guide(self) -> bool:
+        """Whether it is a price guide."""
+        return self.target not in (products_file(), expansions_file())
+
+    @property
     def game(self) -> str | None:
         """The game of the number."""
         return GAMES.get(self.number or -1)
@@ -100,8 +125,7 @@ class ImportedFile(NamedTuple):
     @property
     def order(self) -> int:
         """The place of its kind: of rows with the same time, those of the later file win."""
-        targets = [products_file(), expansions_file()]
-        return targets.index(self.target) * 2 + self.is_sealed if self.target in targets else 9
+        return 9 if self.is_guide else 2 * (self.target == expansions_file()) + self.is_sealed
 
 
 @dataclass
@@ -114,6 +138,11 @@ class _GivenList:
     table: str
     target: TableFile
     findings: list[ImportFinding] = field(default_factory=list)
+
+    @cached_property
+    def keys(self) -> set[str]:
+        """The keys of its rows."""
+        return set[str]().union(*self.rows)
 
     def column(self, key: str, type_: _ValueType, required: bool = False) -> pa.Array:
         """Return one key of every row. Rows without it are null."""
@@ -171,16 +200,16 @@ class _GivenList:
                 raise self.refusal(place, f"{said}: no build would accept it")
             if self.table == "expansions":
                 message = f"{broken.rows:,} rows give expansions several names, such as {broken.example}"
-                self.find(cases.NAMED_TWICE, broken.rows, message, is_refused=False)
+                self.find("named-twice", broken.rows, message, is_refused=False)
             else:
                 message = f"{broken.rows:,} rows repeat a product with other values, such as {broken.example}"
-                self.find(cases.DUPLICATES, broken.rows, message)
+                self.find(DUPLICATES, broken.rows, message)
 
     def check_time(self) -> None:
         """Find a time that the clock has not reached."""
         if self.created_at - utc_now() > settings.MAX_AHEAD_OF_CLOCK:
             message = f"createdAt is {self.created_at.isoformat()}, which the clock of this machine has not reached"
-            self.find(cases.FUTURE, len(self.rows), message)
+            self.find(FUTURE, len(self.rows), message)
 
     def imported(self, rows: pa.Table, what: str, **more: Any) -> ImportedFile:
         """Return the rows and all that is known of them."""
@@ -188,32 +217,27 @@ class _GivenList:
         return ImportedFile(self.path, self.target, encode_parquet(rows), self.created_at, what, self.findings, **more)
 
 
-def read_marketplace_file(
-    path: Path, limits: FileLimits = DOWNLOAD_LIMITS, kind: str | None = None
-) -> list[ImportedFile]:
+def read_marketplace_file(path: Path, limits: FileLimits, kind: str | None) -> list[ImportedFile]:
     """Read all lists of a file. Without a kind, a file that does not show its own raises NotTheMarketplaces."""
     document = read_document(path, limits, is_certain=kind is not None)
     if kind and KINDS[kind] not in document.lists:
         has = f"; it has {' and '.join(document.lists)}" if document.lists else ""
         raise IngestError(f'{path}: no list "{KINDS[kind]}" in it{has}: give it with the option of its list')
+    readers: dict[str, tuple[str, TableFile, Callable[[_GivenList], ImportedFile]]] = {
+        "products": ("products", products_file(), partial(_read_products, option=kind)),
+        "expansions": ("expansions", expansions_file(), _read_expansions),
+        "priceGuides": ("price_guide", price_guide_file(document.created_at.date()), _read_price_guide),
+    }
     found = []
     for name, rows in document.lists.items():
-        if name == "products":
-            given = _GivenList(path, document.created_at, rows, name, products_file())
-            imported = _read_products(given, _product_kind(path, kind))
-        elif name == "expansions":
-            given = _GivenList(path, document.created_at, rows, name, expansions_file())
-            imported = _read_expansions(given)
-        else:
-            target = price_guide_file(document.created_at.date())
-            given = _GivenList(path, document.created_at, rows, "price_guide", target)
-            imported = _read_price_guide(given)
-        keys = set[str]().union(*rows) - _KNOWN_KEYS[name]
-        for what, unknown in (("rows have keys", sorted(keys)), ("the file has members", document.unknown)):
+        table, target, read = readers[name]
+        given = _GivenList(path, document.created_at, rows, table, target)
+        found.append(read(given))
+        keys = sorted(given.keys - _KNOWN_KEYS[name])
+        for what, unknown in (("rows have keys", keys), ("the file has members", document.unknown)):
             if unknown:
                 message = f"{what} that are not known: {', '.join(unknown)}"
-                given.find(cases.UNKNOWN_KEYS, len(unknown), message, is_refused=False)
-        found.append(imported)
+                given.find("unknown-keys", len(unknown), message, is_refused=False)
     return found
 
 
@@ -228,8 +252,9 @@ def _product_kind(path: Path, kind: str | None) -> str:
     raise NotTheMarketplaces(_NOT_TOLD)
 
 
-def _read_products(given: _GivenList, kind: str) -> ImportedFile:
+def _read_products(given: _GivenList, option: str | None) -> ImportedFile:
     """Read a product list. The files themselves do not tell its kind, `single` or `sealed`."""
+    kind = _product_kind(given.path, option)
     columns = {
         "id_product": given.column("idProduct", _ID, required=True),
         "name": given.names("name", required=True),
@@ -245,7 +270,11 @@ def _read_products(given: _GivenList, kind: str) -> ImportedFile:
     number = number_of(given.path) or number_of_categories(numbers)
     if game := GAMES.get(number or -1):
         others = [category for category, other in numbers.items() if other not in (None, number)]
-        _find_other_games(given, game, rows.filter(pc.is_in(rows["category"], pa.array(others, pa.string()))))
+        found = rows.filter(pc.is_in(rows["category"], pa.array(others, pa.string())))
+        if count := len(found):
+            example = f"{quoted_json(found['category'][0].as_py())} of product {found['id_product'][0].as_py()}"
+            have = f"{count:,} product{'s have' if count != 1 else ' has'} a category of another game than {game}"
+            given.find("other-game", count, f"{have}, such as {example}", is_refused=False)
     list_name = "singles" if kind == "single" else "sealed products"
     return given.imported(rows, f"{len(rows):,} {list_name}", is_sealed=kind == "sealed", number=number)
 
@@ -268,7 +297,7 @@ def _read_price_guide(given: _GivenList) -> ImportedFile:
     columns = {"id_product": given.column("idProduct", _ID, required=True)}
     given.check_time()
     if not given.rows:
-        given.find(cases.EMPTY_GUIDE, 1, "the price guide has no rows")
+        given.find(EMPTY_GUIDE, 1, "the price guide has no rows")
     for figure in PRICE_FIGURES:
         holo, foil = (_prices(given, figure, suffix) for suffix in ("-holo", "-foil"))
         columns[figure] = _prices(given, figure)
@@ -277,28 +306,15 @@ def _read_price_guide(given: _GivenList) -> ImportedFile:
         if count := pc.sum(both).as_py():
             product = given.rows[pc.index(both, True).as_py()]["idProduct"]
             message = f"{count:,} rows have {figure}-holo and another {figure}-foil, such as product {product}"
-            given.find(cases.TWO_FOIL_PRICES, count, message)
+            given.find(TWO_FOIL_PRICES, count, message)
     rows = given.as_table(columns)
     day = given.created_at.date()
     given.check(rows, day)
     what = f"price guide of {day}, {len(rows):,} rows"
-    return given.imported(rows, what, columns=_columns_of(given.rows))
-
-
-def _find_other_games(given: _GivenList, game: str, others: pa.Table) -> None:
-    """Find products whose category begins with another game than that of the list."""
-    if count := len(others):
-        example = f"{quoted_json(others['category'][0].as_py())} of product {others['id_product'][0].as_py()}"
-        have = f"{count:,} product{'s have' if count != 1 else ' has'} a category of another game than {game}"
-        given.find(cases.OTHER_GAME, count, f"{have}, such as {example}", is_refused=False)
-
-
-def _columns_of(rows: list[dict[str, Any]]) -> GuideColumns:
-    """Return the absent columns and the unknown keys of a guide's rows."""
-    keys: set[str] = set().union(*rows)
-    absent = [figure for figure in PRICE_FIGURES if figure not in keys]
-    absent += [f"{figure}_holo" for figure in PRICE_FIGURES if not keys & {figure + s for s in _FOIL_SUFFIXES}]
-    return GuideColumns(tuple(absent), tuple(sorted(keys - _KNOWN_KEYS["priceGuides"])))
+    absent = [figure for figure in PRICE_FIGURES if figure not in given.keys]
+    absent += [f"{figure}_holo" for figure in PRICE_FIGURES if not given.keys & {figure + s for s in _FOIL_SUFFIXES}]
+    unknown = tuple(sorted(given.keys - _KNOWN_KEYS["priceGuides"]))
+    return given.imported(rows, what, absent=tuple(absent), unknown=unknown)
 
 
 def _first_refused(values: list[Any], take: Callable[[Any], object]) -> int:
@@ -357,3 +373,86 @@ def _first_broken(table: str, rows: pa.Table, broken: BrokenRule, day: date | No
         else:
             first, count = first + count // 2, count - count // 2
     return first
+
+
+def read_document(path: Path, limits: FileLimits, *, is_certain: bool = True) -> Document:
+    """Read a file, and check what all files share. NotTheMarketplaces: it is none of them, and this is not certain."""
+    text = start_of(path, limits)
+    if _is_csv_guide(text):
+        return _csv_guide(path, limits)
+    is_told = is_certain or _LIST.search(text) is not None
+    if not is_told and not text.lstrip("\ufeff \t\r\n").startswith("{"):
+        raise NotTheMarketplaces(_NONE_OF_THEM)
+    try:
+        document = _json_document(path, limits)
+    except IngestError:
+        if is_told:
+            raise
+        raise NotTheMarketplaces(_NONE_OF_THEM) from None
+    if not document.lists and not is_certain:
+        raise NotTheMarketplaces(_NONE_OF_THEM)
+    return document
+
+
+def _is_csv_guide(text: str) -> bool:
+    """Return whether a text begins as a guide of before 2024: with a product and at least one price."""
+    header = next((line for line in text.splitlines() if line.strip(' \t\ufeff,;"') and "sep=" not in line.lower()), "")
+    cells = {cell.strip(' \t\ufeff"').casefold() for cell in re.split("[,;\t|]", header)}
+    return "idproduct" in cells and bool(cells & _PRICE_NAMES)
+
+
+def _csv_guide(path: Path, limits: FileLimits) -> Document:
+    """Return a guide, with its rows under the keys of JSON."""
+    found = _DAY_IN_NAME.search(path.name)
+    try:
+        day = datetime.strptime("".join(found.groups()), "%Y%m%d").replace(tzinfo=UTC) if found else None
+    except ValueError:
+        day = None
+    if day is None:
+        advice = "write the day into its name, as price_guide_1_2023-05-01.csv"
+        raise IngestError(f"{path}: a price guide as CSV has no createdAt: {advice}")
+    file = FileLines(path, CSV_GUIDE, limits)
+    if file.refused:
+        raise IngestError(str(file.refused[0]))
+    given = [name for name, column in CSV_GUIDE.columns.items() if file.keys & {*column.keys}]
+    unknown = file.keys - CSV_GUIDE.keys - CSV_GUIDE.remarks
+    return Document(day, {"priceGuides": file.rows.select(given).to_pylist()}, tuple(sorted(unknown)))
+
+
+def _json_document(path: Path, limits: FileLimits) -> Document:
+    with open_bounded(path, limits) as file:
+        data = file.read()
+    encoding = encoding_of(data[:4])
+    try:
+        text = data.decode(encoding)
+        document = json.loads(text, parse_constant=refuse_constant, object_pairs_hook=unrepeated)
+    except UnicodeDecodeError as error:
+        raise IngestError(f"{path}: not JSON: byte {error.start:,} is no {encoding}: save it as UTF-8") from None
+    except (ValueError, RecursionError) as error:
+        for name in _LISTS:
+            if f'"{name}" stands twice' in str(error):
+                raise IngestError(f'{path}: the list "{name}" stands twice in it: split the file') from error
+        raise IngestError(f"{path}: not JSON, or cut off: {error}: download it again") from error
+    members = document if isinstance(document, dict) else {}
+    lists = {name: members[name] for name in _LISTS if isinstance(members.get(name), list)}
+    if not lists:
+        return Document(datetime.min, {}, ())
+    if members.get("version", _FORMAT_VERSION) != _FORMAT_VERSION:
+        version = quoted_json(members["version"])
+        raise IngestError(
+            f"{path}: version {version} of the format: only {_FORMAT_VERSION} can be read: is there a newer cardpress?"
+        )
+    return Document(_created_at(path, members.get("createdAt")), lists, tuple(sorted(members.keys() - _KNOWN_MEMBERS)))
+
+
+def _created_at(path: Path, value: Any) -> datetime:
+    """Parse a time of ISO 8601, such as `2026-07-26T02:44:32+0200`, or of mails. Without an offset it is UTC."""
+    try:
+        text = _SPACE_BEFORE_OFFSET.sub("", value.strip())
+        moment = parsedate_to_datetime(text) if text[:1].isalpha() else datetime.fromisoformat(text.upper())
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        moment.astimezone(UTC)
+    except (AttributeError, TypeError, ValueError, OverflowError) as error:
+        expected = f"a time such as 2026-07-26T02:44:32+0200, not {quoted_json(value)}"
+        raise IngestError(f"{path}: createdAt must be {expected}; {MEND}") from error
+    return moment

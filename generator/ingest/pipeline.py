@@ -3,6 +3,10 @@
 A source is a kind of files: how they are read, what is doubtful about them, and how their rows are merged into the
 lake. Nothing is written before every file was read and every table merged. In a folder, all changed files then appear
 together or not at all.
+
+What is found in files that can be read but are probably wrong is a case with a name. One in `REFUSED` stops the import,
+because readers of the API would see the damage, and `--accept CASE` imports it all the same. Other cases are only
+counted and reported.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -11,9 +15,33 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from generator.ingest.findings import ImportFinding, refuse
+from generator.errors import IngestError
 from generator.lake.writer import LakeWriter
 
+DUPLICATES = "duplicates"
+EMPTY_GUIDE = "empty-guide"
+MISSING_PRICES = "missing-prices"
+TWO_FOIL_PRICES = "two-foil-prices"
+FUTURE = "future"
+FAR_DAY = "far-day"
+CONTRADICTION = "contradiction"
+INCOMPLETE_OFFERS = "incomplete-offers"
+OTHER_NAMES = "other-names"
+# The cases that stop an import, and what accepting them means.
+REFUSED = {
+    DUPLICATES: "of several rows of one product, the greatest is taken",
+    EMPTY_GUIDE: "the file changes nothing",
+    MISSING_PRICES: "these prices are null",
+    TWO_FOIL_PRICES: "the price under -holo is taken",
+    FUTURE: "builds then speak for that day",
+    FAR_DAY: "history then has that day",
+    CONTRADICTION: "both are stored as they are",
+    INCOMPLETE_OFFERS: "builds leave these offers out",
+}
+# What accepting means, also of cases that leave something out.
+MEANINGS = REFUSED | {OTHER_NAMES: "links of cards with other names than their products are taken"}
+# Cases of the time of one file. A lake does not remember that they were accepted.
+OF_ONE_FILE = frozenset({FUTURE, FAR_DAY})
 OnRead = Callable[[object], None]  # called with each file after it was read
 # The changes of an import to a file of the lake, in rows, under the names that `--json` prints.
 Counts = dict[str, int]
@@ -23,6 +51,31 @@ _SKIPPED = {
     "older": "skipped, the lake has newer rows with other values",
     "lesser": "skipped, a greater row has the same product and time",
 }
+
+
+class ImportFinding(NamedTuple):
+    """A case in a file: in how many rows or keys, a line for people, and whether it stops an import."""
+
+    case: str
+    source: str
+    target: str
+    occurrences: int
+    message: str
+    is_refused: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.message}"
+
+
+def refuse(findings: Iterable[ImportFinding], accepts: Callable[[ImportFinding], bool]) -> None:
+    """Raise IngestError if there are findings that are not accepted. It names the first, and how to insist."""
+    refused = [finding for finding in findings if finding.is_refused and not accepts(finding)]
+    if not refused:
+        return
+    first, others = refused[0], len(refused) - 1
+    more = f" (and {others:,} more finding{'s' * (others > 1)})" if others else ""
+    cases = " ".join(f"--accept {case}" for case in dict.fromkeys(finding.case for finding in refused))
+    raise IngestError(f"{first}{more}; nothing was imported: {cases} imports it all the same")
 
 
 def row_counts(rows: int, new: int, changed: int, elsewhere: int) -> Counts:

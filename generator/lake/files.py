@@ -2,17 +2,24 @@
 
 A file is identified by its name and its state: size, time of change and inode, or the ETag. Its SHA-256, which enters
 the names of layers, comes from the store if the writer recorded it there. Otherwise the file is read and hashed once.
-DuckDB reads local files.
+DuckDB reads local files. For builds and for the quarantine a day file is the same by its table, its day and its
+content, whatever its name (`FileKey`).
 
-For builds and for the quarantine a day file is the same by its table, its day and its content, whatever its name
-(`FileKey`).
+All files of an import into a folder appear, or none, even if the process is killed. An import writes its files into
+`.import/`, which no reader of tables opens, then `.import/journal.json` with their final paths. From that moment on the
+import counts as done, and the files move to their paths. If the process is killed in between, the next import or build
+moves the rest. Without a journal, `.import/` is deleted. A lock on the lake's folder, which the system releases when
+its process ends, protects all this. It holds after a power cut, too: the files are on the disk before the journal names
+them, and at their paths there before the journal is deleted.
 """
 
+import fcntl
 import hashlib
 import json
 import os
+import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
@@ -23,12 +30,11 @@ from threading import Lock, get_ident
 from typing import NamedTuple, Self
 
 from edge_auth.errors import StoreError
-from edge_auth.store.disk import replace_file
+from edge_auth.store.disk import UNSUPPORTED, Writable, replace_file, sync_file_system, sync_path, written_beside
 from edge_auth.store.file_cache import FileCache, user_cache
 from edge_auth.store.interface import Listed, Versioned
 from edge_auth.store.open import is_folder, open_store
 from generator.errors import LakeError
-from generator.lake import journal
 from generator.terminal import Progress
 from generator.threads import in_order
 
@@ -48,6 +54,10 @@ _SETTLED_NS = 2_000_000_000
 # How many hashes are kept. Enough for ten years of three daily tables, several times over.
 _MAX_ENTRIES = 50_000
 _Listing = dict[str, Listed]  # by name
+
+
+STAGE = ".import"
+JOURNAL = "journal.json"
 
 
 class FileKey(NamedTuple):
@@ -137,7 +147,7 @@ class FileHashes:
 class LakeFiles:
     """The files of a lake. The cache holds about `max_cache_bytes`. Files in use stay in it even beyond that."""
 
-    def __init__(self, location: str, max_cache_bytes: int = MAX_CACHE_BYTES):
+    def __init__(self, location: str, max_cache_bytes: int = MAX_CACHE_BYTES, listing: _Listing | None = None):
         if is_folder(location) and not Path(location).is_dir():
             raise LakeError(
                 f"lake {location} is not a folder: make one with `cardpress demo {location}` or `cardpress ingest`"
@@ -150,14 +160,14 @@ class LakeFiles:
         self._max_cache_bytes = max_cache_bytes
         self._hashes = FileHashes()
         self._cache = FileCache(user_cache() / "lake", max_cache_bytes, hash_of=self._hashes.of_file)
-        self._listing: _Listing = {}
+        self._listing = listing or {}
         self._read: dict[tuple[int, str], list[LakeFile]] = {}  # by thread and table
         self._fetching = Lock()
 
     def read_lock(self) -> AbstractContextManager[None]:
         """Keep imports out while files are listed and hashed."""
         # A bucket has no locks. A download fails if the file has changed since it was listed.
-        return journal.read_lock(Path(self._root)) if self._root else nullcontext()
+        return read_lock(Path(self._root)) if self._root else nullcontext()
 
     def list_names(self, daily: Iterable[str]) -> Iterator[str]:
         """List the Parquet files at the top of the lake, and all below the folders of the daily tables."""
@@ -208,9 +218,9 @@ class LakeFiles:
             if next(self._store.entries(name), None) != self._listing[name]:
                 raise LakeError(f"{self._root}/{name} changed while the lake was being read: build again")
 
-    def __reduce__(self) -> tuple[Callable[..., "LakeFiles"], tuple[str, int, _Listing]]:
+    def __reduce__(self) -> tuple[type["LakeFiles"], tuple[str, int, _Listing]]:
         """Pickle only the location and the listing, for another process."""
-        return _restored, (self._root or self._store.location, self._max_cache_bytes, self._listing)
+        return LakeFiles, (self._root or self._store.location, self._max_cache_bytes, self._listing)
 
     def _with_local_hashes(self, files: list[LakeFile]) -> Iterator[LakeFile]:
         for file in files:
@@ -237,7 +247,6 @@ class LakeFiles:
         return replace(file, path=os.fspath(self._cache.place(file.sha256, file.name)))
 
     def _download(self, file: LakeFile) -> str:
-        """Copy a file into the cache and return its hash."""
         found, where = self.read(file.name), f"{file.name} in {self._store.location}"
         if found is None or found.etag != self._listing[file.name].state:
             raise LakeError(f"{where} has changed: the lake was written to while it was read")
@@ -254,12 +263,6 @@ class LakeFiles:
             return self._store.get_versioned(name, most=None)
 
 
-def _restored(location: str, max_cache_bytes: int, listing: _Listing) -> LakeFiles:
-    files = LakeFiles(location, max_cache_bytes)
-    files._listing = listing
-    return files
-
-
 @contextmanager
 def _as_lake_errors() -> Iterator[None]:
     try:
@@ -274,3 +277,79 @@ def hashes_by_day(files: Iterable[LakeFile]) -> dict[str, list[str]]:
     for file in sorted((file for file in files if file.day), key=lambda file: (str(file.day), file.identity)):
         days.setdefault(str(file.day), []).append(file.identity)
     return days
+
+
+@contextmanager
+def write_lock(folder: Path) -> Iterator[None]:
+    """Keep other imports and builds out of the lake, after an interrupted import is completed."""
+    with _locked(folder, fcntl.LOCK_EX):
+        _finish(folder)
+        yield
+
+
+@contextmanager
+def read_lock(folder: Path) -> Iterator[None]:
+    """Keep imports out of the lake, after an interrupted import is completed. Other readers may enter."""
+    with _locked(folder, fcntl.LOCK_SH) as handle:
+        if (folder / STAGE / JOURNAL).exists():
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            try:
+                _finish(folder)
+            except OSError as error:
+                raise LakeError(f"lake {folder}: an interrupted import cannot be finished: {error}") from error
+        yield
+
+
+def write_together(folder: Path, files: Mapping[str, Writable]) -> None:
+    """Write files, named by their paths within the folder, so that all appear or none. Requires `write_lock`."""
+    if not files:
+        return
+    try:
+        _stage(folder, files)
+    except BaseException:
+        shutil.rmtree(folder / STAGE, ignore_errors=True)
+        raise
+    _finish(folder)
+
+
+def _stage(folder: Path, files: Mapping[str, Writable]) -> None:
+    stage = folder / STAGE
+    stage.mkdir()
+    for number, (name, data) in enumerate(files.items()):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)  # if this is refused, it is before the journal
+        (stage / str(number)).write_bytes(data)
+    with written_beside(stage / JOURNAL, [json.dumps(list(files)).encode()]) as unfinished:
+        sync_file_system(folder)
+        os.replace(unfinished, stage / JOURNAL)
+    sync_path(stage)
+
+
+def _finish(folder: Path) -> None:
+    """Move the files of the journal that are not at their paths yet, then delete `.import/`."""
+    stage = folder / STAGE
+    journal = stage / JOURNAL
+    if journal.exists():
+        for number, name in enumerate(json.loads(journal.read_bytes())):
+            staged = stage / str(number)
+            if staged.exists():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                staged.replace(folder / name)
+        sync_file_system(folder)
+        journal.unlink()
+    if stage.exists():
+        shutil.rmtree(stage)
+
+
+@contextmanager
+def _locked(folder: Path, operation: int) -> Iterator[int]:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        try:
+            fcntl.flock(handle, operation)
+        except OSError as error:
+            if operation == fcntl.LOCK_EX or error.errno not in UNSUPPORTED:
+                raise OSError(error.errno, f"cannot be locked: {error.strerror}", os.fspath(folder)) from error
+            # A reader on a disk without locks sees a file that is replaced meanwhile by its change.
+        yield handle
+    finally:
+        os.close(handle)

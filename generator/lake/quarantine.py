@@ -23,7 +23,9 @@ from generator.errors import GeneratorError
 from generator.lake.files import DAY_FILES, NO_GAME, PRICE_TABLES, FileKey
 
 FORMAT = 1
-HELD, ACCEPTED, DROPPED = "held", "accepted", "dropped"
+HELD = "held"  # builds leave the file out until a person decides
+ACCEPTED = "accepted"  # builds read it, and it is no reason any more to refuse a night
+DROPPED = "dropped"  # builds leave it out for good
 
 _ROWS = {"price_guide": "prices", "listings": "listings", "filtered_checks": "offers"}  # by table of prices, for people
 _MAX_NAMED = 3  # in a line for people
@@ -31,27 +33,18 @@ _MAX_NAMED = 3  # in a line for people
 
 @dataclass(frozen=True)
 class QuarantinedFile:
-    """A file in quarantine.
-
-    Attributes:
-        verdict: HELD: builds leave it out until a person decides. DROPPED: they leave it out for good. ACCEPTED: they
-            read it, and it is no reason any more to refuse a night.
-        gates: The gates that refused it, with the values that they measured.
-        build, run, since: The refused build, and the night that refused it with its time.
-        in_lake: Whether the lake of the last night had the file.
-        game: As in `FileKey`.
-    """
+    """A file in quarantine."""
 
     table: str
     day: str
     sha256: str
     verdict: str
-    gates: dict[str, float]
-    build: str
-    run: str
-    since: str
-    in_lake: bool = True
-    game: str | None = None
+    gates: dict[str, float]  # that refused it, with the values that they measured
+    build: str  # that was refused
+    run: str  # the night that refused it
+    since: str  # the time of that night
+    in_lake: bool = True  # whether the lake of the last night had it
+    game: str | None = None  # as in `FileKey`
 
     @property
     def key(self) -> FileKey:

@@ -8,7 +8,6 @@ writers of lake tables share the largest price and the conditions.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple, cast
 
@@ -40,32 +39,17 @@ LONGEST_TEXT = 2000
 OFFER_SUMMARIES = {"filtered_checks": "sources/check_summaries", "watch_checks": "sources/watch_summaries"}
 TIMESTAMP = pa.timestamp("us")  # UTC, without a zone
 
-_INTEGERS = {f"{sign}{width}int" for sign in ("", "u") for width in ("tiny", "small", "", "big", "huge")} | {
-    "integer",
-    "uinteger",
+_INTEGERS = {
+    sign + name for sign in ("", "u") for name in ("tinyint", "smallint", "int", "integer", "bigint", "hugeint")
 }
 _NUMBERS = _INTEGERS | {"float", "double", "decimal"}
+_TIMES = {f"timestamp{zone}{unit}" for zone in ("", "tz") for unit in ("", "_s", "_ms", "_us", "_ns")}
 # By type that a column declares: the Arrow type, the types of files that keep their meaning, and words for messages.
-_ARROW_TYPES = {
-    "bigint": pa.int64(),
-    "double": pa.float64(),
-    "varchar": pa.string(),
-    "timestamp": TIMESTAMP,
-    "date": pa.date32(),
-}
-_ACCEPTED_TYPES = {
-    "bigint": _INTEGERS,
-    "double": _NUMBERS,
-    "varchar": {"varchar", "enum"},
-    "timestamp": {f"timestamp{zone}{unit}" for zone in ("", "tz") for unit in ("", "_s", "_ms", "_us", "_ns")}
-    | {"timestamp with time zone"},
-}
-_TYPES_IN_WORDS = {
-    "bigint": "an integer",
-    "double": "a number",
-    "varchar": "text",
-    "timestamp": "a timestamp",
-    "list": "a list",
+_TYPES: dict[str, tuple[pa.DataType, set[str], str]] = {
+    "bigint": (pa.int64(), _INTEGERS, "an integer"),
+    "double": (pa.float64(), _NUMBERS, "a number"),
+    "varchar": (pa.string(), {"varchar", "enum"}, "text"),
+    "timestamp": (TIMESTAMP, _TIMES | {"timestamp with time zone"}, "a timestamp"),
 }
 _NULL_TYPES = ("NULL", '"null"', "sqlnull", "null")
 
@@ -76,8 +60,7 @@ _Types = dict[str, DuckDBPyType]
 _Expressions = dict[str, str]
 
 
-@dataclass(frozen=True)
-class LakeColumn:
+class LakeColumn(NamedTuple):
     """A declared column."""
 
     name: str
@@ -192,7 +175,7 @@ def is_accepted(actual: DuckDBPyType, declared: DuckDBPyType) -> bool:
     if actual.id in _NULL_TYPES:
         return True  # a column that holds only nulls has no type
     if declared.id not in ("list", "struct"):
-        return actual.id in _ACCEPTED_TYPES[declared.id]
+        return actual.id in _TYPES[declared.id][1]
     if actual.id != declared.id:
         return False
     found = {name.lower(): type_ for name, type_ in _fields(actual).items()}
@@ -200,7 +183,6 @@ def is_accepted(actual: DuckDBPyType, declared: DuckDBPyType) -> bool:
 
 
 def _cast_expression(name: str, actual: DuckDBPyType, declared: DuckDBPyType) -> str:
-    """Return the SQL expression that reads a column of a file as its declared type."""
     if declared.id != "timestamp":
         return f'"{name}"::{declared}'
     # A time with a zone becomes UTC, the zone of the session. Both casts drop nanoseconds.
@@ -274,7 +256,7 @@ def _missing(database: Database, table: str, path: str, column: LakeColumn) -> s
 def _wrong_type(database: Database, table: str, path: str, column: LakeColumn, actual: DuckDBPyType) -> str:
     query = f'select count("{column.name}"), left(min("{column.name}"::varchar), 50) from {_ONE_FILE}'
     [(rows, example)] = database.connection.execute(query, [path]).fetchall()
-    declared = _TYPES_IN_WORDS.get(column.type.id, str(column.type))
+    declared = "a list" if column.type.id == "list" else _TYPES[column.type.id][2]
     return f"{table}: column {column.name} of {path} holds {actual}, not {declared}: {rows} rows, such as {example}"
 
 
@@ -289,7 +271,7 @@ def _arrow_type(type_: DuckDBPyType) -> pa.DataType:
         return pa.list_(_arrow_type(_fields(type_)["child"]))
     if type_.id == "struct":
         return pa.struct([(name, _arrow_type(field)) for name, field in _fields(type_).items()])
-    return _ARROW_TYPES[type_.id]
+    return _TYPES[type_.id][0]
 
 
 def _fields(type_: DuckDBPyType) -> dict[str, DuckDBPyType]:

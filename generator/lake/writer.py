@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from edge_auth.errors import StoreError
 from edge_auth.store.open import open_store
 from generator.errors import IngestError, message_of
-from generator.lake import journal
+from generator.lake.files import write_lock, write_together
 from generator.lake.tables import arrow_schema
 
 _PARTITION = "day="
@@ -47,7 +47,7 @@ class LakeWriter:
                 yield
                 return
             self._folder.mkdir(parents=True, exist_ok=True)
-            with journal.write_lock(self._folder):
+            with write_lock(self._folder):
                 yield
 
     def list_tables(self, prefix: str, folder: str = "") -> list[str]:
@@ -110,7 +110,7 @@ class LakeWriter:
         """
         with self._as_ingest_errors("import"):
             if self._folder is not None:
-                journal.write_together(self._folder, files)
+                write_together(self._folder, files)
                 return
             for name, data in files.items():
                 self._store.put(name, data.to_pybytes())

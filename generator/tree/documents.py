@@ -1,6 +1,8 @@
 """The documents of a build and of its tree: their keys, their JSON as the API answers it, their names and tags.
 
 Most documents are objects of their layer. Pages of lists, card details and histories of the market are put together.
+Each list of the API has pages in its default order, by the API's default limit. Such a page is the body that the API
+answers: `cards/single/low/3.json` is that of `/cards?kind=single&sort=low&offset=150`.
 
 In a tree a document has the path of its logical key, but for slugs: a host that decodes percent signs looks for another
 file. A tag shows without reading whether the document may have changed. What cannot be read raises StoreError.
@@ -9,29 +11,73 @@ file. A tag shows without reading whether the document may have changed. What ca
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
-from functools import cached_property, partial
-from itertools import chain
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, lru_cache, partial
+from itertools import chain, product
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from edge_auth.builds import layout
+from edge_auth.builds import bodies, layout, market
 from edge_auth.builds.builds import Build
 from edge_auth.builds.bulk import LIVE_CATALOGUE, BulkFile, catalogue_of
+from edge_auth.builds.catalogue import KINDS
+from edge_auth.builds.layers import Layer
 from edge_auth.errors import StoreError
 from edge_auth.store.codec import compress, decompress
-from generator.tree.lists import TreeList, lists_of
 
 API_FOLDER = "api/v1"
 LISTS_KEY = "lists.json"
 _TAG_DIGITS = 24  # of a hash in hex
 # These name the build, so their stored part is not all of them.
-_JOINED = (layout.STATUS_KEY, layout.BULK_KEY)
+NAMING_BUILD = (layout.STATUS_KEY, layout.BULK_KEY)
 _CARD = re.compile(r"cards/(-?[0-9]+)\.json")
 _SLUG = re.compile(r"(watchlist/)([^/]+?)(\.json|/(?:offers\.json|history/.+))")
 _UNSAFE = re.compile(rb"^\.|[^A-Za-z0-9_.-]")
 _ESCAPED = re.compile(rb"~([0-9A-F]{2})")
 _PAGE = re.compile(r"(.+)/(0|[1-9][0-9]{0,8})\.json")  # of a list
+
+
+_STORED_LISTS = {  # by folder: the layer that stores the rows
+    "sets": layout.SETS,
+    "games": layout.GAMES,
+    "watchlist/pages": layout.WATCHLIST,
+}
+Lines = Sequence[bytes | memoryview]
+
+
+class TreeList(NamedTuple):
+    """A list. With a sort, the rows that have its key come first, and the other order is their reverse."""
+
+    per_page: int
+    rows: int
+    lines: Callable[[int, int], Lines]  # the rows from one place to another as JSON
+    source: Callable[[int, int], bytes]  # a hash of what these are made from, without reading them
+    with_key: int | None = None  # of a list with a sort, the rows with its key
+
+    @property
+    def pages(self) -> int:
+        """How many pages it has. A list without rows has an empty one."""
+        return max(1, -(-self.rows // self.per_page))
+
+    def page(self, number: int) -> bytes:
+        """Return a page by its number, which counts from 0."""
+        first, end = self._span(number)
+        return bodies.list_body(self.lines(first, end), first, self.per_page, self.rows).plain
+
+    def tag(self, number: int) -> str:
+        """Return a hash of what a page is made from."""
+        first, end = self._span(number)
+        text = b"%b %d %d %d" % (self.source(first, end), self.per_page, end, end < self.rows)
+        return hashlib.sha256(text).hexdigest()
+
+    def summary(self) -> dict[str, int]:
+        """Return what `lists.json` says of the list."""
+        found = {"rows": self.rows, "rows_per_page": self.per_page, "pages": self.pages}
+        return found if self.with_key is None else found | {"with_key": self.with_key}
+
+    def _span(self, number: int) -> tuple[int, int]:
+        first = number * self.per_page
+        return first, min(first + self.per_page, self.rows)
 
 
 class TreeDocument(NamedTuple):
@@ -42,40 +88,27 @@ class TreeDocument(NamedTuple):
     tag: str  # of what it is made from: the same tag means the same content
     bulk_file: str = ""  # its name, or ''
 
-    @property
-    def names_build(self) -> bool:
-        """Whether its content names the build."""
-        return self.key in _JOINED
 
-
-class TreeBody:
+class TreeBody(NamedTuple):
     """The content of a document, in the form in which the store has it. A bulk file is read only when it is written."""
 
-    def __init__(
-        self,
-        media_type: str,
-        digest: str,
-        *,
-        plain: bytes | None = None,
-        member: bytes | None = None,
-        read_file: Callable[[], bytes] | None = None,
-    ):
-        self.media_type = media_type
-        self.digest = digest[:_TAG_DIGITS]
-        self.is_file = read_file is not None
-        self._plain, self._member, self._read_file = plain, member, read_file
+    media_type: str
+    digest: str  # of the content
+    stored: bytes = b""
+    is_member: bool = False  # whether `stored` is a gzip member
+    read_file: Callable[[], bytes] | None = None  # of a bulk file
 
     @property
     def plain(self) -> bytes:
         """The content without compression, or the bytes of a bulk file."""
-        if self._read_file is not None:
-            return self._read_file()
-        return decompress(self._member or b"") if self._plain is None else self._plain
+        if self.read_file is not None:
+            return self.read_file()
+        return decompress(self.stored) if self.is_member else self.stored
 
     @property
     def member(self) -> bytes:
         """The content as a gzip member. One that the store has is not inflated."""
-        return compress(self._plain or b"") if self._member is None else self._member
+        return self.stored if self.is_member else compress(self.stored)
 
 
 class Documents:
@@ -118,18 +151,17 @@ class Documents:
         return body.plain if body else None
 
     def _read(self, key: str) -> TreeBody | None:
-        """Return the content of the document under a key, or None."""
         build, media_type = self._build, layout.media_type(key)
         if file := self._bulk_files.get(key):
-            return TreeBody(file.media_type, file.sha256, read_file=partial(_read_file, build, file))
+            return TreeBody(file.media_type, file.sha256[:_TAG_DIGITS], read_file=partial(_read_file, build, file))
         if found := _CARD.fullmatch(key):
             card = build.card(int(found[1]))
-            return card and TreeBody(media_type, card.digest.hex(), member=card.member)
+            return card and TreeBody(media_type, card.digest.hex()[:_TAG_DIGITS], card.member, is_member=True)
         if (plain := self._made(key)) is not None:
-            return TreeBody(media_type, hashlib.sha256(plain).hexdigest(), plain=plain)
+            return TreeBody(media_type, hashlib.sha256(plain).hexdigest()[:_TAG_DIGITS], plain)
         if stored := build.find(key):
             layer, entry = stored
-            return TreeBody(media_type, entry.json_sha256.hex(), member=layer.read_member(entry))
+            return TreeBody(media_type, entry.json_sha256.hex()[:_TAG_DIGITS], layer.read_member(entry), is_member=True)
         return None
 
     def _made(self, key: str) -> bytes | None:
@@ -162,11 +194,10 @@ class Documents:
                 key = index.key(position)
                 page = _PAGE.fullmatch(key)
                 if not key.startswith(f"{layout.NAMES}/") and not (page and page[1] in self._lists):
-                    yield key, of_build if key in _JOINED else index.entry(position).json_sha256.hex()
+                    yield key, of_build if key in NAMING_BUILD else index.entry(position).json_sha256.hex()
 
 
 def _name(build: Build, key: str) -> str:
-    """Return the path in a tree of the document under a logical key."""
     if layout.is_site_file(key):
         return key
     if not (found := _SLUG.fullmatch(key)):
@@ -209,3 +240,74 @@ def _card_tags(build: Build) -> Iterator[tuple[str, str]]:
     of_history = hashlib.sha256(folders.encode()).hexdigest()[: _TAG_DIGITS // 2]
     for id_, digest in zip(build.catalogue.ids.tolist(), build.catalogue.digests, strict=True):
         yield f"cards/{id_}.json", of_history + digest.as_py().hex()
+
+
+# The default limits of the API. A test compares each page with the API's answer.
+CARDS_PER_PAGE, MOVERS_PER_PAGE, ROWS_PER_PAGE = 50, 50, 100
+
+
+def lists_of(build: Build) -> dict[str, TreeList]:
+    """Return the lists of a build by folder."""
+    lists = card_lists(build)
+    for folder, layer in _STORED_LISTS.items():
+        lists[folder] = _stored_list(build.layers[layer], folder)
+    return dict(sorted((lists | dict(_movers(build)) | dict(_market(build))).items()))
+
+
+def card_lists(build: Build) -> dict[str, TreeList]:
+    """Return the lists of /cards by folder: the Cards of each kind in the default order of each sort."""
+    catalogue = build.catalogue
+    return {f"cards/{kind}/{sort}": _card_list(build, kind, sort) for kind, sort in product(KINDS, catalogue.order)}
+
+
+def _card_list(build: Build, kind: str, sort: str) -> TreeList:
+    catalogue, counts = build.catalogue, build.catalogue.counts
+    order = catalogue.order[sort]
+    if kind != "all":
+        order = order[catalogue.single[order] == (kind == "single")]
+    return TreeList(
+        CARDS_PER_PAGE,
+        counts["products"][kind],
+        lambda first, end: catalogue.card_lines.lines(order[first:end]),
+        lambda first, end: catalogue.card_lines.digest(order[first:end]),
+        counts["keyed"][kind][sort],
+    )
+
+
+def _stored_list(layer: Layer, folder: str) -> TreeList:
+    rows: list[bytes] = []
+    size = layout.ROWS_PER_PAGE[layer.name]
+    while entry := layer.index.find(f"{folder}/{len(rows) // size}.json"):
+        page = bodies.split_page(layer.read(entry))
+        rows += page
+        if len(page) < size:
+            break
+    return _list_of_layer(layer, ROWS_PER_PAGE, len(rows), lambda: rows)
+
+
+def _list_of_layer(
+    layer: Layer, per_page: int, rows: int, lines: Callable[[], Lines], with_key: int | None = None
+) -> TreeList:
+    """Return a list whose rows change only when the layer does."""
+    return TreeList(
+        per_page, rows, lambda first, end: lines()[first:end], lambda first, end: layer.folder.encode(), with_key
+    )
+
+
+def _movers(build: Build) -> Iterator[tuple[str, TreeList]]:
+    """Yield the lists of price moves in all games, of all moves and of the confirmed ones."""
+    layer, movers = build.layers[layout.MOVERS], build.movers
+    read = lru_cache(1)(movers.list)  # the pages of a list are asked for one after the other
+    choices = (market.WINDOWS, market.MEASURES, market.DIRECTIONS, KINDS, market.FLOORS)
+    for confirmed, *options in product((False, True), *choices):
+        key = market.list_key(options)
+        rows, lines = movers.count(key, confirmed), partial(read, key, confirmed)
+        yield f"movers/{'confirmed/' if confirmed else ''}{key}", _list_of_layer(layer, MOVERS_PER_PAGE, rows, lines)
+
+
+def _market(build: Build) -> Iterator[tuple[str, TreeList]]:
+    layer = build.layers[layout.MARKET]
+    for (by, sort), (with_key, _) in build.market.lists.items():
+        rows = build.market.rows(by, sort)
+        folder = f"{layout.MARKET}/{by}/{sort}"
+        yield folder, _list_of_layer(layer, ROWS_PER_PAGE, len(rows), partial(list, rows), len(with_key))

@@ -2,39 +2,89 @@
 
     api/v1/…                  the documents and the bulk files, under the paths of the API
     docs/…, explore/…         the site's files
-    .cardpress-export.json    the record of the tree (`target`): its build, and every file with a hash
+    .cardpress-export.json    the record of the tree: its build, and every file with a hash
 
-Names are claimed in the record before a file is written. So a run that was killed leaves only files that the next run
-knows as its own, and a file that is not in the record is never touched.
+Names are claimed in the record before a file is written, and every file is put in place whole. So a run that was killed
+leaves only files that the next run knows as its own, and a file that is not in the record is never touched.
 
-What cannot be read raises StoreError, what cannot be written ExportError. An export reads a build from end to end.
-`ReadAhead` reads its packs in blocks of 4 MB.
+What cannot be read raises StoreError, what cannot be written, or is no tree, ExportError. An export reads a build from
+end to end. `ReadAhead` reads its packs in blocks of 4 MB.
 """
 
+import fcntl
+import json
+import os
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from edge_auth.builds.builds import Build
-from edge_auth.store.interface import Store
+from edge_auth.builds.bulk import LIVE_CATALOGUE
+from edge_auth.errors import Conflict
+from edge_auth.store.disk import FOLDER_OF_THE_FILE_SYSTEM
+from edge_auth.store.interface import Store, parse_json
+from edge_auth.store.open import is_folder, open_store
+from edge_auth.store.remedies import with_remedy
 from generator.errors import ExportError
 from generator.terminal import Progress, ProgressBar
 from generator.threads import in_order
-from generator.tree.documents import Documents, TreeBody, TreeDocument
-from generator.tree.target import Target, TreeFile, TreeRecord
+from generator.tree.documents import NAMING_BUILD, Documents, TreeBody, TreeDocument
 
 BLOCK_BYTES = 4 << 20  # of a pack that is read ahead
 _MAX_BLOCKS = 64
 _SECONDS_BETWEEN_RECORDS = 30.0
 
 
+RECORD = ".cardpress-export.json"
+_FORMAT = 1
+GZIP_SUFFIX = ".gz"
+_CACHE_CONTROL = "no-cache"  # a reader asks whether its copy is current
+_FILE_CACHE_CONTROL = "public, max-age=31536000, immutable"  # its name is made from its content
+_BUSY = "another export is writing to {}: wait until it has ended"
+
+
+class TreeFile(NamedTuple):
+    """A file of a tree."""
+
+    size: int  # as it is stored
+    tag: str  # of what the document is made from, known without reading it
+    digest: str  # of the content
+
+
 @dataclass(frozen=True)
-class ExportResult:
+class TreeRecord:
+    """What an export wrote."""
+
+    build: str | None = None  # while an export runs, and after it was killed, the build before
+    files: dict[str, TreeFile | None] = field(default_factory=dict)  # None for one that may be half written
+    plain: bool = False  # whether the objects of a bucket are not compressed
+
+    def to_bytes(self) -> bytes:
+        """Return the record as it is stored, one file on each line."""
+        head = json.dumps({"format": _FORMAT, "build": self.build} | ({"plain": True} if self.plain else {}))[:-1]
+        lines = (f"{json.dumps(name)}: {json.dumps(file)}" for name, file in sorted(self.files.items()))
+        return (head + ', "files": {\n' + ",\n".join(lines) + "\n}}\n").encode()
+
+    @staticmethod
+    def from_bytes(data: bytes, location: str) -> "TreeRecord":
+        """Parse a stored record."""
+        try:
+            fields = parse_json(data)
+            if fields["format"] != _FORMAT:
+                raise ExportError(f"{RECORD} in {location} was written by a newer version: export to another place")
+            files = {name: file and TreeFile(*file) for name, file in fields["files"].items()}
+            return TreeRecord(fields["build"], files, fields.get("plain", False))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ExportError(f"{RECORD} in {location} is not a record of an export: {error}") from error
+
+
+class ExportResult(NamedTuple):
     """What an export did: the objects of the tree, and how many files it wrote and deleted."""
 
     objects: int
@@ -51,6 +101,107 @@ def export(build: Build, location: str, *, gzip: bool, progress: Progress, plain
     """
     with Target(location) as target:
         return _Export(build, target, gzip, plain, progress).run()
+
+
+class Target:
+    """A tree. It is a context in which no other export writes to it.
+
+    A folder is locked. In a bucket the record is written by compare-and-swap, which notices another export.
+    """
+
+    def __init__(self, location: str):
+        if is_folder(location) and Path(location).exists() and not Path(location).is_dir():
+            raise ExportError(f"{location} is a file: name the folder of the tree, or a new one")
+        self._store = open_store(location, what="tree")
+        self._folder = self._store.local_path("")
+        self.location = location if self._folder else self._store.location
+        self.threads = 4 if self._folder else 16
+        self._record: bytes | None = None
+        self._etag: str | None = None
+        self._lock = -1
+
+    def __enter__(self) -> Self:
+        if self._folder:
+            with _translated_errors():
+                self._folder.mkdir(parents=True, exist_ok=True)
+                self._lock = os.open(self._folder, os.O_RDONLY)
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise ExportError(_BUSY.format(self.location)) from error
+            except OSError as error:
+                raise ExportError(with_remedy(f"{self.location} cannot be locked: {error.strerror}", error)) from error
+        self._store.delete(file.name for file in self._store.leftovers())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._folder:
+            os.close(self._lock)
+
+    def suffixes(self, gzip: bool) -> tuple[str, ...]:
+        """Return what is appended to the name of a document, for each of its files."""
+        if gzip and not self._folder:
+            raise ExportError("--gzip is for folders: the objects of a bucket are compressed without it")
+        return ("", GZIP_SUFFIX) if gzip else ("",)
+
+    def files(self) -> dict[str, int]:
+        """Return the size in bytes of every file but the record, by name; -1 for what is no file.
+
+        The name of an empty folder ends in a slash.
+        """
+        if self._folder:
+            with _translated_errors():
+                found = dict(_walk(self._folder, ""))
+        else:
+            found = {file.name: file.size for file in self._store.entries("")}
+        return {name: size for name, size in found.items() if name != RECORD}
+
+    def read_record(self) -> TreeRecord | None:
+        """Return the record, or None."""
+        found = self._store.get_versioned(RECORD, most=None)
+        if found is None:
+            return None
+        self._record, self._etag = found.data, found.etag
+        return TreeRecord.from_bytes(found.data, self.location)
+
+    def write_record(self, record: TreeRecord) -> None:
+        """Replace the record, if it differs."""
+        data = record.to_bytes()
+        if data == self._record:
+            return
+        if self._folder:
+            self._store.put(RECORD, data)
+        else:
+            try:
+                self._store.swap(RECORD, data, self._etag)
+            except Conflict as error:
+                raise ExportError(_BUSY.format(self.location)) from error
+            found = self._store.get_versioned(RECORD, most=None)
+            if found is None or found.data != data:
+                raise ExportError(_BUSY.format(self.location))
+            self._etag = found.etag
+        self._record = data
+
+    def write(self, name: str, body: TreeBody, suffix: str, plain: bool) -> int:
+        """Write a file whole, so that a reader sees the old bytes or the new ones. Return its size in bytes.
+
+        The objects of a bucket are compressed unless they are `plain`, the files of a folder if they have the suffix.
+        """
+        headers = {"ContentType": body.media_type, "CacheControl": _CACHE_CONTROL}
+        if body.read_file:
+            data = body.plain
+            if not name.endswith(f"/{LIVE_CATALOGUE}"):  # the next build has another under this name
+                headers["CacheControl"] = _FILE_CACHE_CONTROL
+        elif suffix or not (plain or self._folder):
+            data, headers["ContentEncoding"] = body.member, "gzip"
+        else:
+            data = body.plain
+        self._store.put(name, data, headers)
+        return len(data)
+
+    def delete(self, names: list[str]) -> None:
+        """Delete files, and folders that are then empty."""
+        self._store.delete(names)
 
 
 class _Export:
@@ -88,11 +239,9 @@ class _Export:
         self._write_record(complete=True)
         return ExportResult(len(documents), written, len(gone))
 
-    def _names(self, document: TreeDocument) -> list[str]:
-        return [document.name + suffix for suffix in self._suffixes_of(document)]
-
-    def _suffixes_of(self, document: TreeDocument) -> tuple[str, ...]:
-        return ("",) if document.bulk_file else self._suffixes
+    def _names(self, document: TreeDocument) -> dict[str, str]:
+        """Return the names of the files of a document, and what is appended in each."""
+        return {document.name + suffix: suffix for suffix in (("",) if document.bulk_file else self._suffixes)}
 
     def _check_foreign(self, names: set[str]) -> None:
         """Refuse a target where a file that no export wrote has the name of a file or a folder of the tree."""
@@ -121,7 +270,7 @@ class _Export:
 
     def _write(self, documents: list[TreeDocument]) -> int:
         """Write documents, several at once; those that name the build when all others are there. Count the files."""
-        phases = [[one for one in documents if one.names_build is last] for last in (False, True)]
+        phases = [[one for one in documents if (one.key in NAMING_BUILD) is last] for last in (False, True)]
         with ThreadPoolExecutor(self._target.threads) as pool, self._progress.bar("export", len(documents)) as bar:
             return sum(self._write_phase(pool, bar, phase) for phase in phases)
 
@@ -140,11 +289,10 @@ class _Export:
     def _write_one(self, document: TreeDocument, body: TreeBody) -> tuple[dict[str, TreeFile], int]:
         """Write the files of a document, unless they have its content. Return what to record, and how many it wrote."""
         files, written = {}, 0
-        for suffix in self._suffixes_of(document):
-            name = document.name + suffix
+        for name, suffix in self._names(document).items():
             file = self._intact(name)
             if file is None or file.digest != body.digest:
-                with self._large if body.is_file else nullcontext():
+                with self._large if body.read_file else nullcontext():
                     size = self._target.write(name, body, suffix, self._plain)
                 file, written = TreeFile(size, document.tag, body.digest), written + 1
             files[name] = file._replace(tag=document.tag)
@@ -178,3 +326,27 @@ class ReadAhead:
     def _read_block(self, name: str, number: int) -> bytes:
         start = number * BLOCK_BYTES
         return self._store.get(name, start, min(BLOCK_BYTES, (self._size(name) or 0) - start))
+
+
+def _walk(folder: Path, prefix: str) -> Iterator[tuple[str, int]]:
+    """Yield the files below a folder with their sizes. Links are not followed."""
+    with os.scandir(folder) as entries:
+        found = list(entries)
+    if not found and prefix:
+        yield prefix, -1
+    for entry in found:
+        name = prefix + entry.name
+        if name == FOLDER_OF_THE_FILE_SYSTEM:
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            yield from _walk(Path(entry.path), f"{name}/")
+        else:
+            yield name, entry.stat(follow_symlinks=False).st_size if entry.is_file(follow_symlinks=False) else -1
+
+
+@contextmanager
+def _translated_errors() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ExportError(f"{error.filename}: {error.strerror}") from error

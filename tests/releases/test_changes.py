@@ -23,7 +23,7 @@ from generator.releases import publish as publishing
 from generator.releases.change_documents import missing_steps, verify_steps
 from generator.releases.prune import RetentionRules, prune
 from generator.releases.publish import publish, rollback
-from generator.tree.lists import card_lists
+from generator.tree.documents import card_lists
 from tests.support.commands import run
 from tests.support.lakes import Rows, write
 from tests.support.nginx_client import AnyClient, open_client

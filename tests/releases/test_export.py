@@ -21,8 +21,7 @@ from generator.nightly import steps
 from generator.releases.publish import publish
 from generator.tree import export as exporting
 from generator.tree.documents import Documents
-from generator.tree.export import export
-from generator.tree.target import Target
+from generator.tree.export import Target, export
 from tests.support.commands import run
 from tests.support.file_server import file_server
 from tests.support.lakes import Rows, write

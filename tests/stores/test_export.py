@@ -13,8 +13,7 @@ from edge_auth.errors import StoreError
 from edge_auth.store.folder import FolderStore
 from generator.errors import ExportError
 from generator.terminal import Progress
-from generator.tree.export import ExportResult, export
-from generator.tree.target import Target, TreeRecord
+from generator.tree.export import ExportResult, Target, TreeRecord, export
 from tests.support.commands import run
 from tests.support.lakes import Rows, write
 from tests.support.nights import make, published

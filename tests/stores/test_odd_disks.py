@@ -15,7 +15,7 @@ from edge_auth.store.remedies import REMEDIES
 from generator.errors import ExportError, IngestError
 from generator.lake.lake import open_lake
 from generator.lake.writer import LakeWriter
-from generator.tree.target import Target
+from generator.tree.export import Target
 from tests.support.nights import demo_lake
 from tests.support.programs import needs
 from tests.support.selection import mostly_thorough

@@ -10,7 +10,7 @@ from edge_auth.builds import layout
 from edge_auth.builds.builds import live_build_id
 from edge_auth.store.disk import sync_file_system
 from edge_auth.store.folder import FolderStore
-from generator.lake import journal
+from generator.lake.files import read_lock
 from generator.lake.writer import LakeWriter
 from generator.releases.change_documents import verify_steps
 from tests.nightly.test_nightly import night
@@ -72,7 +72,7 @@ def test_an_import_is_on_the_disk_completely_or_not_at_all(tmp_path: Path) -> No
                 writer.write({name: pa.py_buffer(data) for name, data in files.items()})
         images.append(tmp_path / "disk.image")
     for image in images:
-        with mounted(image, tmp_path / f"after{image.suffix}") as disk, journal.read_lock(disk / "lake"):
+        with mounted(image, tmp_path / f"after{image.suffix}") as disk, read_lock(disk / "lake"):
             content = {name: (disk / "lake" / name).read_bytes() for name in names}
             assert content in (before, after)
             seen.append(content == after)

@@ -9,8 +9,7 @@ from edge_auth.store.open import is_folder
 from generator.clock import Clock
 from generator.database import Database
 from generator.ingest.gaps import unnamed_expansions
-from generator.lake.files import LakeFile
-from generator.lake.journal import STAGE
+from generator.lake.files import STAGE, LakeFile
 from generator.lake.lake import DAILY_TABLES, list_files
 from generator.lake.tables import check_columns
 from generator.lake.writer import LakeWriter
