@@ -349,12 +349,9 @@ def cardmarket_identifiers(file: Path, lake: str, max_file_mb: int, as_json: boo
 @click.argument("days", nargs=-1, type=DAY, metavar="[DAY]…")
 @lake_option
 @click.option(
-    "--table",
-    "tables",
-    multiple=True,
-    type=click.Choice(DAILY_TABLES),
+    "--table", "tables", multiple=True, type=click.Choice(DAILY_TABLES),
     help="The table; may repeat.  [default: price_guide]",
-)
+)  # fmt: skip
 @click.option("--game", help="Only the rows of products of this game. Without DAY: all of them, and the products.")
 @json_option
 def withdraw(days: tuple[datetime, ...], lake: str, tables: tuple[str, ...], game: str | None, as_json: bool) -> None:

@@ -37,10 +37,6 @@ def text_columns(table: str) -> Iterator[str]:
             yield from (f"{field.name}.{member.name}" for member in field.type.value_type if member.type == pa.string())
 
 
-def declared(table: str) -> list[str]:
-    return list(arrow_schema(table).names)
-
-
 @pytest.mark.parametrize("line_format", [*SCRAPED_FORMATS, EXPANSIONS, ATTRIBUTES, WATCHLIST], ids=lambda one: one.name)
 def test_each_text_of_a_line_has_a_bound(line_format: LineFormat) -> None:
     """That of its column in the lake: a longer one is a bad line."""
@@ -110,13 +106,12 @@ def wrong_price(type_: DuckDBPyType) -> str | None:
 
 
 def test_the_page_of_the_lake_has_every_column() -> None:
-    documented = {cells[1].strip(): cells[3] for line in page_of_the_lake() if len(cells := line.split("|")) > 3}
+    page = (ROOT / "docs" / "lake.md").read_text("utf-8").splitlines()
+    documented = {cells[1].strip(): cells[3] for line in page if len(cells := line.split("|")) > 3}
     for table in TABLES:
-        assert [name for name in declared(table) if not re.search(rf"\b{name}\b", documented[table])] == [], table
-
-
-def page_of_the_lake() -> list[str]:
-    return (ROOT / "docs" / "lake.md").read_text("utf-8").splitlines()
+        assert [name for name in arrow_schema(table).names if not re.search(rf"\b{name}\b", documented[table])] == [], (
+            table
+        )
 
 
 def test_the_imports_document_every_key() -> None:
@@ -129,7 +124,10 @@ def test_the_imports_document_every_key() -> None:
 
 def test_the_bulk_files_have_every_price_of_the_guide(database: Database) -> None:
     database.run(*PRICE_SQL, "views/month_rows")
-    assert {name for name, *_ in database.rows("describe month_all_prices")} == {*declared("price_guide"), "day"}
+    assert {name for name, *_ in database.rows("describe month_all_prices")} == {
+        *arrow_schema("price_guide").names,
+        "day",
+    }
 
 
 def test_conditions(database: Database) -> None:

@@ -9,10 +9,9 @@ from generator.lake.files import FileHashes
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(hashes, "_MAX_ENTRIES", 3)
-    return tmp_path / "cardpress"
 
 
 def remember(*names: str) -> None:

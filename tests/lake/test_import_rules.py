@@ -19,11 +19,6 @@ def product(id_: int, name: str = "Emberfox", category: str = "Pokémon Single")
     return {"idProduct": id_, "name": name, "idCategory": 51, "categoryName": category, "idExpansion": 5000}
 
 
-@pytest.fixture
-def lake(tmp_path: Path) -> Path:
-    return tmp_path / "lake"
-
-
 def singles(lake: Path, *rows: dict, status: int = 0, name: str = "products_singles_6.json") -> str:
     path = lake.parent / name
     path.write_text(json.dumps({"version": 1, "createdAt": CREATED, "products": rows}), "utf-8")

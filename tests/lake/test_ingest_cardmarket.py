@@ -33,11 +33,6 @@ def refused(lake, *arguments):
 
 
 @pytest.fixture
-def lake(tmp_path):
-    return tmp_path / "lake"
-
-
-@pytest.fixture
 def write(tmp_path):
     """Writes a marketplace file: write(list name, rows, created_at) gives its path."""
     number = itertools.count()

@@ -15,11 +15,6 @@ Refused = Callable[..., str]
 
 
 @pytest.fixture
-def lake(tmp_path: Path) -> Path:
-    return tmp_path / "lake"
-
-
-@pytest.fixture
 def refused(lake: Path, tmp_path: Path) -> Refused:
     """Imports a text, which must be refused with one line that names the file, and leave no trace. Gives the line."""
 

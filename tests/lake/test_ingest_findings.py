@@ -8,6 +8,7 @@ import duckdb
 import pytest
 
 from tests.support.commands import run
+from tests.support.imports import content, refused
 
 MORNING, NOON = "2026-07-26T02:44:32+0200", "2026-07-26T10:55:29+0200"
 NEXT_MORNING = "2026-07-27T02:44:32+0200"
@@ -34,14 +35,16 @@ class Imports:
         return run(*words, *more, "--json", status=status)
 
     def refused(self, *rows: dict, at: str = MORNING) -> str:
-        before = self.content()
-        process = self.guide(*rows, at=at, status=1)
-        assert (process.stdout, self.content()) == ("", before)
-        [line] = [line for line in process.stderr.splitlines() if not line.startswith("read ")]
-        return line
+        return refused(self.lake, "cardmarket", "--price-guide", self.file("priceGuides", list(rows), at))
 
     def content(self) -> dict[Path, bytes]:
-        return {path: path.read_bytes() for path in sorted(self.lake.rglob("*.parquet"))}
+        return content(self.lake)
+
+    def game(self, id_: int, game: str) -> None:
+        names = self.file("expansions", [{"idExpansion": id_, "enName": "Promos"}])
+        listed = self.file("products", [{"idProduct": id_, "name": "Ember", "idExpansion": id_}])
+        words = ("--expansions", names, "--singles", listed, "--game", game)
+        run("ingest", "cardmarket", "--lake", self.lake, *words)
 
     def prices(self, day: str = "2026-07-26", column: str = "low") -> dict[int, float]:
         file = self.lake / f"price_guide/day={day}/cardmarket.parquet"
@@ -201,11 +204,8 @@ def test_a_day_is_withdrawn(imports: Imports) -> None:
 
 
 def test_one_game_is_withdrawn(imports: Imports) -> None:
-    for id_, game in ((1, "Pokémon"), (2, "Magic")):
-        names = imports.file("expansions", [{"idExpansion": id_, "enName": "Promos"}])
-        listed = imports.file("products", [{"idProduct": id_, "name": "Ember", "idExpansion": id_}])
-        words = ("--expansions", names, "--singles", listed, "--game", game)
-        run("ingest", "cardmarket", "--lake", imports.lake, *words)
+    imports.game(1, "Pokémon")
+    imports.game(2, "Magic")
     imports.guide(row(1), row(2), row(3))
     run("ingest", "withdraw", "2026-07-26", "--lake", imports.lake, "--game", "POKEMON")
     assert set(imports.prices()) == {2, 3}
@@ -218,10 +218,7 @@ def test_a_whole_game_is_withdrawn(imports: Imports) -> None:
     ids.write_text("id_product,scheme,value\n1,mine,a\n2,mine,b\n")
     games = {}
     for id_, game in ((2, "Magic"), (1, "Pokémon")):
-        names = imports.file("expansions", [{"idExpansion": id_, "enName": "Promos"}])
-        listed = imports.file("products", [{"idProduct": id_, "name": "Ember", "idExpansion": id_}])
-        words = ("--expansions", names, "--singles", listed, "--game", game)
-        run("ingest", "cardmarket", "--lake", imports.lake, *words)
+        imports.game(id_, game)
         imports.guide(row(id_))
         if game == "Pokémon":
             imports.guide(row(id_), at=NEXT_MORNING)
@@ -237,9 +234,7 @@ def test_a_whole_game_is_withdrawn(imports: Imports) -> None:
         "products-cardmarket.parquet": 1, "expansions-cardmarket.parquet": 1,
     }  # fmt: skip
     left, before = imports.content(), games["Magic"]
-    assert {path for path in before if left.get(path) != before[path]} == {
-        imports.lake / "identifiers-imported.parquet"
-    }
+    assert {str(path) for path in before if left.get(path) != before[path]} == {"identifiers-imported.parquet"}
     assert left.keys() == before.keys()
     run("ingest", "withdraw", "--lake", imports.lake, "--game", "pokemon", status=1)
 
@@ -249,20 +244,16 @@ def test_a_corrected_guide_of_the_same_time_replaces_the_first_as_a_whole(import
     imports.guide(row(1, low=5), row(2, low=5), row(3, low=5))
     process = imports.guide(row(1, low=9, trend=3), row(2, low=2, trend=3))
     assert imports.prices() == {1: 9, 2: 2, 3: 5}
-    said = (
-        "replaces the guide of 2026-07-26T00:44:32Z: 2 of 2 products have other prices; in the middle their trend is 3"
-    )
-    assert f"{said} times what it was" in process.stderr
+    said = "2 of 2 products have other prices; in the middle their trend is 3 times what it was"
+    assert f"replaces the guide of 2026-07-26T00:44:32Z: {said}" in process.stderr
     assert json.loads(process.stdout)[GUIDE]["replaced"] == 2
     assert "replaces" not in imports.guide(row(1, low=9, trend=3), row(2, low=2, trend=3)).stderr, "the same again"
 
 
 def test_a_later_guide_of_the_day_says_what_it_replaces(imports: Imports) -> None:
     imports.guide(row(1), row(2))
-    assert (
-        "0 of 1 products have other prices; in the middle their trend is 1 times"
-        in imports.guide(row(1), at=NOON).stderr
-    )
+    said = "0 of 1 products have other prices; in the middle their trend is 1 times"
+    assert said in imports.guide(row(1), at=NOON).stderr
     assert "replaces" not in imports.guide(row(1, low=7)).stderr, "the guide is older than the row"
     files = [imports.file("priceGuides", [row(4, low=low)], at) for low, at in ((8, NOON), (7, MORNING))]
     words = [word for path in files for word in ("--price-guide", path)]

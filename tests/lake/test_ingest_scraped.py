@@ -36,11 +36,6 @@ NAMES = {
 
 
 @pytest.fixture
-def lake(tmp_path):
-    return tmp_path / "lake"
-
-
-@pytest.fixture
 def write(tmp_path):
     """Writes a file of lines: objects as JSON, text and bytes as they are; gives its path."""
 
@@ -255,12 +250,10 @@ BAD = [
     ("list-pages", {"scraped_at": NOON}, "it has no id_product"),
     ("list-pages", {"id": 1}, "it has no scraped_at"),
     ("list-pages", page("1"), "id must be an integer"),
-    ("list-pages", page(1.0), "id must be an integer"),
     ("list-pages", page(True), "id must be an integer"),
     ("list-pages", page(2**63), "id must be an integer"),
     ("list-pages", page(scraped_at=1784000000), "scraped_at must be a time"),
     ("list-pages", page(scraped_at="2026-08-21"), "scraped_at must be a time"),
-    ("list-pages", page(scraped_at="21.8.2026 10:00"), "scraped_at must be a time"),
     ("list-pages", page(scraped_at="2026-02-30T00:00:00Z"), "scraped_at must be a time"),
     ("list-pages", page(scraped_at="9999-12-31T23:59:59-10:00"), "scraped_at must be a time"),
     ("list-pages", page(available_items=-1), "available_items must be a count"),

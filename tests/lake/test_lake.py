@@ -48,15 +48,16 @@ def offer_that_is_no_text(lake: Path) -> None:
     file.write_bytes(file.read_bytes().replace(b"<wrong>", b"<wr\xffng>"))
 
 
-def fingerprints(**changed: object) -> Broken:
+def fingerprints(name: str = "fingerprints.parquet", /, **changed: object) -> Broken:
     good = {"key": ["a"], "art_p": ["0" * 16], "art_d": ["0" * 16], "card_p": ["0" * 16], "colour": ["0" * 96]}
-    return put("fingerprints.parquet", **(good | {"products": [[1]]} | changed))
+    return put(name, **(good | {"products": [[1]]} | changed))
 
 
 RECIPE = text("fingerprints.json", '{"version": "v", "image_url": "x{key}"}')
 GUIDE, CHECKS = f"price_guide/{DAY}/a.parquet", f"filtered_checks/{DAY}/a.parquet"
 TIME = pa.array([0], pa.timestamp("us"))
 TIMES = pa.array([0, 0], pa.timestamp("us"))
+NAN_AND_PRICE = pa.array([[{"price": price, "condition": "NM", "seller": "s"}] for price in (math.nan, 1.0)], OFFERS)
 
 BROKEN: dict[str, tuple[list[Broken], list[str]]] = {
     "a product twice": (
@@ -121,17 +122,7 @@ BROKEN: dict[str, tuple[list[Broken], list[str]]] = {
         ["price_guide", "avg7", "1 row", "nan"],
     ),
     "NaN beside the price of another offer": (
-        [
-            put(
-                CHECKS,
-                id_product=[2, 3],
-                checked_at=TIMES,
-                offers=[1, 1],
-                offer_list=pa.array(
-                    [[{"price": price, "condition": "NM", "seller": "s"}] for price in (math.nan, 1.0)], OFFERS
-                ),
-            )
-        ],
+        [put(CHECKS, id_product=[2, 3], checked_at=TIMES, offers=[1, 1], offer_list=NAN_AND_PRICE)],
         ["filtered_checks", "offer_list", "1 row", "id_product 2"],
     ),
     "infinity": ([put(GUIDE, id_product=[1], low_holo=[math.inf])], ["price_guide", "low_holo", "1 row", "inf"]),
@@ -186,17 +177,7 @@ BROKEN: dict[str, tuple[list[Broken], list[str]]] = {
     ),
     "15 hex digits": ([fingerprints(card_p=["0" * 15]), RECIPE], ["fingerprints", "card_p", "1 row", "key a"]),
     "a fingerprint key twice": (
-        [
-            fingerprints(),
-            put(
-                "fingerprints-2.parquet",
-                **{name: ["0" * 16] for name in ("art_p", "art_d", "card_p")},
-                key=["a"],
-                colour=["0" * 96],
-                products=[[2]],
-            ),
-            RECIPE,
-        ],
+        [fingerprints(), fingerprints("fingerprints-2.parquet", products=[[2]]), RECIPE],
         ["fingerprints", "key", "2 rows", "key a"],
     ),
 }
@@ -225,18 +206,13 @@ def test_a_broken_rule_is_one_clear_line(lake: Path, rule: str) -> None:
 @pytest.mark.thorough
 def test_the_longest_ids_and_slugs_are_built(tmp_path: Path) -> None:
     longest = 10**18 - 1
+    ids = [-longest, longest]
     slugs = ["é" * 40, ".-" + "a" * 236, "a" * 240]
     for into in (
-        put(
-            "products.parquet",
-            id_product=[-longest, longest],
-            name=["a", "b"],
-            kind=["single"] * 2,
-            id_expansion=[longest, 1],
-        ),
+        put("products.parquet", id_product=ids, name=["a", "b"], kind=["single"] * 2, id_expansion=[longest, 1]),
         put("expansions.parquet", id=[longest, -longest], name=["x", "y"]),
         put("watchlist.parquet", slug=slugs, name=slugs, url=["http://x"] * 3),
-        put(GUIDE, id_product=[-longest, longest], trend=[1.0, 2.0]),
+        put(GUIDE, id_product=ids, trend=[1.0, 2.0]),
     ):
         into(tmp_path / "lake")
     run("nightly", "--lake", tmp_path / "lake", "--store", tmp_path / "store")

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.support.commands import run
+from tests.support.imports import refused
 from tests.support.selection import mostly_thorough
 
 CREATED = "2026-07-26T02:44:32+0200"
@@ -34,7 +35,6 @@ LONG = [ROW] + [
     {"idProduct": n, "low": 1.5, "avg": 1, "trend": 1, "avg1": 1, "avg7": 1, "avg30": 1} for n in range(2, 2000)
 ]
 GUIDES = {
-    "plain": text(GUIDE).encode(),
     "gzip": gzip.compress(text(GUIDE).encode()),
     "a mark": codecs.BOM_UTF8 + text(GUIDE).encode(),
     "PowerShell": codecs.BOM_UTF16_LE + text(GUIDE).encode("utf-16-le"),
@@ -44,7 +44,6 @@ GUIDES = {
     "createdAt last": text(moved(GUIDE)).encode(),
     "createdAt far behind": text(moved(GUIDE | {"priceGuides": LONG})).encode(),
     "a long member first": text({"note": "x" * 100_000} | GUIDE).encode(),
-    "a colon in the offset": text(GUIDE | {"createdAt": "2026-07-26T02:44:32+02:00"}).encode(),
     "a blank before the offset": text(GUIDE | {"createdAt": "2026-07-26 02:44:32 +0200"}).encode(),
     "a time of mails": text(GUIDE | {"createdAt": "Sun, 26 Jul 2026 02:44:32 +0200"}).encode(),
     "an unknown member": text(GUIDE | {"source": "x"}).encode(),
@@ -92,25 +91,18 @@ def test_both_lists_of_a_document_are_imported(tmp_path: Path) -> None:
     ("data", "says"),
     [
         (text(GUIDE)[:-1] + ', "priceGuides": []}', 'the list "priceGuides" stands twice in it'),
-        (text(GUIDE)[:-9], "not JSON"),
-        (text(GUIDE).replace("2026-07-26T", "26/7/2026 "), "createdAt must be a time"),
         (OLD_HEADER + "\n" + OLD_ROW + ",1\n", "line 2: 17 values, more than the 16 columns"),
         (OLD_HEADER + "\n" + OLD_ROW.replace("2.50", "free"), "line 2: Low Price is no price"),
         ("idProduct,Low Price\n1,1.234\n", 'line 2: low "1.234" may be 1.234 or 1234'),
     ],
 )
-def test_every_command_refuses_a_file_alike(tmp_path: Path, data: str, says: str) -> None:
+def test_a_found_file_is_refused_like_a_named_one(lake: Path, tmp_path: Path, data: str, says: str) -> None:
     (tmp_path / "downloads").mkdir()
     guide = tmp_path / "downloads" / "price_guide_6_2026-07-26.csv"
     guide.write_text(data)
-    lake = tmp_path / "lake"
-    for words in (
-        ("ingest", "cardmarket", "--lake", lake, "--price-guide", guide),
-        ("ingest", "cardmarket", "--lake", lake, tmp_path / "downloads"),
-    ):
-        [line] = [line for line in run(*words, status=1).stderr.splitlines() if line.startswith("cardpress: ")]
+    for words in (("--price-guide", guide), (tmp_path / "downloads",)):
+        line = refused(lake, "cardmarket", *words)
         assert line.startswith(f"cardpress: {guide}: ") and says in line, words
-    assert not lake.exists()
 
 
 def test_a_guide_as_csv_needs_its_day(tmp_path: Path) -> None:
