@@ -37,6 +37,9 @@ local MAX_WINDOWS_AHEAD = 2
 local MAX_LOCK_ATTEMPTS = 2000
 
 local byte = ffi.new("cardpress_lock", { length = 1 })
+-- One buffer, made once: where the LuaJIT of Debian 12 has compiled a function that makes an array of a variable size
+-- (`char[?]`), it overwrites other objects, and a process that polled for two minutes crashed at its next requests.
+local start = ffi.new("char[?]", START_BYTES)
 local file, secret
 local slots       -- the file in memory, as far as its first table of keys
 local places = {} -- by key id: where it is counted
@@ -56,11 +59,11 @@ end
 -- Until then the shim counts alone.
 function counter.open(path)
     close()
-    local opened, data = C.open(path, O_RDWR), ffi.new("char[?]", START_BYTES)
+    local opened = C.open(path, O_RDWR)
     counter.guest_limit = 0
     if opened < 0 then return end
-    local read = C.pread(opened, data, START_BYTES, 0)
-    local found = ffi.string(data, SECRET_BYTES)
+    local read = C.pread(opened, start, START_BYTES, 0)
+    local found = ffi.string(start, SECRET_BYTES)
     local whole = read == START_BYTES and found ~= NO_SECRET and C.lseek(opened, 0, SEEK_END) >= RESERVED_BYTES
     local memory = whole and C.mmap(nil, RESERVED_BYTES, READ_AND_WRITE, SHARED, opened, 0)
     if not memory or ffi.cast("intptr_t", memory) == -1 then
@@ -68,7 +71,7 @@ function counter.open(path)
         return
     end
     if found ~= secret then places, guests, guests_number = {}, {}, 0 end
-    counter.guest_limit = ffi.cast("uint32_t *", data + SECRET_BYTES)[0]
+    counter.guest_limit = ffi.cast("uint32_t *", start + SECRET_BYTES)[0]
     file, secret, slots = opened, found, ffi.cast("cardpress_slot *", memory)
 end
 

@@ -1,6 +1,7 @@
 """Files and answers that nginx does not expect: it stays up, and the shim decides what nginx cannot."""
 
 import os
+import signal
 import time
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from edge_auth.live.counter import counter_file
 from tests.releases.test_full_disk import fill, small_disk
 from tests.support.commands import issue
+from tests.support.nginx import replaced
 from tests.support.nginx_edge import CARDS, LIMIT, cached, children
 from tests.support.rate_limits import in_one_window
 from tests.support.raw_requests import MALFORMED, READABLE, REFUSED_METHODS, assert_refused, get, send
@@ -157,6 +159,30 @@ def test_a_counter_file_without_its_space_is_left_to_the_shim(store: Path, key: 
             before = children(service.nginx.pid)
             assert {_status(service.client(key)) for _ in range(60)} == {200}
             assert children(service.nginx.pid) == before
+
+
+POLLS = """        local polls = 0
+        ngx.timer.every(0.002, function()
+            require("counter").open("%s")
+            polls = polls + 1
+            if polls == 1000 then io.open("%s" .. ngx.worker.id(), "w"):close() end
+        end)
+"""
+
+
+@pytest.mark.thorough
+def test_processes_that_were_idle_for_long_answer(service: Service, store: Path, key: str) -> None:
+    """What polls twice a second is compiled by LuaJIT after a minute. A fault there broke the memory of the process."""
+    conf, done = service.folder / "nginx.conf", service.folder / "polled"
+    polls = POLLS % (counter_file(str(service.state), str(store)), done)
+    conf.write_text(
+        replaced(conf.read_text(), {"    init_worker_by_lua_block {\n": "    init_worker_by_lua_block {\n" + polls})
+    )
+    service.nginx.send_signal(signal.SIGHUP)
+    until(lambda: len(list(service.folder.glob("polled*"))) == 2, LIMIT, "each process has polled")
+    before = children(service.nginx.pid)
+    assert {service.client(key).get(f"{API}/cards?limit={n % 50 + 1}").status for n in range(200)} == {200}
+    assert children(service.nginx.pid) == before, "no process of nginx was killed"
 
 
 def spoil(file: Path, secret: bytes, size: int) -> None:
