@@ -51,16 +51,13 @@ def written_beside(
 
 
 def _create(folder: Path, mode: int, make_folder: Callable[[], object]) -> tuple[int, str]:
-    temporary = f"{folder}/{TEMPORARY_PREFIX}{secrets.token_hex(8)}"
-    for attempts_left in reversed(range(_MAX_ATTEMPTS)):
-        try:
-            return os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), temporary
-        except FileNotFoundError:
-            if not attempts_left:
-                raise
-            with suppress(FileNotFoundError):
-                make_folder()
-    raise AssertionError
+    temporary, flags = f"{folder}/{TEMPORARY_PREFIX}{secrets.token_hex(8)}", os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    for _ in range(_MAX_ATTEMPTS):
+        with suppress(FileNotFoundError):
+            return os.open(temporary, flags, mode), temporary
+        with suppress(FileNotFoundError):
+            make_folder()
+    return os.open(temporary, flags, mode), temporary
 
 
 def replace_file(path: Path, data: Iterable[Writable], *, mode: int | None = None) -> None:

@@ -118,7 +118,7 @@ class FolderStore(Store):
             with self._translated_errors(name):
                 (self.root / name).unlink(missing_ok=True)
             with suppress(OSError):  # not empty
-                for folder in (self.root / name).relative_to(self.root).parents[:-1]:
+                for folder in Path(name).parents[:-1]:
                     (self.root / folder).rmdir()
 
     def local_path(self, name: str) -> Path:

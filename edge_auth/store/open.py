@@ -6,7 +6,6 @@ from edge_auth.errors import StoreError
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.interface import Store
 
-_S3 = "s3"
 LOCATION = "folder or s3://bucket/prefix"
 
 
@@ -30,7 +29,7 @@ def open_store(
         StoreError: The location is not a folder and has no known scheme.
     """
     scheme = _scheme_of(location)
-    if scheme == _S3:
+    if scheme == "s3":
         from edge_auth.store.s3 import S3Store  # boto3 takes a third of a second to import
 
         return S3Store(location, timeout_seconds, swaps)
@@ -50,8 +49,7 @@ def is_folder(location: str) -> bool:
 def _scheme_of(location: str) -> str:
     """Return the URL scheme of a location, or '' for a folder."""
     scheme, separator, _ = location.partition("://")
-    is_slip = location.startswith(f"{_S3}:")  # `s3:bucket` is a typing error, not a folder
-    return scheme if separator else _S3 * is_slip
+    return scheme if separator else "s3" * location.startswith("s3:")  # `s3:bucket` is a typing error, not a folder
 
 
 def parent_and_name(location: str) -> tuple[str, str]:

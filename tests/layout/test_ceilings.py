@@ -6,13 +6,13 @@ from tests.support.service import ROOT
 
 # After a change that made a package smaller, write its new number here.
 LINES = {
-    "edge_auth": 293,  # its flat modules
-    "edge_auth/api": 1_530,
+    "edge_auth": 287,  # its flat modules
+    "edge_auth/api": 1_524,
     "edge_auth/builds": 2_401,
     "edge_auth/live": 2_002,
     "edge_auth/search": 681,
     "edge_auth/serve": 647,
-    "edge_auth/store": 1_442,
+    "edge_auth/store": 1_350,
     "generator": 974,  # its flat modules
     "generator/commands": 2_714,
     "generator/compare": 1_641,
@@ -29,7 +29,7 @@ LINES = {
     "generator/site": 1_936,
     "generator/tree": 719,
     "bench": 3_858,
-    "tests": 35_251,
+    "tests": 35_230,
 }
 WORDS = 55_000  # of Markdown, without the changelog
 
