@@ -226,8 +226,3 @@ def pattern_of(layer: str) -> str:
     """Return how the index of a layer turns the id of a product into a logical key, or '' if its keys are text."""
     period = layer.removeprefix(layout.sublayer(layout.HISTORY, ""))
     return "" if period == layer else f"{layout.HISTORY}/{period}/{{}}.json"
-
-
-def slices(length: int, size: int) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of consecutive slices of `length` items; one empty slice if there are no items."""
-    return ((start, min(start + size, length)) for start in range(0, max(length, 1), size))

@@ -58,11 +58,6 @@ def known_rows(work: Work, array: str, span: Period) -> list[Path]:
     return work.intermediate_files(name)
 
 
-def unknown_rows(work: Work, array: str) -> list[Path]:
-    """Return the files with the rows of products that the catalogue does not know, one per task of a month."""
-    return work.intermediate_files(Intermediate.UNKNOWN_ROWS.of(array))
-
-
 def guide_files(work: Work) -> list[Path]:
     """Return the files with the price guide of the months among the inputs, each sorted by product and day."""
     return work.intermediate_files(Intermediate.KNOWN_ROWS.of(GUIDE))

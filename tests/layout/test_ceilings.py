@@ -21,7 +21,7 @@ LINES = {
     "generator/fingerprints": 717,
     "generator/ingest": 4_131,
     "generator/lake": 1_354,
-    "generator/making": 3_712,
+    "generator/making": 3_701,
     "generator/nightly": 883,
     "generator/pack": 461,
     "generator/reading": 2_156,

@@ -1,6 +1,12 @@
-"""An error in the SQL of cardpress is an internal error that names the file. The lake is not blamed for it."""
+"""Errors of tasks: which one is raised, and how soon a build ends.
 
+An error in the SQL of cardpress is an internal error that names the file. The lake is not blamed for it.
+"""
+
+import os
 import shutil
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,12 +19,16 @@ from edge_auth.store.folder import FolderStore
 from generator import database
 from generator.errors import LakeError, SqlError
 from generator.lake.lake import open_lake
+from generator.making import runners
 from generator.making.layer import Task
-from generator.making.runners import run_task
+from generator.making.make import make_build
+from generator.making.runners import ThreadRunner, run_task
 from generator.making.work import BuildContext, Work
-from generator.threads import ONE_THREAD
+from generator.threads import ONE_THREAD, Resources
 from tests.support.commands import run
+from tests.support.nights import DAYS, QUIET, demo_lake
 
+ENDLESS = "select sum(a.range * b.range) from range(1000000) as a, range(1000000) as b"  # a query of many minutes
 Edit = Callable[[str, str, str], None]
 
 
@@ -86,3 +96,34 @@ def test_a_file_that_loses_a_column_is_a_fault_of_the_lake(lake: Path, tmp_path:
 
         with pytest.raises(LakeError, match=r"expansions\.parquet changed"):
             run_task(context, Task("task", "", lose_column), {})
+
+
+def test_a_damaged_lake_fails_alike_in_threads(lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two months break a rule: the message names the earlier one."""
+    monkeypatch.setattr(runners, "_MIN_ROWS_PER_THREAD", 1)
+    damaged = tmp_path / "lake"
+    demo_lake(damaged, DAYS)
+    for day in ("2025-12-10", "2025-11-20"):
+        for file in (damaged / "listings" / f"day={day}").iterdir():
+            file.write_bytes(b"PAR1 is no Parquet file")
+    for number in range(3):
+        store = FolderStore(str(tmp_path / str(number)))
+        with pytest.raises(LakeError, match="day=2025-11-20"):
+            make_build(open_lake(str(damaged)), store, resources=Resources(2, "1GB"), progress=QUIET)
+        assert not list(store.list("builds/"))
+
+
+def test_ctrl_c_inside_a_query_ends_the_build_at_once(lake: Path, tmp_path: Path) -> None:
+    """A database of one thread, as the threads of a build have it, looks for signals during a query."""
+
+    def run(work: Work) -> None:
+        database = work.db  # opened before the clock runs: a signal meanwhile ends no query
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        database.rows(ENDLESS)
+
+    context = BuildContext(open_lake(str(lake)), FolderStore(str(tmp_path)), ONE_THREAD)
+    query = Task("query", "", run, main_thread=True)
+    runner = ThreadRunner(context, [query])
+    with pytest.raises(RuntimeError, match="Query interrupted"):
+        list(runner.results([query], lambda objects: None))
+    runner.close()

@@ -57,10 +57,9 @@ from generator.making.shared_tasks import (
     known_rows,
     month_tasks,
     task_names,
-    unknown_rows,
 )
 from generator.making.sorted_parquet import FORMAT, ROWS_PER_GROUP, sorted_parquet
-from generator.making.work import Work, small_layer
+from generator.making.work import Intermediate, Work, small_layer
 
 _ENTRIES = "entries"  # the stem of a layer's file with the entries of its files
 _FOOTER = "footer"  # a member of an entry that the manifest leaves out: the bytes of a Parquet file's footer
@@ -134,7 +133,8 @@ def _bulk_files(work: Work, span: Period) -> None:
     for table, array in _ARRAYS.items():
         known = known_rows(work, array, span)
         work.tables.open_files(f"bulk_{table}", known)
-        work.tables.open_files(f"unknown_{table}", unknown_rows(work, array))
+        unknown = work.intermediate_files(Intermediate.UNKNOWN_ROWS.of(array))
+        work.tables.open_files(f"unknown_{table}", unknown)
         data = known[0].read_bytes() if len(known) == 1 else _sorted_view(work.db, f"bulk_{table}", SORTED_BY)
         entries.append(_write_parquet(work, table, f"{table}-{span.span}", SORTED_BY, data))
     work.add_json(_ENTRIES, [entry for entry in entries if entry["records"]])

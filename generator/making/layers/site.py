@@ -27,7 +27,7 @@ from edge_auth.store.file_cache import FileCache
 from generator.drawings import Texts, svgs, template
 from generator.lake.lake import Lake
 from generator.making.lake_tables import CATALOGUE
-from generator.making.layer import BuildLayer, define_layer, slices
+from generator.making.layer import BuildLayer, define_layer
 from generator.making.work import BuildContext, Work, small_layer
 from generator.pack.writer import Member, TaskOutput, compress_objects
 from generator.site import openapi, pages
@@ -98,7 +98,7 @@ def drawings_layer(lake: Lake) -> BuildLayer:
 
 def _drawings(work: Work) -> None:
     rows = work.db.table("select * from drawings order by image").combine_chunks()
-    parts = (rows.slice(start, end - start) for start, end in slices(len(rows), _DRAWINGS_PER_THREAD))
+    parts = (rows.slice(start, _DRAWINGS_PER_THREAD) for start in range(0, len(rows), _DRAWINGS_PER_THREAD))
     for members in work.context.in_order(_pictures, parts):
         work.add(members)
 
