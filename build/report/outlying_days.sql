@@ -1,6 +1,6 @@
--- One row per day of the history that lies apart from the days around it: its game or set, the column of the price guide, the
--- middle ratio to the day before and to the day after, and how many prices have both. Python makes guide_history (the bulk files
--- of the price guide). A day of a game is apart from 1.25 times on, one of a set from 2.5 times on.
+-- One row per day of the history that lies apart from the days around it: its game, or else its set; by column of the price
+-- guide the middle ratio to the day before; and the most prices of a column that were compared. Python makes guide_history (the
+-- bulk files of the price guide). A day of a game is apart from 1.25 times on, one of a set from 2.5 times on.
 create or replace view outlying_days as
 with history as (
     select
@@ -39,14 +39,24 @@ parts as (
     from neighbours
     where before is not null and after is not null and id_expansion is not null
     group by id_expansion, day, price
+),
+apart as (
+    from parts
+    where
+        prices >= getvariable('enough_prices')::bigint
+        and (
+            least(to_before, to_after) > case part when 'game' then 1.25 else 2.5 end
+            or greatest(to_before, to_after) < 1 / case part when 'game' then 1.25 else 2.5 end
+        )
 )
 
-select part, name, day, price, to_before, to_after, prices
-from parts
-where
-    prices >= getvariable('enough_prices')::bigint
-    and (
-        least(to_before, to_after) > case part when 'game' then 1.25 else 2.5 end
-        or greatest(to_before, to_after) < 1 / case part when 'game' then 1.25 else 2.5 end
-    )
-order by day, part, name, price;
+select
+    day::varchar as day,
+    part,
+    name,
+    map_from_entries(list((price, to_before) order by price)) as columns,
+    max(prices) as prices
+from apart
+where part = 'game' or day not in (select day from apart where part = 'game')
+group by day, part, name
+order by day, part, name;

@@ -14,10 +14,8 @@ from generator.compare.comparison import compare
 from generator.compare.diff import Diff
 from generator.compare.gates import gates as all_gates
 from generator.compare.run_reports import DIFF_PAGE
-from generator.reading.diff.json_document import as_json
-from generator.reading.diff.report import as_html, as_text, make_report
-from generator.reading.report import DIFF_ROWS, diff_page, summarize_build
-from generator.reading.report import as_html as report_page
+from generator.reading.diff import as_html, as_json, as_text
+from generator.reading.report import build_page, diff_page
 from generator.terminal import Progress, clean, clean_json, say, say_json, say_lines
 from generator.threads import Resources
 
@@ -45,12 +43,11 @@ def report(build: str | None, store: str, out: Path | None, against: str | None,
         raise click.UsageError("--against writes a second page beside the first: choose its folder with --out FILE")
     opened = open_store(store)
     chosen = named_build(opened, build)
-    summary = summarize_build(opened, chosen, utc_now, resources)
+    page = build_page(opened, chosen, utc_now, resources, DIFF_PAGE if against else None)
     if against and out:
         with compare(named_build(opened, against), chosen, resources) as comparison:
-            page = diff_page(comparison, DIFF_ROWS, out.name, progress=Progress())
-        _write(out.with_name(DIFF_PAGE), page)
-    page = report_page(summary, DIFF_PAGE if against else None).encode()
+            changes = diff_page(comparison, out.name, Progress())
+        _write(out.with_name(DIFF_PAGE), changes)
     if out:
         _write(out, page)
     else:
@@ -64,9 +61,9 @@ def _write(file: Path, page: bytes) -> None:
 
 
 _FORMATS: dict[str, Callable[[Diff, int], Iterator[str]]] = {
-    "text": lambda diff, top: (clean(line) + "\n" for line in as_text(make_report(diff, top))),
+    "text": lambda diff, top: (clean(line) + "\n" for line in as_text(diff, top)),
     "json": lambda diff, top: map(clean_json, as_json(diff)),
-    "html": lambda diff, top: iter([as_html(make_report(diff, top))]),
+    "html": lambda diff, top: iter([as_html(diff, top)]),
 }
 
 

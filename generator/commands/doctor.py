@@ -12,12 +12,20 @@ from edge_auth.store.open import open_store
 from generator.clock import utc_now
 from generator.commands.options import COUNTER_URL, FILE, json_option, keys_option, state_option, store_option
 from generator.errors import GeneratorError
-from generator.reading.doctor.edge import check_edge
-from generator.reading.doctor.findings import PROBLEM, Finding, guarded
-from generator.reading.doctor.lake import check_lake
-from generator.reading.doctor.shim import check_counter, check_keys, check_modes, check_state
-from generator.reading.doctor.store import check_store, check_writing
-from generator.reading.doctor.versions import check_versions
+from generator.reading.doctor import (
+    PROBLEM,
+    Finding,
+    check_counter,
+    check_edge,
+    check_keys,
+    check_lake,
+    check_modes,
+    check_state,
+    check_store,
+    check_versions,
+    check_writing,
+    guarded,
+)
 from generator.terminal import Progress, say, say_json
 
 _STORE_ADVICE = "check that --store is right, and that you may read it"

@@ -173,16 +173,15 @@ def usage(logs: tuple[str, ...], days: int | None, as_json: bool) -> None:
     """
     from generator.reading.usage import read_usage  # the other commands need no DuckDB, which is slow to import
 
-    found = read_usage(logs, days, utc_now)
+    used, other_lines = read_usage(logs, days, utc_now)
     if as_json:
-        say_json({"usage": found.keys, "other_lines": found.other_lines}, indent=1)
+        say_json({"usage": used, "other_lines": other_lines}, indent=1)
         return
     header = ("DAY", "KEY", "REQUESTS", "REFUSED", "BYTES")
-    rows = [(row["day"], row["key"] or "-", *(f"{row[name.lower()]:,}" for name in header[2:])) for row in found.keys]
+    rows = [(row["day"], row["key"] or "-", *(f"{row[name.lower()]:,}" for name in header[2:])) for row in used]
     say_lines(aligned([header, *rows]))
-    if found.other_lines:
-        lines = sum(row["lines"] for row in found.other_lines)
-        example = found.other_lines[0]["file"]
+    if other_lines:
+        lines, example = sum(row["lines"] for row in other_lines), other_lines[0]["file"]
         say(f"{lines:,} other lines (cut off, or of another program), most in {example}", err=True)
 
 

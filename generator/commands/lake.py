@@ -12,8 +12,7 @@ from generator.ingest.marketplace import DEFAULT_PATTERN, GameImport, memory_fil
 from generator.ingest.pipeline import REFUSED
 from generator.lake.lake import DAILY_TABLES
 from generator.lake.writer import LakeWriter
-from generator.reading.lake_days import day_files
-from generator.reading.outlying_days import outlying_days
+from generator.reading.lake_days import day_files, outlying_days
 from generator.terminal import Progress, say, say_json, say_lines
 
 

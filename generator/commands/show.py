@@ -19,30 +19,27 @@ from generator.commands.options import (
     store_exists,
     store_option,
 )
-from generator.compare.judgements import late_sources, read_judgement
-from generator.compare.run_reports import newest_report
+from generator.compare.run_reports import late_sources, newest_report, read_judgement
 from generator.errors import BuildError
 from generator.lake.quarantine import QuarantinedFile, read_quarantine, waiting_in_short
-from generator.reading.build_tables import (
-    games_table,
-    gates_table,
-    inputs_table,
-    layers_table,
-    left_out_table,
-    some,
-    sources_table,
-)
 from generator.reading.overview import (
     LIVE,
     PREVIOUS,
     BuildRow,
     Overview,
+    games_table,
+    gates_table,
+    inputs_table,
     last_failed_night,
+    layers_table,
+    left_out_table,
     overview,
+    some,
     source_ages,
+    sources_table,
     undone_decisions,
 )
-from generator.reading.sheet import Table, age, as_lines
+from generator.reading.page import Table, age, as_lines
 from generator.terminal import say, say_json, say_lines
 
 _Json = dict[str, Any]

@@ -16,7 +16,7 @@ The report of one build reads its prices in a database of their own (`prices_dat
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, timedelta
 from functools import cached_property
@@ -30,7 +30,7 @@ import pyarrow.parquet as pq
 
 from edge_auth.builds import layout
 from edge_auth.builds.builds import Build
-from edge_auth.builds.bulk import PART_OF_TABLE
+from edge_auth.builds.bulk import FILES, PART_OF_TABLE
 from edge_auth.builds.catalogue import PRICES, SETS, Catalogue
 from edge_auth.builds.layers import Layer, map_table
 from edge_auth.errors import DamagedObject
@@ -44,16 +44,11 @@ from generator.threads import USUAL, Resources
 CARDS_PER_BATCH = 3000
 IdArray = np.ndarray[Any, np.dtype[Any]]
 
-_NO_SETS = pa.schema([("id", pa.int64()), ("name", pa.string())]).empty_table()
-_IDENTIFIERS = pa.schema([("id_product", pa.int64()), ("scheme", pa.string()), ("value", pa.string())])
-_PRICES = pa.schema(
-    [("id_product", pa.int64()), ("id_expansion", pa.int64()), ("guide_day", pa.date32())]
-    + [(name, pa.string()) for name in ("game", "kind", "name", "rarity", "number", "category")]
-    + [("date_added", pa.timestamp("us"))]
-    + [(name, pa.decimal128(18, 2)) for name in GUIDE_PRICES]
-    + [("filtered_day", pa.date32()), ("filtered", pa.decimal128(18, 2))]
-    + [("listing_day", pa.date32()), ("from_price", pa.decimal128(18, 2))]
-)
+_PRICES = [
+    *("id_product", "id_expansion", "guide_day", "game", "kind", "name", "rarity", "number", "category", "date_added"),
+    *GUIDE_PRICES,
+    *("filtered_day", "filtered", "listing_day", "from_price"),
+]
 _SOURCE_ROWS = pa.schema(
     [("table", pa.string()), ("id", pa.int64()), ("slug", pa.string()), ("day", pa.date32())]
     + [(name, pa.float64()) for name in "ab"]
@@ -74,42 +69,34 @@ class Comparison:
         self.old, self.new = old, new
         self.db = Database(resources)
 
-    @property
-    def sides(self) -> tuple[tuple[str, Build | None], ...]:
-        return ("old", self.old), ("new", self.new)
-
     def is_of(self, old: str, new: str) -> bool:
         return self.old is not None and (self.old.id, self.new.id) == (old, new)
+
+    def register(self, name: str, read: Callable[[Build], pa.Table]) -> dict[str, pa.Table]:
+        """Make the tables <side>_<name> of what `read` returns for each build. That of no build is empty."""
+        old = read(self.old) if self.old else None
+        new = read(self.new)
+        tables = {"old": new.slice(0, 0) if old is None else old, "new": new}
+        for side, table in tables.items():
+            self.db.connection.register(f"{side}_{name}", table)
+        return tables
 
     @cached_property
     def products(self) -> dict[str, pa.Table]:
         """The tables <side>_prices, by side; <side>_sets is made with them."""
-        for side, build in self.sides:
-            sets = map_table(checked_file(build.layers[layout.CATALOGUE], SETS)) if build else _NO_SETS
-            self.db.connection.register(f"{side}_sets", sets)
-        return self._register("prices", {side: newest_prices(build) for side, build in self.sides})
+        self.register("sets", lambda build: map_table(checked_file(build.layers[layout.CATALOGUE], SETS)))
+        return self.register("prices", newest_prices)
 
     @cached_property
     def identifiers(self) -> dict[str, pa.Table]:
         """The tables <side>_identifiers, by side."""
-        made = {side: read_bulk_table(build, "identifiers", _IDENTIFIERS) for side, build in self.sides}
-        return self._register("identifiers", made)
+        columns = ["id_product", "scheme", "value"]
+        return self.register("identifiers", lambda build: read_bulk_table(build, "identifiers", columns))
 
     @cached_property
     def cards(self) -> dict[str, pa.Table]:
         """The tables <side>_cards, by side."""
-        made = {}
-        for side, build in self.sides:
-            if build:
-                found = build.catalogue
-                hashes = {"card_sha256": found.digests, "product_sha256": found.product_digests}
-                made[side] = pa.table({"id": found.ids, **hashes})
-        return self._register("cards", made)
-
-    def _register(self, name: str, tables: dict[str, pa.Table]) -> dict[str, pa.Table]:
-        for side, table in tables.items():
-            self.db.connection.register(f"{side}_{name}", table)
-        return tables
+        return self.register("cards", _card_hashes)
 
 
 @contextmanager
@@ -133,22 +120,37 @@ def named_faults(comparison: Comparison) -> Iterator[None]:
         raise query_fault(error, f"{builds} cannot be compared", BuildError) from error
 
 
-def newest_prices(build: Build | None) -> pa.Table:
-    if build is None:
-        return _PRICES.empty_table()
+def newest_prices(build: Build) -> pa.Table:
+    """Return what a build knows of each product."""
     return _read_columns(build.layers[layout.CATALOGUE], PRICES, _PRICES)
 
 
-def read_bulk_table(build: Build | None, table: str, schema: pa.Schema) -> pa.Table:
+def _card_hashes(build: Build) -> pa.Table:
+    found = build.catalogue
+    return pa.table({"id": found.ids, "card_sha256": found.digests, "product_sha256": found.product_digests})
+
+
+def read_bulk_table(build: Build, table: str, columns: Sequence[str]) -> pa.Table:
     """Return columns of a table without days."""
-    if build is None:
-        return schema.empty_table()
-    return _read_columns(build.layers[layout.sublayer(layout.BULK, PART_OF_TABLE[table])], table, schema)
+    return _read_columns(build.layers[layout.sublayer(layout.BULK, PART_OF_TABLE[table])], table, columns)
 
 
-def _read_columns(layer: Layer, stem: str, schema: pa.Schema) -> pa.Table:
+def bulk_entries(build: Build) -> list[dict[str, Any]]:
+    """Return what the manifest says of each bulk file."""
+    entries: list[dict[str, Any]] = json.loads(build.manifest())[FILES]
+    return entries
+
+
+def bulk_file(build: Build, entry: Mapping[str, Any]) -> tuple[Layer, str]:
+    """Return the layer that has a file of the bulk manifest, and the first part of the file's name."""
+    stem = entry["name"].rpartition("-")[0]
+    part = PART_OF_TABLE.get(entry["table"]) or stem.removeprefix(f"{entry['table']}-")
+    return build.layers[layout.sublayer(layout.BULK, part)], stem
+
+
+def _read_columns(layer: Layer, stem: str, columns: Sequence[str]) -> pa.Table:
     try:
-        return pq.read_table(checked_file(layer, stem), columns=schema.names)
+        return pq.read_table(checked_file(layer, stem), columns=columns)
     except (OSError, pa.ArrowException) as error:
         raise DamagedObject(f"the file {stem} in {layer.folder} cannot be read: {error}") from error
 
@@ -162,9 +164,7 @@ def read_rows_of_days(
     ]
     if not within:
         return pa.table({})
-    stem = entry["name"].rpartition("-")[0]
-    part = PART_OF_TABLE.get(entry["table"]) or stem.removeprefix(f"{entry['table']}-")
-    layer = build.layers[layout.sublayer(layout.BULK, part)]
+    layer, stem = bulk_file(build, entry)
     try:
         return pq.read_table(checked_file(layer, stem), columns=columns, filters=[("day", "in", within)])
     except (OSError, pa.ArrowException) as error:
@@ -174,7 +174,7 @@ def read_rows_of_days(
 def rows_of_last_days(build: Build) -> dict[str, pa.Table]:
     """Return the rows of the last days of each table of days that has any; of the price guide only some columns."""
     days = [(build.as_of - timedelta(days=age)).isoformat() for age in range(settings.SOURCE_DAYS)]
-    entries = json.loads(build.manifest())["files"]
+    entries = bulk_entries(build)
     found = {}
     for table, (bulk_table, a, b) in SOURCES.items():
         columns = ["id_product", "day", a, b] if table == "price_guide" else None

@@ -5,25 +5,24 @@ that hold values are read into text tables. The views of `build/diff/` answer ev
 """
 
 import itertools
-import json
 import operator
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
 from edge_auth.builds import layout
 from edge_auth.builds.builds import Build
-from edge_auth.builds.bulk import FILES
 from edge_auth.builds.layers import INDEX_NAME, Layer, map_table
 from edge_auth.store.codec import decompress
-from generator.compare.comparison import Comparison, named_faults, read_cards
+from generator.compare.comparison import Comparison, bulk_entries, read_cards
 from generator.database import Database
 from generator.site.texts import REFERENCE, schemas
 from generator.terminal import Progress
 from generator.tree.documents import card_lists
 
 OBJECTS_PER_BATCH = 3000
+Counts = dict[str, Any]
 HashedKeys = tuple[str, pa.Table]  # the pattern of keys, and a table with at least `key` and `json_sha256`
 
 
@@ -31,19 +30,13 @@ def object_hashes(build: Build, name: str) -> HashedKeys:
     """Return the keys and hashes of the objects of a layer: of the catalogue its Cards, of the manifest its files."""
     layer = build.layers[name]
     if name == layout.BULK:
-        return "", _bulk_files(layer)
+        files = bulk_entries(build)
+        hashes = pa.array([bytes.fromhex(file["sha256"]) for file in files], pa.binary())
+        return "", pa.table({"key": [f"{layout.BULK}/{file['name']}" for file in files], "json_sha256": hashes})
     if name == layout.CATALOGUE:
         return "rows/{}.json", pa.table({"key": build.catalogue.ids, "json_sha256": build.catalogue.digests})
     pattern = layer.index.pattern  # raises StoreError if the index is missing or broken
     return pattern, map_table(layer.local(INDEX_NAME)).replace_schema_metadata(None)
-
-
-def _bulk_files(layer: Layer) -> pa.Table:
-    entry = layer.index.find(layout.BULK_KEY)
-    files = json.loads(layer.read(entry))[FILES] if entry else []
-    hashes = pa.array([bytes.fromhex(file["sha256"]) for file in files], pa.binary())
-    keys = pa.array([f"{layout.BULK}/{file['name']}" for file in files], pa.string())
-    return pa.table({"key": keys, "json_sha256": hashes})
 
 
 def page_hashes(build: Build) -> HashedKeys:
@@ -94,25 +87,6 @@ _SCHEMAS = {
 }
 
 
-@dataclass(frozen=True)
-class ObjectCounts:
-    """How many objects of a layer or resource were added, removed or changed, and how many are the same."""
-
-    name: str
-    added: int
-    removed: int
-    changed: int
-    unchanged: int
-
-
-@dataclass(frozen=True)
-class LayerCounts(ObjectCounts):
-    """The counts of a layer's stored objects, and its digest in each build; None if that build lacks the layer."""
-
-    old_digest: str | None
-    new_digest: str | None
-
-
 class Diff:
     """The objects and values of two builds that differ. `db` holds the tables and views of `build/diff/`."""
 
@@ -120,22 +94,22 @@ class Diff:
         assert comparison.old is not None, "a diff has two builds"
         self.comparison, self.db = comparison, comparison.db
         self.old, self.new = comparison.old, comparison.new
-        with named_faults(comparison):
-            self._compare(progress)
+        self._compare(progress)
 
-    def layers(self) -> list[LayerCounts]:
-        """Return the counts of stored objects per layer, by name."""
+    def layers(self) -> list[Counts]:
+        """Return the counts of stored objects per layer, by name, and its digest in each build; None without it."""
         return [
-            LayerCounts(*self._counts("object_changes", "layer", name, self._stored_count(name)), old, new)
+            self._counts("object_changes", "layer", name, self._stored_count(name))
+            | {"old_digest": old, "new_digest": new}
             for name, old, new in self._layer_digests()
         ]
 
-    def resources(self) -> list[ObjectCounts]:
+    def resources(self) -> list[Counts]:
         """Return the counts of the API's objects per resource, as `cardpress export` writes them."""
         old = {name: self._stored_count(name) for name in RESOURCES}
         old[layout.LISTS] = sum(one.pages for one in card_lists(self.old).values())
         old[layout.CARDS] = len(self.old.catalogue.ids)
-        return [ObjectCounts(*self._counts("api_object_changes", "resource", name, old[name])) for name in RESOURCES]
+        return [self._counts("api_object_changes", "resource", name, old[name]) for name in RESOURCES]
 
     def _compare(self, progress: Progress) -> None:
         differing = [name for name, old, new in self._layer_digests() if old != new]
@@ -177,11 +151,12 @@ class Diff:
             before, after = (layers[name]["digest"] if name in layers else None for layers in (old, new))
             yield name, before, after
 
-    def _counts(self, table: str, column: str, name: str, old: int) -> tuple[str, int, int, int, int]:
+    def _counts(self, table: str, column: str, name: str, old: int) -> Counts:
+        """Return how many objects were added, removed or changed, and how many of `old` ones are the same."""
         query = f"select change, count(*) from {table} where {column} = $1 group by change"
         by_change = dict(self.db.connection.execute(query, [name]).fetchall())
-        added, removed, changed = (by_change.get(change, 0) for change in ("added", "removed", "changed"))
-        return name, added, removed, changed, old - removed - changed
+        counts = {change: by_change.get(change, 0) for change in ("added", "removed", "changed")}
+        return {"name": name} | counts | {"unchanged": old - counts["removed"] - counts["changed"]}
 
     def _stored_count(self, name: str) -> int:
         return len(object_hashes(self.old, name)[1]) if name in self.old.layers else 0

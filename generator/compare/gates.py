@@ -10,7 +10,9 @@ files say names their `tables`. It adds `known_days` if it judges only days that
 import itertools
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from datetime import date, datetime
 from typing import NamedTuple
 
@@ -19,36 +21,33 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from edge_auth.builds import layout
-from edge_auth.builds.builds import Build
+from edge_auth.builds.builds import Build, open_build
 from edge_auth.builds.bulk import CATALOGUE
 from edge_auth.builds.catalogue import COLUMNS
 from edge_auth.builds.market import INDEXES
+from edge_auth.errors import EdgeError
 from generator import settings
-from generator.compare.columns import measure_columns, unusual
 from generator.compare.comparison import (
     Comparison,
+    bulk_entries,
     newest_prices,
     read_bulk_table,
     read_rows_of_days,
     rows_of_last_days,
     source_rows,
 )
-from generator.compare.figures import count_differences
-from generator.compare.judgements import Judgement, Verdict
-from generator.compare.run_reports import NO_PAST, Past
+from generator.compare.ordinary import count_differences, measure_columns, unusual
+from generator.compare.run_reports import NO_PAST, Judgement, Past, Verdict, breached_gates, read_judgement
 from generator.database import Database, sql_text
-from generator.lake.files import NO_GAME
-from generator.lake.quarantine import files_read, unread_files
+from generator.errors import DamageError
+from generator.lake.files import NO_GAME, PRICE_TABLES, FileKey
+from generator.lake.quarantine import QuarantinedFile, files_read, original_of, unread_files
 from generator.pack.verify import checked_file
 
-_TABLES = pa.schema([("table", pa.string()), ("rows", pa.int64())])
 _BULK = pa.schema([("content", pa.string()), ("lake_table", pa.string()), ("records", pa.int64())])
 _GUIDE = "price_guide"
 # The tables of the lake that bulk files of other names are made of.
 _LAKE_TABLES = {"filtered": "filtered_checks", "market": "price_guide"}
-_INDEXES = pa.schema(
-    {"game_folded": pa.string(), "game": pa.string(), "day": pa.date32(), "priced": pa.int64(), "index": pa.float64()}
-)
 _DAYS = pa.schema(
     [("id_product", pa.int64()), ("day", pa.date32())]
     + [(name, pa.float64()) for name in ("trend", "low", "avg7", "avg30", "trend_holo", "low_holo")]
@@ -58,7 +57,6 @@ _LINKS = pa.schema(
 )
 _FINGERPRINTS = pa.schema([("key", pa.string()), ("entry", pa.string())])
 _UNUSUAL = pa.schema([("distance", pa.float64()), ("sentence", pa.string())])
-_BUILD = pa.schema([("as_of", pa.date32()), ("guide_day", pa.date32())])
 
 
 class Gate(NamedTuple):
@@ -100,18 +98,18 @@ def judge(
     old, db = comparison.old, comparison.db
     with db.one_thread():  # equal values have one order
         _open_sides(comparison, days_left_out)
-        _open_past(db, past)
+        _open_past(comparison, past)
         withdrawn = sorted({day for _, day in days_left_out})
-        _set_variables(db, today=now.date().isoformat(), withdrawn=withdrawn, one_game=False)
+        db.set(price_factor=settings.PRICE_FACTOR, enough_prices=settings.ENOUGH_PRICES)
+        db.set(enough_priced=settings.ENOUGH_PRICED, one_game=False)
+        db.set(today=now.date().isoformat(), as_of=comparison.new.as_of.isoformat(), withdrawn=withdrawn)
         days = rows_of_last_days(comparison.new)
         db.connection.register("source_rows", source_rows(days))
-        db.set(as_of=comparison.new.as_of.isoformat())
         db.run("checks/two_builds", "checks/sources")
         verdicts = [_verdict(db, "gates", gate, limit, gate in set(forced)) for gate, limit in limits.items()]
         days.pop(_GUIDE, None)
         measured = measure_columns(comparison, days)
-        found = [one._asdict() for one in unusual(measured, past.columns)]
-        db.connection.register("unusual_columns", pa.Table.from_pylist(found, _UNUSUAL))
+        db.connection.register("unusual_columns", pa.Table.from_pylist(unusual(measured, past.columns), _UNUSUAL))
         remarks = [_verdict(db, "remarks", remark, limit) for remark, limit in settings.REMARKS.items()]
         made = [verdict for verdict in verdicts if verdict]
         made += [_age_verdict(db, table, days, set(forced)) for table, days in (max_age or {}).items()]
@@ -125,8 +123,8 @@ def judge(
         )
 
 
-def breached_by_game(comparison: Comparison, judgement: Judgement, *, past: Past, now: datetime) -> dict[str, set[str]]:
-    """Return the games that breach gates by themselves, each with its gates, once a build has breached them.
+def breached_by_game(comparison: Comparison, judgement: Judgement) -> dict[str, set[str]]:
+    """Return the games that breach gates by themselves, each with its gates, once a comparison was judged.
 
     Each gate that judges day files is asked again for each game alone; '' stands for products without a game. The
     result is empty, and the fault one of whole files, if a gate is breached by all games together and by none alone, or
@@ -136,8 +134,7 @@ def breached_by_game(comparison: Comparison, judgement: Judgement, *, past: Past
     names = ("old_prices", "new_prices", "week_prices", "before_prices", "unread_days", "old_indexes", "new_indexes")
     db = comparison.db
     with db.one_thread():
-        _open_past(db, past)
-        _set_variables(db, today=now.date().isoformat(), one_game=True)
+        db.set(one_game=True)
         whole = {name: db.table(f"from {name}") for name in names}
         games = db.answer("checks/judged_games")["game"].to_pylist()
         guilty, cleared = {}, False
@@ -173,12 +170,6 @@ def _rows_of(db: Database, whole: Mapping[str, pa.Table], game: str) -> dict[str
     conditions = {name: f"id_product in ({ids})" for name in whole if not name.endswith("indexes")}
     conditions |= {name: "game = getvariable('game')" for name in whole if name.endswith("indexes")}
     return {name: db.table(f"select * from {name} where {condition}") for name, condition in conditions.items()}
-
-
-def _set_variables(db: Database, **variables: str | int | Sequence[str]) -> None:
-    """Set the variables of the SQL files: those given, and the limits of the settings."""
-    db.set(price_factor=settings.PRICE_FACTOR, enough_prices=settings.ENOUGH_PRICES)
-    db.set(enough_priced=settings.ENOUGH_PRICED, **variables)
 
 
 def _verdict(db: Database, folder: str, gate: str, threshold: float, forced: bool = False) -> Verdict | None:
@@ -221,40 +212,33 @@ def _open_sides(comparison: Comparison, days_left_out: Collection[tuple[str, str
     """Make the tables that only gates read; `build/checks/two_builds.sql` describes them."""
     old, new, db = comparison.old, comparison.new, comparison.db
     prices, _ = comparison.products, comparison.identifiers
-    for side, build, other in (("old", old, new), ("new", new, old)):
-        db.connection.register(f"{side}_links", _links(build, other))
-        db.connection.register(f"{side}_fingerprints", _fingerprints(db, build, other))
-        for name, table in _tables(build, prices[side], days_left_out).items():
-            db.connection.register(f"{side}_{name}", table)
+    for build in filter(None, (old, new)):
+        checked_file(build.layers[layout.CATALOGUE], COLUMNS)  # the documents of /changes compare it
+    comparison.register("build", _days_of_build)
+    comparison.register("tables", lambda build: _table_rows(build, prices["new" if build is new else "old"]))
+    comparison.register("bulk", lambda build: _bulk(build, days_left_out))
+    comparison.register("indexes", lambda build: pq.read_table(checked_file(build.layers[layout.MARKET], INDEXES)))
+    comparison.register("links", _links(old, new))
+    comparison.register("fingerprints", _fingerprints(db, old, new))
     unread = _unread_days(old, new) if old else _DAYS.empty_table()
     db.connection.register("unread_days", unread)
     db.connection.register("live_days", _guide_rows(old, _days_of(unread)) if old else unread)
     db.connection.register("known_days", _known_days(new, unread))
 
 
-def _tables(build: Build | None, prices: pa.Table, days_left_out: Collection[tuple[str, str]]) -> dict[str, pa.Table]:
-    if build is None:
-        schemas = {"build": _BUILD, "tables": _TABLES, "bulk": _BULK, "indexes": _INDEXES}
-        return {name: schema.empty_table() for name, schema in schemas.items()}
-    checked_file(build.layers[layout.CATALOGUE], COLUMNS)  # the documents of /changes compare it
-    counts = _table_rows(build, prices).items()
+def _days_of_build(build: Build) -> pa.Table:
     guide_day = build.record["freshness"]["catalogue"]["price_guide_day"]
     days = {"as_of": build.as_of, "guide_day": guide_day and date.fromisoformat(guide_day)}
-    return {
-        "build": pa.Table.from_pylist([days], _BUILD),
-        "tables": pa.Table.from_pylist([{"table": table, "rows": rows} for table, rows in counts], _TABLES),
-        "bulk": _bulk(build, days_left_out),
-        "indexes": pq.read_table(checked_file(build.layers[layout.MARKET], INDEXES)),
-    }
+    return pa.table({name: pa.array([day], pa.date32()) for name, day in days.items()})
 
 
-def _links(build: Build | None, other: Build | None) -> pa.Table:
-    """Return the pictures and pages of the products; nothing if both builds have the same."""
-    if build is None or other is None:
-        return _LINKS.empty_table()
-    names = ({entry["name"] for entry in json.loads(b.manifest())["files"]} for b in (build, other))
-    mine, theirs = ({name for name in found if name.startswith("products-")} for found in names)
-    return _LINKS.empty_table() if mine == theirs else read_bulk_table(build, "products", _LINKS)
+def _links(old: Build | None, new: Build) -> Callable[[Build], pa.Table]:
+    """Return what reads the pictures and pages of the products; nothing if both builds have the same."""
+    names = [{entry["name"] for entry in bulk_entries(build)} for build in (old, new) if build]
+    products = [{name for name in found if name.startswith("products-")} for found in names]
+    if products[0] == products[-1]:
+        return lambda build: _LINKS.empty_table()
+    return lambda build: read_bulk_table(build, "products", _LINKS.names)
 
 
 # The entries of an index of fingerprints, unless another index is of another recipe.
@@ -265,18 +249,24 @@ where $1::json ->> 'version' = $2::json ->> 'version'
 """
 
 
-def _fingerprints(db: Database, build: Build | None, other: Build | None) -> pa.Table:
-    """Return the entries of the fingerprint index; nothing if both builds have the same, or another recipe."""
-    layers = [b.layers.get(layout.FINGERPRINTS) if b else None for b in (build, other)]
+def _fingerprints(db: Database, old: Build | None, new: Build) -> Callable[[Build], pa.Table]:
+    """Return what reads the entries of a fingerprint index; none if both builds have the same, or another recipe."""
+    layers = [build.layers.get(layout.FINGERPRINTS) for build in (old, new) if build]
     if not all(layers) or len({layer.folder for layer in layers if layer}) == 1:
-        return _FINGERPRINTS.empty_table()
-    indexes = [(b.get(layout.FINGERPRINTS_KEY) or b"{}").decode() if b else "{}" for b in (build, other)]
-    return db.connection.sql(_ENTRIES, params=indexes).to_arrow_table()
+        return lambda build: _FINGERPRINTS.empty_table()
+    old_index, new_index = ((build.get(layout.FINGERPRINTS_KEY) or b"{}").decode() for build in (old, new) if build)
+
+    def entries(build: Build) -> pa.Table:
+        indexes = [new_index, old_index] if build is new else [old_index, new_index]
+        return db.connection.sql(_ENTRIES, params=indexes).to_arrow_table()
+
+    return entries
 
 
-def _open_past(db: Database, past: Past) -> None:
+def _open_past(comparison: Comparison, past: Past) -> None:
+    db, none = comparison.db, comparison.products["new"].slice(0, 0)
     for name, build in (("week", past.week), ("before", past.before)):
-        prices = newest_prices(build)
+        prices = newest_prices(build) if build else none
         if name == "week" and past.accepted:
             games = pa.array([None if game == NO_GAME else game for game in past.accepted], pa.string())
             prices = prices.filter(pc.invert(pc.is_in(prices["game"], games)))
@@ -287,7 +277,7 @@ def _bulk(build: Build, days_left_out: Collection[tuple[str, str]]) -> pa.Table:
     """Return the tables of a build's bulk files with their records, and their columns."""
     records: Counter[str] = Counter()
     columns: set[str] = set()
-    for entry in json.loads(build.manifest())["files"]:
+    for entry in bulk_entries(build):
         if entry["table"] == CATALOGUE:  # the rows of the other files
             continue
         lake_table = _LAKE_TABLES.get(entry["table"], entry["table"])
@@ -310,7 +300,7 @@ def _unread_days(old: Build, new: Build) -> pa.Table:
 
 
 def _guide_rows(build: Build, days: Collection[str]) -> pa.Table:
-    entries = json.loads(build.manifest())["files"] if days else []
+    entries = bulk_entries(build) if days else []
     read = (read_rows_of_days(build, entry, days, _DAYS.names) for entry in entries if entry["table"] == _GUIDE)
     return pa.concat_tables([_DAYS.empty_table(), *(rows.cast(_DAYS) for rows in read if rows.num_columns)])
 
@@ -334,10 +324,10 @@ def _distance(day: str, other: str) -> int:
     return abs((date.fromisoformat(day) - date.fromisoformat(other)).days)
 
 
-def _table_rows(build: Build, prices: pa.Table) -> dict[str, int]:
+def _table_rows(build: Build, prices: pa.Table) -> pa.Table:
     """Return per lake table how much of it a build shows: rows, or products with a row; 0 or 1 for listings."""
     fresh = build.record["freshness"]
-    return {
+    counts = {
         "expansions": fresh["catalogue"]["sets"],
         "products": fresh["catalogue"]["products"],
         "price_guide": len(prices) - prices["guide_day"].null_count,
@@ -346,4 +336,93 @@ def _table_rows(build: Build, prices: pa.Table) -> dict[str, int]:
         "watchlist": fresh["watchlist"]["products"],
         "watch_checks": fresh["watchlist"]["checked"],
         "fingerprints": json.loads(build.get(layout.FINGERPRINTS_KEY) or b'{"count": 0}')["count"],
+    }
+    return pa.table({"table": list(counts), "rows": list(counts.values())})
+
+
+def refused_files(
+    judgement: Judgement, new: Build, live: Build, guilty: Mapping[str, Collection[str]]
+) -> dict[FileKey, dict[str, float]]:
+    """Return the files that a refused build read, with the gates that refused each and their values.
+
+    `guilty` are the games that breach gates by themselves: only their rows are refused, or all if there are none.
+    """
+    refused: dict[FileKey, dict[str, float]] = {}
+    for verdict in judgement.breaches:
+        games: list[str | None] = [game for game, gates in guilty.items() if verdict.gate in gates]
+        for file in _judged_files(verdict, new, live):
+            original = original_of(new.record, file)
+            for game in (games if file.table in PRICE_TABLES else []) or [None]:
+                refused.setdefault(original._replace(game=game), {})[verdict.gate] = verdict.value
+    return refused
+
+
+def forgive(
+    judgement: Judgement,
+    new: Build,
+    live: Build,
+    accepted: Collection[QuarantinedFile],
+    judged: Callable[[Build], Judgement],
+) -> tuple[Judgement, list[str]]:
+    """Let breached gates pass that judge what a person has decided, and say which builds were compared with for that.
+
+    A gate passes that also passes against a build which a person took for right, or that judged accepted files alone.
+    `judged` judges the new build against another one.
+    """
+    said = []
+    for right, tables, why in filter(None, (_way_back(judgement, live), _newest_accepted(new, live, accepted))):
+        if judgement.breaches:
+            with suppress(EdgeError, DamageError):  # pruned or damaged: nothing else to compare with
+                passed = {v.gate: v for v in judged(open_build(live.store, right)).verdicts if not v.breached}
+                verdicts = [
+                    passed.get(v.gate, v) if v.stops and tables.intersection(v.tables) else v
+                    for v in judgement.verdicts
+                ]
+                judgement = replace(judgement, verdicts=verdicts)
+                said.append(why)
+    files = {file.key.whole for file in accepted}
+
+    def is_accepted(verdict: Verdict) -> bool:
+        judged_files = _judged_files(verdict, new, live) if verdict.stops and files else set()
+        return bool(judged_files) and judged_files <= files
+
+    verdicts = [replace(verdict, forced=True) if is_accepted(verdict) else verdict for verdict in judgement.verdicts]
+    return replace(judgement, verdicts=verdicts), said
+
+
+def _way_back(judgement: Judgement, live: Build) -> tuple[str, set[str], str] | None:
+    """Return what was live before refused data went live, and the tables of the gates that refused it and breach now.
+
+    If the live build breached gates that the new one breaches too, its data was bad, or the new one's.
+    """
+    back = breached_gates(live.store, live.id)
+    tables = {table for verdict in judgement.breaches for table in back.get(verdict.gate, [])}
+    before = (read_judgement(live.store, live.id) or {}).get("against") if tables else None
+    return before and (before, tables, f"{live.id} was live although gates refused it: compared with {before} as well")
+
+
+def _newest_accepted(
+    new: Build, live: Build, accepted: Collection[QuarantinedFile]
+) -> tuple[str, set[str], str] | None:
+    """Return the refused build that had the newest accepted day, and the tables of the accepted days that came in."""
+    unread = {file.whole for file in unread_files(new, live)} if accepted else set()
+    believed = [file for file in accepted if file.key.whole in unread and file.build != new.id]
+    if not believed:
+        return None
+    newest = max(believed, key=lambda file: (file.day, file.since)).build
+    said = f"accepted days came in: compared with {newest}, which had the last of them, as well"
+    return newest, {file.table for file in believed}, said
+
+
+def _judged_files(verdict: Verdict, new: Build, live: Build) -> set[FileKey]:
+    if not verdict.tables:
+        return set()
+    known = {(file.table, file.day) for file in files_read(live)}
+    worst = {row["day"] for row in verdict.figures.get("days") or () if row["distance"] > verdict.threshold}
+    return {
+        file
+        for file in unread_files(new, live)
+        if file.table in verdict.tables
+        and (not verdict.known_days or (file.table, file.day) in known)
+        and (not worst or file.day in worst)
     }

@@ -1,5 +1,6 @@
-"""The reports and pages that nightly runs leave in a store, and what a night reads there of the nights before it.
+"""The reports, gate results and pages that nights leave in a store, and what a night reads of the nights before it.
 
+gates/<build>.json                  the gate results of a build, beside its record, which depends on no night
 reports/<run>.json                  what a run did: outcome, timings, counts, gate results
 private/nights/<run>/report.html    the report of the build that it made
 private/nights/<run>/diff.html      what that build changed, if a build was live before
@@ -9,31 +10,144 @@ change.
 """
 
 import itertools
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from edge_auth.builds import layout
 from edge_auth.builds.builds import Build, Pointer, open_build, read_pointer
-from edge_auth.errors import EdgeError, MissingObject
+from edge_auth.errors import EdgeError, MissingObject, StoreError
 from edge_auth.store.interface import Store, read_json
 from generator import settings
-from generator.compare.judgements import Judgement, breached_gates
+from generator.clock import timestamp
 from generator.errors import DamageError
 from generator.lake.quarantine import ACCEPTED, read_quarantine
+
+LATE = "sources-late"  # the remark on sources that stopped, slowed down or lost rows
+
+# A fault often breaches many gates. These say most plainly what happened, the plainest first.
+_TELLING = [
+    *("tables-emptied", "products-lost", "prices-scaled", "days-scaled", "game-prices-lost", "set-prices-scaled"),
+    *("prices-moved", "game-shrank", "prices-repeated", "names-changed", "products-moved"),
+]
 
 REPORT_PAGE, DIFF_PAGE = "report.html", "diff.html"
 # The outcomes of a run. The first two are successes.
 PUBLISHED, UNCHANGED = "published", "unchanged"
 REFUSED, HELD, ROLLED_BACK, STALE, FAILED = "refused", "held", "rolled back", "stale", "failed"
 NOT_EXPORTED = "not exported"  # the build is live, but the tree of plain files is not up to date
-# Counts by the names of `compare.figures`.
+# Counts by the names of `compare.ordinary`.
 Figures = dict[str, int]
 
 # How many reports are read to find earlier nights.
 _MAX_REPORTS = 60
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The result of one gate.
+
+    Attributes:
+        threshold: The greatest value that passes.
+        forced: Whether the operator let a breached gate pass.
+        figures: Further columns of the gate's query.
+        tables: The tables of the lake with files for each day that the gate judges.
+        known_days: Whether it judges only days that the live build has.
+    """
+
+    gate: str
+    value: float
+    threshold: float
+    breached: bool
+    forced: bool
+    message: str
+    figures: dict[str, Any]
+    tables: list[str] = field(default_factory=list)
+    known_days: bool = False
+
+    @property
+    def stops(self) -> bool:
+        """Whether the build may not be published."""
+        return self.breached and not self.forced
+
+    def line(self) -> str:
+        """Return the verdict as one line of text with its figures."""
+        worst = self.figures.get("worst") or {}
+        if "ratio" in self.figures or (isinstance(worst, dict) and "ratio" in worst):  # the message says how many times
+            return f"gate {self.gate}: {self.message} (up to {1 + self.threshold:.4g} times, or 1 / that, passes)"
+        return f"gate {self.gate}: {self.message} ({self.value:.4g}, at most {self.threshold:.4g} passes)"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The results of all gates for a build, and its differences to the live build `against`.
+
+    Attributes:
+        differences: The counts of `compare.ordinary`.
+        indexes: The rows of game_indexes (`build/checks/two_builds.sql`).
+        remarks: What is strange about the build and stops nothing.
+        columns: What `compare.ordinary` measured, for the nights that follow.
+    """
+
+    against: str | None
+    verdicts: list[Verdict]
+    differences: dict[str, int]
+    indexes: list[dict[str, Any]]
+    remarks: list[Verdict] = field(default_factory=list)
+    columns: dict[str, list[float]] = field(default_factory=dict)
+
+    @property
+    def breaches(self) -> list[Verdict]:
+        return [verdict for verdict in self.verdicts if verdict.stops]
+
+    def in_short(self, details: str) -> str:
+        """Return the most telling breach as a line, and how many more there are with the command that shows them."""
+        order = {gate: place for place, gate in enumerate(_TELLING)}
+        first, *others = sorted(self.breaches, key=lambda verdict: order.get(verdict.gate, len(order)))
+        return first.line() + (f"; {len(others)} more: {details}" if others else "")
+
+
+NOT_JUDGED = Judgement(None, [], {}, [])
+
+
+def write_judgement(store: Store, build_id: str, judgement: Judgement, *, run: str, now: datetime) -> None:
+    """Write the gate results of a build beside its record. The record itself depends on no night."""
+    fields = {"build": build_id, "run": run, "at": timestamp(now)} | asdict(judgement)
+    data = json.dumps(fields, indent=1, ensure_ascii=False, default=str).encode() + b"\n"
+    store.put(layout.gates_name(build_id), data)
+
+
+def read_judgement(store: Store, build_id: str) -> dict[str, Any] | None:
+    """Return the gate results of a build as JSON, or None if no night judged it."""
+    try:
+        judgement: dict[str, Any] = read_json(store, layout.gates_name(build_id))
+    except MissingObject:
+        return None
+    except ValueError as error:
+        raise StoreError(f"{layout.gates_name(build_id)} in {store.location} is not JSON") from error
+    return judgement
+
+
+def known_judgement(store: Store, build_id: str) -> dict[str, Any]:
+    """Return the same; empty too if it is damaged and says nothing any more."""
+    with suppress(StoreError):
+        return read_judgement(store, build_id) or {}
+    return {}
+
+
+def late_sources(store: Store, build_id: str) -> str | None:
+    """Return what the gate results of a build say of late sources, or None."""
+    remarks = known_judgement(store, build_id).get("remarks", [])
+    return next((str(remark["message"]) for remark in remarks if remark["gate"] == LATE), None)
+
+
+def breached_gates(store: Store, build_id: str) -> dict[str, list[str]]:
+    """Return the gates that a build breached, forced or not, with the tables that they judge; none if unknown."""
+    verdicts = known_judgement(store, build_id).get("verdicts", [])
+    return {verdict["gate"]: verdict.get("tables", []) for verdict in verdicts if verdict["breached"]}
 
 
 @dataclass(slots=True)
@@ -152,7 +266,7 @@ class Past:
     Attributes:
         week: A build that was live about a week before, or None.
         before: The build that was live before the live one, or None.
-        columns: What these nights measured of the columns of tables (`compare.columns`).
+        columns: What these nights measured of the columns of tables (`compare.ordinary`).
         accepted: The games of which a day was accepted since `week`, whose prices of then say nothing about tonight.
     """
 

@@ -4,7 +4,7 @@ In a folder store the room on the disk is checked before, and given back if the 
 
 The record says where the build comes from, the inputs and the code by their hashes, and depends on no machine and no
 clock. The gate results are not in it, because it is written before any night judges the build. They are in
-`gates/<build>.json` (`compare.judgements`).
+`gates/<build>.json` (`compare.run_reports`).
 
 Raised are LakeError (the lake breaks a rule), DamageError (a layer that others are made from is damaged in a way that
 only `repair` finds), SpaceError (the disk of the store, or of temporary files, has too little room) and StoreError.

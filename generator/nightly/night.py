@@ -1,6 +1,6 @@
 """Runs a night: build, verify, judge by gates, publish, smoke test and prune, then write a report and pages.
 
-A night holds the lock `private/nightly.lock`. It leaves `gates/<build>.json` (`compare.judgements`), and a report and
+A night holds the lock `private/nightly.lock`. It leaves `gates/<build>.json` (`compare.run_reports`), and a report and
 pages (`compare.run_reports`). A night that is refused or fails leaves the live build as it was. The report says whether
 the night moved the day of the data forward, and a day that the operator expects is checked.
 """

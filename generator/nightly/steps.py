@@ -37,9 +37,8 @@ from edge_auth.store.interface import Store
 from generator import settings
 from generator.clock import Clock, timestamp
 from generator.compare.comparison import Comparison, compare
-from generator.compare.gates import breached_by_game, judge
-from generator.compare.judgements import Judgement, forgive, refused_files, write_judgement
-from generator.compare.run_reports import PUBLISHED, Past, RunReport, prune_run_reports, read_past
+from generator.compare.gates import breached_by_game, forgive, judge, refused_files
+from generator.compare.run_reports import PUBLISHED, Judgement, RunReport, prune_run_reports, read_past, write_judgement
 from generator.errors import (
     BuildError,
     BusyError,
@@ -249,8 +248,7 @@ def _judge_against(night: Night, build: str, other: str | None) -> list[Quaranti
     old, new = open_build(night.store, other) if other else None, open_build(night.store, build)
     comparison = Comparison(old, new, night.resources)
     night.compare_with(comparison)
-    past = read_past(night.store, new.as_of)
-    judgement = _judge(night, comparison, past)
+    judgement = _judge(night, comparison)
     write_judgement(night.store, build, judgement, run=night.run, now=night.clock())
     night.report.judgement = judgement
     for verdict in judgement.verdicts:
@@ -258,10 +256,10 @@ def _judge_against(night: Night, build: str, other: str | None) -> list[Quaranti
             night.progress.say(verdict.line() + (": forced" if verdict.forced else ""))
     for remark in judgement.remarks:
         night.progress.say(f"strange: {remark.message}")
-    return _hold_refused(night, comparison, past, judgement) if old and judgement.breaches else []
+    return _hold_refused(night, comparison, judgement) if old and judgement.breaches else []
 
 
-def _judge(night: Night, comparison: Comparison, past: Past) -> Judgement:
+def _judge(night: Night, comparison: Comparison) -> Judgement:
     files, now = read_quarantine(night.store), night.clock()
     days = {(file.table, file.day) for file in files if file.verdict != ACCEPTED}
 
@@ -272,7 +270,7 @@ def _judge(night: Night, comparison: Comparison, past: Past) -> Judgement:
         forced=night.forced,
         days_left_out=days,
         max_age=night.max_age,
-        past=past,
+        past=read_past(night.store, comparison.new.as_of),
     )
 
     def judged_by(other: Build) -> Judgement:
@@ -288,11 +286,11 @@ def _judge(night: Night, comparison: Comparison, past: Past) -> Judgement:
     return judgement
 
 
-def _hold_refused(night: Night, comparison: Comparison, past: Past, judgement: Judgement) -> list[QuarantinedFile]:
+def _hold_refused(night: Night, comparison: Comparison, judgement: Judgement) -> list[QuarantinedFile]:
     """Put the day files that the breached gates judged in quarantine: only the rows of the games at fault, if known."""
     assert comparison.old is not None
     now, new = night.clock(), comparison.new
-    guilty = breached_by_game(comparison, judgement, past=past, now=now)
+    guilty = breached_by_game(comparison, judgement)
     refused = refused_files(judgement, new, comparison.old, guilty)
     try:
         return hold(night.store, refused, build=new.id, run=night.run, now=now) if refused else []

@@ -1,4 +1,4 @@
-"""The day files of a lake: what each holds, when it was written, and what builds make of it."""
+"""The days of a lake: what their files hold and what builds make of them, and days whose prices lie apart."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -7,16 +7,21 @@ from pathlib import PurePosixPath
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from edge_auth.builds.builds import open_build, read_pointer
+from edge_auth.builds.builds import Build, open_build, read_pointer
 from edge_auth.store.interface import Store
+from generator import settings
 from generator.clock import from_unix_time, timestamp
+from generator.compare.comparison import bulk_entries, bulk_file, prices_database
+from generator.database import sql_literal
 from generator.errors import LakeError
 from generator.lake.files import FileKey, LakeFiles
 from generator.lake.lake import hash_day_files
 from generator.lake.quarantine import files_read, read_quarantine
 from generator.terminal import Progress
+from generator.threads import USUAL
 
 READ, NEW = "read", "new"
+_GUIDE = "price_guide"
 
 
 @dataclass(frozen=True)
@@ -59,3 +64,40 @@ def _rows(path: str) -> int:
         return int(pq.read_metadata(path).num_rows)
     except (pa.ArrowException, OSError) as error:
         raise LakeError(f"{path} cannot be read as Parquet: {error}") from error
+
+
+@dataclass(frozen=True)
+class OutlyingDay:
+    """A day on which half of the prices of a game or set are so many times those of the days around it.
+
+    `columns` has the middle ratios to the day before, `prices` the most that were compared in one of them.
+    """
+
+    day: str
+    part: str
+    name: str
+    columns: dict[str, float]
+    prices: int
+
+    def line(self, location: str) -> str:
+        """Return the day as one line, with the command that withdraws it."""
+        columns = ", ".join(f"{column} x {ratio:.3g}" for column, ratio in self.columns.items())
+        named = f"the {self.part} {self.name}" if self.name else "the products without a game"
+        return (
+            f"{self.day} {_GUIDE}: half of the prices of {named} ({self.prices:,}) are apart from the days around it: "
+            f"{columns}: `cardpress quarantine drop {self.day} --store {location}`"
+        )
+
+
+def outlying_days(build: Build) -> list[OutlyingDay]:
+    """Return the outlying days of a build's history, oldest first. A game hides its sets of the same day."""
+    places = [bulk_file(build, entry) for entry in bulk_entries(build) if entry["table"] == _GUIDE]
+    if not places:
+        return []
+    listed = ", ".join(sql_literal(layer.file(stem)) for layer, stem in places)
+    with prices_database(build, USUAL) as db:
+        db.set(enough_prices=settings.ENOUGH_PRICES)
+        db.connection.execute(f"create view guide_history as from read_parquet([{listed}])")
+        db.run("report/outlying_days")
+        rows = db.table("from outlying_days").to_pylist()
+    return [OutlyingDay(**row | {"columns": dict(row["columns"])}) for row in rows]

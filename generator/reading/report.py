@@ -7,7 +7,7 @@ The pages of a night are the report of its build and the diff to the live build,
 import itertools
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -18,35 +18,43 @@ from edge_auth.store.interface import Store
 from generator.clock import Clock
 from generator.compare.comparison import Comparison, compare, named_faults, prices_database
 from generator.compare.diff import Diff
-from generator.compare.judgements import read_judgement
-from generator.compare.run_reports import DIFF_PAGE, REPORT_PAGE, UNCHANGED, Figures, RunReport, read_reports
+from generator.compare.run_reports import (
+    DIFF_PAGE,
+    REPORT_PAGE,
+    UNCHANGED,
+    Figures,
+    RunReport,
+    read_judgement,
+    read_reports,
+)
 from generator.lake.quarantine import QuarantinedFile, describe_waiting, held_games
-from generator.reading.build_tables import (
+from generator.reading.diff import PRICES, as_html
+from generator.reading.overview import (
     NO_GAME,
     SOURCE_TITLES,
     games_table,
     gates_in_short,
     gates_table,
+    last_failed_night,
     layers_table,
     left_out_table,
     some,
+    source_ages,
     sources_table,
 )
-from generator.reading.diff.report import PRICES, make_report
-from generator.reading.diff.report import as_html as diff_as_html
-from generator.reading.overview import last_failed_night, source_ages
-from generator.reading.plot import Bar, Plot, plot
-from generator.reading.render import render
-from generator.reading.sheet import (
+from generator.reading.page import (
+    Bar,
     Cell,
     Chart,
     Column,
     PageGroup,
+    Plot,
     Record,
     Table,
     counts,
     number,
     part,
+    render,
     signed,
     table,
     what,
@@ -54,7 +62,7 @@ from generator.reading.sheet import (
 from generator.terminal import Progress
 from generator.threads import Resources
 
-DIFF_ROWS = 50  # of each list of the diff
+_DIFF_ROWS = 50  # of each list of the diff
 _MAX_HISTORY_BUILDS = 30
 _MAX_RUN_REPORTS = 100  # that are searched for the builds of the history
 _VIEWS = ("coverage", "distribution", "ages")
@@ -63,22 +71,6 @@ _MAX_DAY_LABELS = 7
 _SECONDS: Column = ("Seconds", lambda row: number(row["seconds"], ".1f"))
 # The report of a night or the gate results of a build, as JSON.
 _Stored = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class BuildReport:
-    """The content of the report of a build: `night` is the last one that made it, `warnings` have titles and sentences.
-
-    `tiles` are the figures at the head of the page.
-    """
-
-    build: str
-    as_of: str
-    night: str
-    warnings: list[tuple[str, list[str]]]
-    tiles: dict[str, str]
-    groups: list[PageGroup]
-    versions: dict[str, str]
 
 
 def write_pages(
@@ -99,43 +91,37 @@ def write_pages(
                 comparison = stack.enter_context(compare(old, new, resources))
             judged = report.judgement if report.judgement and report.judgement.against == report.live_before else None
             figures = judged.differences if judged else None
-            page = diff_page(comparison, DIFF_ROWS, REPORT_PAGE, progress=progress, figures=figures)
+            page = diff_page(comparison, REPORT_PAGE, progress, figures)
         store.put(layout.page_name(report.run, DIFF_PAGE), page)
-    summary = as_html(summarize_build(store, new, clock, resources), DIFF_PAGE if report.live_before else None)
-    store.put(layout.page_name(report.run, REPORT_PAGE), summary.encode())
+    page = build_page(store, new, clock, resources, DIFF_PAGE if report.live_before else None)
+    store.put(layout.page_name(report.run, REPORT_PAGE), page)
     return layout.page_name(report.run, "")
 
 
-def diff_page(
-    comparison: Comparison, top: int, build_report: str, *, progress: Progress, figures: Figures | None = None
-) -> bytes:
+def diff_page(comparison: Comparison, build_report: str, progress: Progress, figures: Figures | None = None) -> bytes:
     """Return the page of the differences between two builds, with a link to the report beside it."""
     with named_faults(comparison):
-        return diff_as_html(make_report(Diff(comparison, progress), top, figures), build_report).encode()
+        return as_html(Diff(comparison, progress), _DIFF_ROWS, figures, build_report).encode()
 
 
-def as_html(report: BuildReport, diff_url: str | None = None) -> str:
-    """Return the page, with a link to the page of what the build changed."""
-    return render("report", report=report, diff_page=diff_url)
-
-
-def summarize_build(store: Store, build: Build, clock: Clock, resources: Resources) -> BuildReport:
-    """Collect what the report of a build shows."""
+def build_page(store: Store, build: Build, clock: Clock, resources: Resources, changes: str | None = None) -> bytes:
+    """Return the report of a build as a page, with a link to the page of what it changed."""
     with prices_database(build, resources) as db:
         db.run(*(f"report/{view}" for view in _VIEWS))
         prices: dict[str, list[Record]] = {view: db.table(f"from {view}").to_pylist() for view in _VIEWS}
     nights, records = _nights(store, build), _records(store, build)
     night = next((report for report in nights if report["build"] == build.id), None)
     judgement = read_judgement(store, build.id)
-    return BuildReport(
-        build.id,
-        build.as_of.isoformat(),
-        f"night {night['run']}: {night['outcome']}" if night else "",
-        list(_warnings(store, build, night, judgement)),
-        _tiles(build.record, judgement),
-        list(_groups(build, clock(), prices, judgement, night, nights, records)),
-        build.record["versions"],
+    page = render(
+        "report",
+        build=build,
+        night=night,
+        changes=changes,
+        warnings=list(_warnings(store, build, night, judgement)),
+        tiles=_tiles(build.record, judgement),
+        groups=list(_groups(build, clock(), prices, judgement, night, nights, records)),
     )
+    return page.encode()
 
 
 def _nights(store: Store, build: Build) -> list[_Stored]:
@@ -294,28 +280,25 @@ def _history_table(history: list[Record]) -> Table:
 
 
 def _prices_figure(price: str, distribution: list[Record]) -> Chart:
-    kinds: dict[str, list[Record]] = {}
-    for row in distribution:
-        if row["price"] == price:
-            kinds.setdefault(row["kind"], []).append(row)
-    return Chart(PRICES[price], [_prices_plot(price, kind, rows) for kind, rows in kinds.items()])
+    of_price = [row for row in distribution if row["price"] == price]
+    kinds = dict.fromkeys(row["kind"] for row in of_price)
+    plots = [_prices_plot(price, kind, [row for row in of_price if row["kind"] == kind]) for kind in kinds]
+    return Chart(PRICES[price], plots)
 
 
 def _prices_plot(price: str, kind: str, rows: list[Record]) -> Plot:
-    products = sum(row["products"] for row in rows)
     bars = []
     for row in rows:
         band = f"{row['low']:g} euros and above" if row["high"] is None else f"{row['low']:g} to {row['high']:g} euros"
         bars.append(Bar(row["products"], f"{band}: {row['products']:,}", edge_label=f"{row['low']:g}"))
-    label = f"{products:,} prices {price} ({kind}), by euros"
-    return plot(label, bars, x_axis="euros", y_axis="products", view=kind, placeholder="No product has this price.")
+    label = f"{sum(bar.count for bar in bars):,} prices {price} ({kind}), by euros"
+    return Plot(label, bars, "No product has this price.", "euros", "products", kind)
 
 
 def _ages_figure(source: str, rows: list[Record]) -> Chart:
     bars = [_age_bar(row) for row in rows if row["source"] == source]
     label = f"Products by the days between the newest row of {source} and the as-of day"
-    axes, none = {"x_axis": "days before the as-of day", "y_axis": "products"}, "There are no products."
-    shown = plot(label, bars, **axes, placeholder=none)
+    shown = Plot(label, bars, "There are no products.", "days before the as-of day", "products")
     return Chart(f"{SOURCE_TITLES[source]}: products by the days from their newest row to the as-of day", [shown])
 
 
@@ -329,27 +312,21 @@ def _age_bar(row: Record) -> Bar:
 
 
 def _products_figure(history: list[Record]) -> Chart:
-    bars = [
-        Bar(row["products"], f"{row['build']}: {row['products']:,} products", label=label)
-        for row, label in _day_labels(history)
-    ]
-    label, none = "Products of each build of the history", "No build has products."
-    return Chart("Products, build by build", [plot(label, bars, y_axis="products", placeholder=none)])
+    bars = [Bar(row["products"], f"{row['build']}: {row['products']:,} products") for row in history]
+    shown = _by_day("Products of each build of the history", bars, history, "products", "No build has products.")
+    return Chart("Products, build by build", [shown])
 
 
 def _seconds_figure(history: list[Record]) -> Chart:
     nights = [row for row in history if row["seconds"] is not None]
-    bars = [
-        Bar(round(row["seconds"]), f"{row['run']}: {row['seconds']:,.1f} s", label=label)
-        for row, label in _day_labels(nights)
-    ]
-    none = "No night took a second or more."
-    shown = plot("Seconds of each night", bars, y_axis="seconds", placeholder=none)
+    bars = [Bar(round(row["seconds"]), f"{row['run']}: {row['seconds']:,.1f} s") for row in nights]
+    shown = _by_day("Seconds of each night", bars, nights, "seconds", "No night took a second or more.")
     return Chart("Seconds, night by night", [shown])
 
 
-def _day_labels(rows: list[Record]) -> Iterator[tuple[Record, str]]:
-    """Yield the rows with month and day for some of them, so that the labels do not touch."""
+def _by_day(label: str, bars: list[Bar], rows: list[Record], y_axis: str, placeholder: str) -> Plot:
+    """Return a plot with month and day below some of its bars, so that the labels do not touch."""
     every = max(1, -(-len(rows) // _MAX_DAY_LABELS))
-    for place, row in enumerate(rows, 1):
-        yield row, "" if (len(rows) - place) % every else row["as_of"][5:]
+    for place in range(len(rows) - 1, -1, -every):
+        bars[place] = replace(bars[place], label=rows[place]["as_of"][5:])
+    return Plot(label, bars, placeholder, y_axis=y_axis)

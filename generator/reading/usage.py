@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -15,23 +14,16 @@ from generator.clock import Clock
 from generator.database import Database, query_fault
 from generator.errors import GeneratorError
 
+_Row = dict[str, Any]
 
-@dataclass(frozen=True)
-class KeyUsage:
-    """The use of keys.
 
-    Attributes:
-        keys: Rows of day (UTC), key (its id, or None for requests without a valid key), requests, refused (with a
-            status of 400 to 499) and bytes (of bodies).
-        other_lines: How many lines of each file were cut off, or are of other programs.
+def read_usage(locations: Iterable[str], days: int | None, clock: Clock) -> tuple[list[_Row], list[_Row]]:
+    """Count what logs say of this many days, today included; a file that several locations hold counts once.
+
+    The first rows have day (UTC), key (its id, or None for requests without a valid key), requests, refused (with a
+    status of 400 to 499) and bytes (of bodies); the others how many lines of a file were cut off, or are of other
+    programs.
     """
-
-    keys: list[dict[str, Any]]
-    other_lines: list[dict[str, Any]]
-
-
-def read_usage(locations: Iterable[str], days: int | None, clock: Clock) -> KeyUsage:
-    """Count what logs say of this many days, today included; a file that several locations hold counts once."""
     with closing(Database()) as database:
         names = {path: name for location in locations for path, name in _files(location, database.scratch)}
         database.set(log_files=sorted(names))
@@ -42,7 +34,7 @@ def read_usage(locations: Iterable[str], days: int | None, clock: Clock) -> KeyU
             keys, other_lines = (database.answer(f"usage/{name}").to_pylist() for name in ("by_key", "other_lines"))
         except duckdb.Error as error:
             raise query_fault(error, "leave out the log that cannot be read", GeneratorError) from error
-    return KeyUsage(keys, [row | {"file": names[row["file"]]} for row in other_lines])
+    return keys, [row | {"file": names[row["file"]]} for row in other_lines]
 
 
 def _files(location: str, scratch: Path) -> Iterator[tuple[str, str]]:

@@ -111,7 +111,7 @@ def test_a_permission_error_names_the_owner_and_the_remedy(others_file: Path) ->
 def test_the_lines_that_install_optional_libraries_are_those_of_the_package() -> None:
     """No index has the package, so the lines name the libraries."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    doctor = "generator/reading/doctor/versions.py"
+    doctor = "generator/reading/doctor.py"
     output = {
         "dask": ("generator/making/make.py", "docs/scale.md"),
         "fingerprint": ("generator/fingerprints/pictures.py", "docs/fingerprint.md", doctor),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from generator.compare.judgements import Judgement, Verdict
+from generator.compare.run_reports import Judgement, Verdict
 from generator.nightly import monitoring
 from tests.support.programs import needs
 from tests.support.service import ROOT

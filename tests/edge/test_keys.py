@@ -14,7 +14,7 @@ from edge_auth.errors import KeyFormatError, StoreError
 from edge_auth.live.keys import MAX_CHANGES, KeyCopies, KeyFile, KeyRecord, Keyring, digest, issue, open_key_file
 from edge_auth.live.log import Log
 from edge_auth.store.folder import FolderStore
-from generator.reading.doctor.shim import check_modes
+from generator.reading.doctor import check_modes
 from tests.support.commands import run
 from tests.support.service import until
 from tests.support.wsgi import WsgiClient

@@ -16,9 +16,8 @@ from edge_auth.builds.builds import Build, open_build
 from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.clock import utc_now
-from generator.compare.columns import Measured, unusual
-from generator.compare.judgements import Judgement
-from generator.compare.run_reports import Past
+from generator.compare.ordinary import Measured, unusual
+from generator.compare.run_reports import Judgement, Past
 from generator.database import sql_root
 from tests.support.commands import run
 from tests.support.lake_edits import Damage, empty, rewrite
@@ -567,7 +566,7 @@ def test_a_table_without_days_is_compared_with_what_it_was() -> None:
     pages = Measured("products/missing cardmarket_url/game", (0.0, 0.9), ("Magic", "Pokémon"))
     assert unusual([pages._replace(values=(0.0, 0.05))], []) == []
     [strange] = unusual([pages], [])
-    assert strange.sentence.startswith("products of Pokémon: 90% more of the values of cardmarket_url are missing")
+    assert strange["sentence"].startswith("products of Pokémon: 90% more of the values of cardmarket_url are missing")
     assert unusual([pages], [{pages.key: [0.0, 0.85]}]) == []
 
 

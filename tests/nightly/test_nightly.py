@@ -15,8 +15,7 @@ from edge_auth.errors import StoreError
 from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.clock import Clock, utc_now
-from generator.compare.judgements import read_judgement
-from generator.compare.run_reports import RunReport, newest_report
+from generator.compare.run_reports import RunReport, newest_report, read_judgement
 from generator.errors import BusyError, GateError, HoldError, SmokeError
 from generator.nightly import steps
 from generator.nightly.monitoring import Notices, write_textfile

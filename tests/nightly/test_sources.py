@@ -15,7 +15,7 @@ import pytest
 from edge_auth.builds.builds import live_build_id, open_build
 from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
-from generator.compare.judgements import LATE
+from generator.compare.run_reports import LATE
 from generator.lake.files import PRICE_TABLES
 from generator.lake.lake import DAILY_TABLES
 from tests.support.commands import run

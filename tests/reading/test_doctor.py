@@ -17,8 +17,7 @@ from generator import settings
 from generator.cli import cli
 from generator.clock import utc_now
 from generator.commands.serve import missing_steps
-from generator.reading.doctor import versions
-from generator.reading.doctor.store import check_store, check_writing
+from generator.reading.doctor import check_store, check_writing
 from generator.releases.publish import rollback
 from tests.support.commands import run
 from tests.support.nights import at, in_hours, names, published
@@ -168,7 +167,7 @@ def test_a_password_in_an_option_is_warned_of(place: Path, monkeypatch: pytest.M
 
 def test_libraries_too_old(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        versions, "requires", lambda name: ["duckdb>=999", "no-such[x]>=1", "pytest>=1; extra == 'dev'"]
+        "generator.reading.doctor.requires", lambda name: ["duckdb>=999", "no-such[x]>=1", "pytest>=1; extra == 'dev'"]
     )
     level, message = found(place)["libraries"]
     assert level == "problem" and "duckdb 999, no-such 1 or newer" in message

@@ -161,5 +161,5 @@ def test_a_user_without_permission(edge: Edge) -> None:
 
 
 def test_no_nginx(edge: Edge, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("generator.reading.doctor.edge._NGINX_PATHS", str(edge.place))
+    monkeypatch.setattr("generator.reading.doctor._NGINX_PATHS", str(edge.place))
     assert edge.findings()[1].startswith("warning  nginx is not installed here: run this check on the machine")

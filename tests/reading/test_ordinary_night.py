@@ -11,7 +11,7 @@ import pytest
 from edge_auth.builds.builds import open_build
 from edge_auth.store.folder import FolderStore
 from generator.compare.comparison import compare
-from generator.compare.figures import compare_night, count_differences, strange_by_gates
+from generator.compare.ordinary import compare_night, count_differences, strange_by_gates
 from generator.threads import ONE_THREAD
 from tests.support.commands import run
 from tests.support.lakes import Rows, write

@@ -16,7 +16,7 @@ from edge_auth.errors import StoreError
 from edge_auth.store.folder import FolderStore
 from generator.compare.run_reports import prune_run_reports
 from generator.errors import GateError
-from generator.reading.report import as_html, summarize_build
+from generator.reading.report import build_page
 from generator.releases.publish import publish
 from generator.threads import ONE_THREAD
 from tests.nightly.test_nightly import night as one_night
@@ -139,8 +139,7 @@ def test_the_same_build_gives_the_same_page(night: tuple[FolderStore, Path, dict
 def test_ages_count_up_to_the_clock_and_bands_up_to_the_as_of_day(night: tuple[FolderStore, Path, dict]) -> None:
     store, _, said = night
     clock = at(datetime(2025, 12, 24, 6, 30, tzinfo=UTC))
-    summary = summarize_build(store, open_build(store, said["build"]), clock, ONE_THREAD)
-    once = as_html(summary)
+    once = build_page(store, open_build(store, said["build"]), clock, ONE_THREAD).decode()
     [guide] = [row for row in Tables(once).rows if row and row[0] == "Price guide"]
     assert guide[1:] == ["2025-11-23", "30 d"]  # and 6.5 hours since the end of that day
     assert "Freshness at 2025-12-24 06:30 UTC" in once and "days from their newest row to the as-of day" in once

@@ -17,7 +17,7 @@ from edge_auth.builds.changes import KEPT_STEPS, LISTED_STEPS, read_index
 from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.errors import BuildError
-from generator.reading.doctor.store import check_store
+from generator.reading.doctor import check_store
 from generator.releases import change_documents
 from generator.releases import publish as publishing
 from generator.releases.change_documents import missing_steps, verify_steps

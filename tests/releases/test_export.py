@@ -15,8 +15,7 @@ import pytest
 from edge_auth.builds.builds import live_build_id, open_build
 from edge_auth.builds.layout import is_site_file
 from edge_auth.store.folder import FolderStore
-from generator.compare.judgements import Judgement
-from generator.compare.run_reports import newest_report
+from generator.compare.run_reports import Judgement, newest_report
 from generator.nightly import steps
 from generator.releases.publish import publish
 from generator.tree import export as exporting

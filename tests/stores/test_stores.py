@@ -14,7 +14,7 @@ from edge_auth.live.keys import SCOPES, issue, open_key_file
 from edge_auth.store.interface import Store
 from edge_auth.store.open import open_store
 from generator.clock import utc_now
-from generator.reading.doctor.store import check_writing
+from generator.reading.doctor import check_writing
 from tests.support.programs import require
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_servers import READER, S3Server

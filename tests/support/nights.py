@@ -11,7 +11,7 @@ from edge_auth.store.interface import Store
 from generator.clock import Clock, utc_now
 from generator.compare import gates
 from generator.compare.comparison import compare
-from generator.compare.judgements import Judgement
+from generator.compare.run_reports import Judgement
 from generator.demo.lake import write_demo
 from generator.lake.lake import open_lake
 from generator.making.make import make_build

@@ -1,14 +1,15 @@
-"""The report of a comparison: sentences, counts and the first rows of each list, as an HTML page or as text.
+"""The differences between two builds: a report as an HTML page or as text, or all of them as JSON.
 
-Its size is bounded by the number of rows of a list, not by the size of the builds.
+The report has sentences, counts and the first rows of each list. Its size is bounded by the number of rows of a list,
+not by the size of the builds. docs/diff.md describes the JSON document.
 """
 
+import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from generator.compare.diff import PERCENT_FLOOR_EUROS, Diff
-from generator.compare.figures import (
+from generator.compare.ordinary import (
     FigureRow,
     NightComparison,
     compare_night,
@@ -18,14 +19,14 @@ from generator.compare.figures import (
 )
 from generator.compare.run_reports import Figures
 from generator.lake.quarantine import held_games
-from generator.reading.build_tables import some
-from generator.reading.plot import Bar, Plot, plot
-from generator.reading.render import render
-from generator.reading.sheet import (
+from generator.reading.overview import some
+from generator.reading.page import (
+    Bar,
     Cell,
     Chart,
     Column,
     PageGroup,
+    Plot,
     Record,
     Table,
     as_lines,
@@ -33,6 +34,7 @@ from generator.reading.sheet import (
     euros,
     number,
     product,
+    render,
     set_name,
     signed,
     table,
@@ -46,76 +48,93 @@ _PRODUCT: Column = ("Product", product)
 _OLD, _NEW, _CHANGE = euros("Old", "old"), euros("New", "new"), signed("Change", "change")
 _MOVE = (_OLD, _NEW, _CHANGE, signed("Percent", "change_pct"))
 
+FORMAT = 1
+_COUNT_VIEWS = ("item_counts", "field_counts", "price_counts", "distribution", "identifiers")
+_BATCH_ROWS = 10_000
+# The rows of `build/diff/json_lists.sql` that each list of the document holds.
+_LISTS: dict[str, str | dict[str, str]] = {
+    "objects": "json_objects order by layer_place(resource), id, key",
+    "products": {
+        "added": "json_products where list = 'added' order by id",
+        "removed": "json_products where list = 'removed' order by id",
+        "renamed": "json_renamed_products order by id",
+        "moved": "json_moved_products order by id",
+        "changed": "json_changes where resource = 'products' order by id",
+    },
+    "prices": {
+        name: f"json_prices where list = '{name}' order by key desc, id" for name in ("moves", "appeared", "went")
+    },
+    **{
+        resource: {
+            "added": f"json_items where list = 'added' and resource = '{resource}' order by id, key",
+            "removed": f"json_items where list = 'removed' and resource = '{resource}' order by id, key",
+            "changed": f"json_changes where resource = '{resource}' order by id, key",
+        }
+        for resource in ("sets", "watchlist", "fingerprints")
+    },
+    "fingerprint_index": "json_changes where resource = 'fingerprint index' order by key",
+}
 
-@dataclass(frozen=True)
-class DiffReport:
-    """The differences between two builds. Each list holds up to `top` rows.
 
-    Attributes:
-        names: What tells the builds apart: their days, or the ids of two builds of one day.
-        same: Whether the builds have the same objects, and so the same values.
+def as_html(diff: Diff, top: int, figures: Figures | None = None, build_report: str | None = None) -> str:
+    """Return the page with the first `top` rows of each list, and a link to the newer build's report.
+
+    `figures` are the counts that the gates had. The names of two builds of one day are their ids, else their days.
     """
+    night, head, groups = _content(diff, top, figures)
+    builds = diff.old, diff.new
+    days = [build.as_of.isoformat() for build in builds]
+    return render(
+        "diff",
+        ids=[build.id for build in builds],
+        names=days if days[0] != days[1] else [build.id for build in builds],
+        top=top,
+        night=night,
+        head=head,
+        groups=groups,
+        sets=sorted({row.set for group in groups for one in group.tables for row in one.rows if row.set}),
+        build_report=build_report,
+    )
 
-    ids: list[str]
-    names: list[str]
-    top: int
-    same: bool
-    night: NightComparison
-    head: list[Table]
-    groups: list[PageGroup]
 
-    @property
-    def sets(self) -> list[str]:
-        """The names of the sets that the rows belong to, for the filter of the page."""
-        return sorted({row.set for group in self.groups for one in group.tables for row in one.rows if row.set})
+def as_text(diff: Diff, top: int) -> Iterator[str]:
+    """Yield the lines of the same for a terminal."""
+    yield f"{diff.old.id} → {diff.new.id}"
+    night, head, groups = _content(diff, top)
+    if not groups:
+        yield "Nothing differs"
+        return
+    yield night.sentence
+    yield from (f"  {message}" for message in night.more)
+    for shown in head:
+        yield from as_lines(shown)
+    for group in groups:
+        yield from ("", group.title)
+        yield from (f"  {figure.title}: {figure.sentences[0][1]}" for figure in group.figures)
+        for shown in group.tables:
+            yield from as_lines(shown)
 
 
-def make_report(diff: Diff, top: int, figures: Figures | None = None) -> DiffReport:
-    """Return the counts of a diff, those `figures` that the gates had, and the first `top` rows of each list."""
-    builds, views = [diff.old, diff.new], _Views(diff, top)
-    layers, resources, night = diff.layers(), diff.resources(), _night_comparison(diff, figures)
+def _content(
+    diff: Diff, top: int, figures: Figures | None = None
+) -> tuple[NightComparison, Sequence[Table], Sequence[PageGroup]]:
+    """Return the figures of the night, the tables at the head, and the groups; no group if the builds are the same."""
+    views, layers, resources = _Views(diff, top), diff.layers(), diff.resources()
+    night = _night_comparison(diff, figures)
+    if not any(count["added"] or count["removed"] or count["changed"] for count in (*layers, *resources)):
+        return night, [], []
     fields = views.all("field_counts")
     daily = [row for row in fields if _DAILY.match(f"{row['resource']} {row['field']}")]
     large = [row for row in fields if row not in daily]
     large.sort(key=lambda row: int(row["changed"] + row["appeared"] + row["went"]), reverse=True)
-    days = [build.as_of.isoformat() for build in builds]
     groups = [
         PageGroup("Prices", figures=_figures(views)),
         *(PageGroup(name, some(_price_tables(views, price))) for price, name in PRICES.items()),
         PageGroup("Products, sets, watchlist, fingerprints", some(_other_tables(views))),
         PageGroup("Counts", some(_count_tables(views, layers, resources, daily))),
     ]
-    return DiffReport(
-        ids=[build.id for build in builds],
-        names=days if days[0] != days[1] else [build.id for build in builds],
-        top=top,
-        same=not any(count.added or count.removed or count.changed for count in (*layers, *resources)),
-        night=night,
-        head=[_figures_table(night), *some([_fields_table("What else is large", _LARGE, large)])],
-        groups=[group for group in groups if group.tables or group.figures],
-    )
-
-
-def as_html(report: DiffReport, build_report: str | None = None) -> str:
-    """Return the page, with a link to the newer build's report."""
-    return render("diff", report=report, build_report=build_report)
-
-
-def as_text(report: DiffReport) -> Iterator[str]:
-    """Yield the lines of the same for a terminal."""
-    yield " → ".join(report.ids)
-    if report.same:
-        yield "Nothing differs"
-        return
-    yield report.night.sentence
-    yield from (f"  {message}" for message in report.night.more)
-    for shown in report.head:
-        yield from as_lines(shown)
-    for group in report.groups:
-        yield from ("", group.title)
-        yield from (f"  {figure.title}: {figure.sentences[0][1]}" for figure in group.figures)
-        for shown in group.tables:
-            yield from as_lines(shown)
+    head = [_figures_table(night), *some([_fields_table("What else is large", _LARGE, large)])]
+    return night, head, [group for group in groups if group.tables or group.figures]
 
 
 class _Views:
@@ -228,16 +247,16 @@ def _set(row: Record) -> Cell:
 
 
 def _count_tables(
-    views: _Views, layers: Sequence[object], resources: Sequence[object], daily: list[Record]
+    views: _Views, layers: Sequence[Record], resources: Sequence[Record], daily: list[Record]
 ) -> Iterator[Table]:
     def name(column: str) -> Column:
         return column.capitalize(), lambda row: what(row[column])
 
     four = [*counts("added", "removed", "changed"), ("The same", lambda row: number(row["unchanged"]))]
     objects = "The objects of the API, as `cardpress export` writes them."
-    yield table("Objects", [name("name"), *four], map(vars, resources), objects)
+    yield table("Objects", [name("name"), *four], resources, objects)
     stored = "By layer. A layer with the same digest in both builds was not built again."
-    yield table("Stored objects", [name("name"), *four], map(vars, layers), stored)
+    yield table("Stored objects", [name("name"), *four], layers, stored)
     yield table(
         "Items", [name("resource"), *counts("added", "removed", "changed")], views.all("item_counts"),
         "Products and all other items that have fields.",
@@ -265,9 +284,8 @@ def _figures(views: _Views) -> list[Chart]:
 
 def _moves_plot(price: str, kind: str, bands: list[Record]) -> Plot:
     moves = sum(band["moves"] for band in bands)
-    label, none = f"{moves:,} moves of the price {price} ({kind}), by percent", "No price moved."
-    bars = [_bar(band) for band in bands]
-    return plot(label, bars, x_axis="change in percent", y_axis="prices", view=kind, placeholder=none)
+    label = f"{moves:,} moves of the price {price} ({kind}), by percent"
+    return Plot(label, list(map(_bar, bands)), "No price moved.", "change in percent", "prices", kind)
 
 
 def _bar(band: Record) -> Bar:
@@ -277,3 +295,48 @@ def _bar(band: Record) -> Bar:
     percent = f"{low} % and above" if band["high"] is None else f"{low} to {high} %"
     percent = f"{high} % and below" if band["low"] is None else percent
     return Bar(band["moves"], f"{percent}: {band['moves']:,}", edge_label=edge_label, color=color)
+
+
+def as_json(diff: Diff) -> Iterator[str]:
+    """Yield the JSON document in pieces, in a stable order. Each item of a list is on a line of its own, for tools."""
+    diff.db.run("diff/json_lists")
+    yield f'{{"format":{FORMAT},\n'
+    for name, build in (("old", diff.old), ("new", diff.new)):
+        described = {"id": build.id, "as_of": build.as_of.isoformat(), "freshness": build.record["freshness"]}
+        yield f'"{name}":{_dump(described)},\n'
+    for name, objects in (("layers", diff.layers()), ("resources", diff.resources())):
+        yield f'"{name}":{_lines(objects)},\n'
+    for view in _COUNT_VIEWS:
+        yield f'"{view}":{_lines(diff.db.table(f"from {view}").to_pylist())},\n'
+    yield from _members(diff, _LISTS)
+    yield "}\n"
+
+
+def _members(diff: Diff, members: Mapping[str, str | dict[str, str]]) -> Iterator[str]:
+    for place, (name, member) in enumerate(members.items()):
+        yield f'{"," if place else ""}"{name}":'
+        if isinstance(member, str):
+            yield from _items(diff, member)
+        else:
+            yield "{"
+            yield from _members(diff, member)
+            yield "}"
+        yield "\n"
+
+
+def _items(diff: Diff, rows_of_list: str) -> Iterator[str]:
+    rows = diff.db.connection.sql(f"select json from {rows_of_list}")
+    yield "["
+    separator = "\n"
+    for batch in rows.to_arrow_reader(_BATCH_ROWS):
+        yield separator + ",\n".join(batch.column(0).to_pylist())
+        separator = ",\n"
+    yield "]"
+
+
+def _lines(rows: Iterable[object]) -> str:
+    return "[\n" + ",\n".join(map(_dump, rows)) + "]"
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

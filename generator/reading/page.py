@@ -1,11 +1,18 @@
-"""Tables of a report, which a page (`templates/macros.html.j2`) and a terminal (`as_lines`) show in the same words."""
+"""Tables and bar charts of a report. A page (`templates/`) and a terminal (`as_lines`) show the same words."""
 
+import itertools
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, NamedTuple
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
 
-from generator.reading.plot import Plot
+_TEMPLATES = Path(__file__).with_name("templates")
+# Characters of names that HTML does not allow, or that change the direction of writing. `cat page.html` prints them.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_MAX_TICKS, _MAX_BAR_WIDTH, _MIN_LABEL_WIDTH = 4, 48.0, 18
 
 # A row of a view of `build/diff/` or `build/report/`.
 Record = Mapping[str, Any]
@@ -44,6 +51,109 @@ class Table:
     rows: Sequence[TableRow]
     note: str = ""
     css: str = "sortable"
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar of a plot.
+
+    Attributes:
+        title: Its tooltip.
+        edge_label: The label on the axis between this bar and the one before. The first bar's is not shown.
+        label: The label below the bar.
+        color: `up`, `down` or `plain`.
+    """
+
+    count: int
+    title: str
+    edge_label: str = ""
+    label: str = ""
+    color: str = "plain"
+
+
+class Rectangle(NamedTuple):
+    """The place of a bar in the units of the SVG. `label` is the number above it."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A bar chart with its axes, which the macro `plot_svg` of the templates draws as SVG.
+
+    Attributes:
+        label: The text for screen readers.
+        placeholder: The sentence in place of the chart if all bars are 0.
+        view: The value of the page's filter that shows this plot; None if the plot is always shown.
+    """
+
+    # In the units of the SVG. The width is that of a narrow phone, so that the text there has its natural size.
+    WIDTH: ClassVar[int] = 360
+    HEIGHT: ClassVar[int] = 210
+    LEFT: ClassVar[int] = 38
+    RIGHT: ClassVar[int] = 8
+    TOP: ClassVar[int] = 26
+    BOTTOM: ClassVar[int] = 38
+
+    label: str
+    bars: Sequence[Bar]
+    placeholder: str
+    x_axis: str = ""
+    y_axis: str = ""
+    view: str | None = None
+
+    @cached_property
+    def step(self) -> int:
+        """The count between two marks of the axis of counts."""
+        steps: Iterator[int] = (step * 10**power for power in itertools.count() for step in (1, 2, 5))
+        highest = max((bar.count for bar in self.bars), default=0)
+        return next(step for step in steps if step * _MAX_TICKS >= highest)
+
+    @cached_property
+    def top(self) -> int:
+        """The count at the upper end of the axis; 0 if all bars are 0."""
+        return self.step * max((-(-bar.count // self.step) for bar in self.bars), default=0)
+
+    @property
+    def rectangles(self) -> Iterator[tuple[Bar, Rectangle]]:
+        """The bars with their places."""
+        gap = max(min(2.0, self._width / 5), self._width - _MAX_BAR_WIDTH)
+        for place, bar in enumerate(self.bars):
+            x, y = self.LEFT + self._width * place + gap / 2, self._y(bar.count)
+            label = _short_count(bar.count) if self._width > _MIN_LABEL_WIDTH else ""
+            height = round(self.HEIGHT - self.BOTTOM - y, 2)
+            yield bar, Rectangle(round(x, 2), y, round(self._width - gap, 2), height, label)
+
+    @property
+    def x_ticks(self) -> list[tuple[float, str]]:
+        """The marks of the axis below the bars: position and label."""
+        edges = [(place, bar.edge_label) for place, bar in enumerate(self.bars) if place]
+        middles = [(place + 0.5, bar.label) for place, bar in enumerate(self.bars)]
+        return [(round(self.LEFT + self._width * place, 2), text) for place, text in edges + middles if text]
+
+    @property
+    def y_ticks(self) -> list[tuple[float, str]]:
+        """The marks of the axis of counts."""
+        return [(self._y(count), _short_count(count) or "0") for count in range(0, self.top + 1, self.step)]
+
+    @property
+    def _width(self) -> float:
+        return (self.WIDTH - self.LEFT - self.RIGHT) / len(self.bars)
+
+    def _y(self, count: int) -> float:
+        return round(self.TOP + (self.HEIGHT - self.TOP - self.BOTTOM) * (1 - count / self.top), 2)
+
+
+def _short_count(count: int) -> str:
+    """Format a count for a narrow place, such as 1.2k; '' for 0."""
+    if count < 1000:
+        return str(count) if count else ""
+    value, unit = (count / 1000, "k") if count < 999_500 else (count / 1_000_000, "M")
+    return f"{value:.1f}{unit}" if value < 9.95 and value % 1 else f"{value:.0f}{unit}"
 
 
 @dataclass(frozen=True)
@@ -165,3 +275,21 @@ def as_lines(shown: Table) -> Iterator[str]:
 
 def _text(cell: Cell) -> str:
     return f"{cell.text}  {cell.small}" if cell.small else f"{cell.text}*" if cell.bad else cell.text
+
+
+def render(name: str, **values: object) -> str:
+    """Return the page of `templates/<name>.html.j2`."""
+    import jinja2  # a terminal needs no templates
+
+    from generator.templates import compiled_templates
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        bytecode_cache=compiled_templates(),
+    )
+    page = environment.get_template(f"{name}.html.j2").render(**values)
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), page)
