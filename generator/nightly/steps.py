@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
 from operator import attrgetter
@@ -394,7 +394,7 @@ def export_build(night: Night, build: str, target: str) -> None:
         result = export(opened, target, gzip=False, progress=night.progress)
     except (GeneratorError, EdgeError, OSError) as error:
         raise ExportError(f"{build} is live, but {target} was not brought up to date: {error}") from error
-    night.report.exported = {"target": target, **asdict(result)}
+    night.report.exported = {"target": target, **result._asdict()}
     night.progress.say(f"exported: {result.written:,} files written to {target}, {result.deleted:,} deleted")
 
 
