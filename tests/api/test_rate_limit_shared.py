@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.ports import free_port
 from tests.support.programs import needs
 from tests.support.rate_limits import assert_exact, fallbacks, flood
 from tests.support.redis_server import RedisServer
@@ -30,10 +31,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
 def services(server: RedisServer, fixed_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list]:
     """Two shims of two workers, each with a state folder of its own, as on two machines."""
     state = tmp_path_factory.mktemp("machines")
-    url = ("--rate-limit-url", server.url, "--metrics-port", "0")
+    url = ("--rate-limit-url", server.url)
     with (
-        Service(fixed_store, state / "one", *url, workers=2) as one,
-        Service(fixed_store, state / "other", *url, workers=2) as other,
+        Service(fixed_store, state / "one", *url, workers=2, metrics=free_port()) as one,
+        Service(fixed_store, state / "other", *url, workers=2, metrics=free_port()) as other,
     ):
         yield [one, other]
 

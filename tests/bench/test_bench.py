@@ -4,13 +4,16 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from bench import scan
 from bench.cases import new_words
 from bench.goals import GOALS
 from bench.peers import flask_sqlite
 from bench.plot import bars, number
 from bench.report import goal_tables, table, write
 from bench.results import OURS, Results
+from bench.scan_photos import PHOTOS
 from bench.stats import Spread, quantile, ratios, spread
+from tests.support.programs import needs
 
 
 def measured(case: str, server: str, rates: list[float], encoding: str = "identity") -> list[dict]:
@@ -99,3 +102,14 @@ def test_the_peer_is_asked_for_what_our_parameters_mean() -> None:
     }  # fmt: skip
     assert '"has_more": true, "next_offset": 100' in flask_sqlite.list_body(["{}"] * 51, query)
     assert '"has_more": false, "next_offset": null' in flask_sqlite.list_body(["{}"] * 50, query)
+
+
+@pytest.mark.thorough
+@needs("Node.js")
+def test_every_way_of_a_card_is_measured(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.argv", ["scan", "--cards", "20", "--photographed", "1", "--workers", "1"])
+    scan.main()
+    lines = capsys.readouterr().out.splitlines()
+    rows = {cells[1].strip(): cells[2:4] for cells in (line.split("|") for line in lines) if len(cells) == 8}
+    assert [rows[way] for way in PHOTOS] == [[" 100.0 % ", " 100.0 % "]] * len(PHOTOS)
+    assert "one search with seven views" in lines[-1]

@@ -20,7 +20,6 @@ from tests.support.ports import free_port
 from tests.support.programs import PROGRAMS, needs, require
 from tests.support.raw_requests import get
 from tests.support.service import API, Service, answers, running, until
-from tests.support.serving import RunningShim
 
 pytestmark = [
     needs("Prometheus"),
@@ -77,10 +76,8 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
         options = ("--no-pages", "--textfile", folder / "night.prom")
         run("nightly", "--lake", demo_lake(lake, days), "--store", store, *options)
     key = issue(store, name="a key", rate_limit=3)
-    shim = RunningShim(str(store), str(folder / "state"), "--metrics-port", "0")
-    try:
-        statuses = {shim.get(f"{API}/cards?limit=2", key)[0] for _ in range(20)}
-        assert statuses == {200, 429}
+    with Service(store, folder / "state", metrics=free_port()) as shim:
+        assert {shim.get(f"{API}/cards?limit=2", key).status for _ in range(20)} == {200, 429}
         with (
             file_server(folder) as files,
             edge(store, folder / "behind", issue(store)) as edge_metrics,
@@ -89,8 +86,6 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
             scrapes = "query?query=min(count_over_time(up[1m])*up)"
             until(lambda: _value(query(scrapes)) >= 3, 60, "both were scraped three times")
             yield query
-    finally:
-        shim.stop()
 
 
 def port_of(address: str) -> int:

@@ -1,4 +1,4 @@
-"""docs/first-five-minutes.md: its commands run again in order and print the same. `make golden` writes it."""
+"""docs/first-five-minutes.md and the five lines of README.md: run again in order, they print what the pages show."""
 
 import os
 import re
@@ -147,3 +147,20 @@ def test_the_transcript_is_true(
     tmp_path: Path, capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch, recorded: Recorded
 ) -> None:
     check_transcript(DOCUMENT, tmp_path, capfd, monkeypatch, recorded)
+
+
+@pytest.mark.thorough
+@pytest.mark.shim_only("the lines start a shim on its port")
+@needs("curl")
+def test_the_five_lines_get_the_answer(
+    tmp_path: Path, capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (ROOT / "README.md").read_text("utf-8").partition("## The same in five lines")[2]
+    [block] = re.findall(r"(?s)^```console\n(.*?)^```", page, re.MULTILINE)
+    lines, answer = re.fullmatch(r"(?s)((?:\$ [^\n]+\n)+)(.+)", block).groups()
+    commands = [re.sub(r" +# .*", "", line.removeprefix("$ ")) for line in lines.splitlines()]
+    assert len(commands) == 5
+    monkeypatch.chdir(tmp_path)
+    with ExitStack() as stack:
+        shell = Shell(tmp_path, capfd, monkeypatch, stack)
+        assert [shell.run(command) for command in commands][-1] == answer.rstrip()

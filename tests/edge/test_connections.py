@@ -1,7 +1,6 @@
 """What the server does with connections: silent ones, several Hosts, failing workers, and its own end."""
 
 import http.client
-import signal
 import socket
 import threading
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ import pytest
 
 from edge_auth.store.folder import FolderStore
 from tests.support import small_store
-from tests.support.serving import RunningShim, eventually
+from tests.support.service import Service, until
 
 ASK = b"GET /healthz?live HTTP/1.1\r\nHost: a\r\n\r\n"
 
@@ -24,8 +23,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def server(store: str, tmp_path: Path) -> Iterator[RunningShim]:
-    with RunningShim(store, str(tmp_path / "state"), "--workers", "2") as server:
+def server(store: str, tmp_path: Path) -> Iterator[Service]:
+    with Service(store, tmp_path / "state", workers=2) as server:
         yield server
 
 
@@ -35,7 +34,7 @@ def exchange(port: int, data: bytes) -> bytes:
         return client.recv(65536)
 
 
-def test_a_request_has_one_host(server: RunningShim) -> None:
+def test_a_request_has_one_host(server: Service) -> None:
     for head, status in (
         (b"HTTP/1.1\r\n", b"400"),
         (b"HTTP/1.1\r\nHost: a\r\nHost: b\r\n", b"400"),
@@ -49,7 +48,7 @@ def test_a_request_has_one_host(server: RunningShim) -> None:
             assert b'{"error":{"code":' in answer and b"access-control-allow-origin: *" in answer.lower()
 
 
-def test_many_idle_connections_delay_no_request(server: RunningShim) -> None:
+def test_many_idle_connections_delay_no_request(server: Service) -> None:
     silent = [socket.create_connection(("127.0.0.1", server.port), 20) for _ in range(1_300)]
     for half in silent[::2]:
         half.sendall(ASK[:20])
@@ -63,11 +62,10 @@ def test_many_idle_connections_delay_no_request(server: RunningShim) -> None:
 @pytest.mark.shim_only("nginx keeps its own connections to clients")
 def test_the_end_drops_no_request_of_a_client_without_retries(store: str, tmp_path: Path) -> None:
     """Clients keep connections alive and ask all the time; each connection ends after an answer that says so."""
-    server = RunningShim(store, str(tmp_path / "state"), "--workers", "2", "--drain", "4")
     answers, lost = [], []
 
-    def ask() -> None:
-        client = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    def ask(port: int) -> None:
+        client = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         try:
             while True:
                 client.request("GET", "/healthz?live")
@@ -78,21 +76,20 @@ def test_the_end_drops_no_request_of_a_client_without_retries(store: str, tmp_pa
         except (OSError, http.client.HTTPException) as error:
             lost.append(repr(error))
 
-    threads = [threading.Thread(target=ask) for _ in range(12)]
-    for thread in threads:
-        thread.start()
-    assert eventually(lambda: len(answers) > 100)
-    server.process.send_signal(signal.SIGTERM)
+    with Service(store, tmp_path / "state", "--drain", "4", workers=2) as server:
+        threads = [threading.Thread(target=ask, args=[server.port]) for _ in range(12)]
+        for thread in threads:
+            thread.start()
+        until(lambda: len(answers) > 100, 60, "they ask")
     for thread in threads:
         thread.join(60)
     assert lost == [] and {status for status, _ in answers} == {200}
-    assert server.process.wait(60) == 0
 
 
 @pytest.mark.thorough
 @pytest.mark.shim_only("nginx closes them after 30 seconds of its own")
 def test_connections_that_send_nothing_are_closed(store: str, tmp_path: Path) -> None:
-    with RunningShim(store, str(tmp_path / "state"), "--idle-timeout", "1") as server:
+    with Service(store, tmp_path / "state", "--idle-timeout", "1") as server:
         for sent in (b"", ASK[:20]):
             with socket.create_connection(("127.0.0.1", server.port), 30) as client:
                 client.sendall(sent)

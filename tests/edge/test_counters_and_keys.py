@@ -8,12 +8,16 @@ from multiprocessing import get_context
 
 import pytest
 
-from edge_auth.live.counter import FileCounter
+from edge_auth.live.counter import FileCounter, Usage
 from edge_auth.live.keys import parse_expiry
 from tests.releases.test_full_disk import fill, small_disk
-from tests.support.serving import told
 
 NOW = 1_800_000_000.0 - 1_800_000_000 % 60
+
+
+def told(usage: Usage) -> tuple[int, int, int, bool]:
+    """What a client learns of its limit: limit, remaining, reset, and whether it is allowed."""
+    return usage.limit, usage.remaining, usage.reset, usage.allowed
 
 
 def _hits(job) -> int:

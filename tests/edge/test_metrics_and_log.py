@@ -1,6 +1,5 @@
 """What an operator sees of a running shim: its metrics, and its log."""
 
-import http.client
 import json
 import os
 import signal
@@ -14,20 +13,18 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.support.disks import fill, small_disk
-from tests.support.serving import RunningShim, eventually, listens, run
+from tests.support.ports import free_port, is_free
+from tests.support.service import API, Client, Service, answers, run, until
 
-API = "/api/v1"
 CARDS, ME = f"{API}/cards", f"{API}/me"
 
 
 class Seen:
     """A scrape: the value of every sample, by its name and labels."""
 
-    def __init__(self, server: RunningShim, target: str = "/metrics"):
-        connection = http.client.HTTPConnection("127.0.0.1", server.metrics, timeout=60)
-        connection.request("GET", target)
-        answer = connection.getresponse()
-        self.status, self.text = answer.status, answer.read().decode()
+    def __init__(self, server: Service, target: str = "/metrics"):
+        answer = Client(server.metrics).get(target)
+        self.status, self.text = answer.status, answer.text
         families = text_string_to_metric_families(self.text) if answer.status == 200 else ()
         self.samples = {
             (sample.name, frozenset(sample.labels.items())): sample.value for f in families for sample in f.samples
@@ -40,17 +37,17 @@ class Seen:
 
 def issued(store: str, rate_limit: int) -> tuple[str, str]:
     """A new key and its id."""
-    made = run("keys", "issue", "--store", store, "--name", "a", "--rate-limit", str(rate_limit))
+    made = run("keys", "issue", "--store", store, "--name", "a", "--rate-limit", rate_limit)
     return made.stdout.strip(), json.loads(made.stderr)["id"]
 
 
-def at_once(server: RunningShim, threads: int, each: int, target: str, key: str) -> Counter:
+def at_once(server: Service, threads: int, each: int, target: str, key: str) -> Counter:
     """Statuses of requests on many connections, so that every worker gets some."""
     statuses: Counter = Counter()
 
     def ask() -> None:
         for _ in range(each):
-            statuses.update([server.get(target, key)[0]])
+            statuses.update([server.get(target, key).status])
 
     asking = [threading.Thread(target=ask) for _ in range(threads)]
     for thread in asking:
@@ -62,13 +59,13 @@ def at_once(server: RunningShim, threads: int, each: int, target: str, key: str)
 
 @pytest.fixture
 def state(tmp_path):
-    return str(tmp_path / "state")
+    return tmp_path / "state"
 
 
 @pytest.mark.shim_only("nginx counts its own answers")
 def test_the_counts_of_two_workers_add_up_exactly(store, state):
     (key, id_), (slow, slow_id) = issued(store, 100_000), issued(store, 1)
-    with RunningShim(store, state, "--metrics-port", "0", "--workers", "2") as server:
+    with Service(store, state, metrics=free_port(), workers=2) as server:
         assert at_once(server, 8, 12, f"{CARDS}?q=a", key) == {200: 96}
         assert at_once(server, 4, 5, f"{API}/cards/{10**8}", key) == {404: 20}
         limited = at_once(server, 4, 5, ME, slow)[429]
@@ -78,7 +75,7 @@ def test_the_counts_of_two_workers_add_up_exactly(store, state):
         server.get("/healthz")
         assert Seen(server).text.count("\n") > 50
         seen = Seen(server)
-    assert (server.code, list(Path(state).glob("metrics-*"))) == (0, [])
+    assert list(state.glob("metrics-*")) == []
     expected = {
         (CARDS, 200): 96, (f"{CARDS}/{{idProduct}}", 404): 20, (ME, 200): 20 - limited, (ME, 429): limited,
         (ME, 401): 1, ("none", 405): 1, ("none", 404): 1,
@@ -98,15 +95,15 @@ def test_the_counts_of_two_workers_add_up_exactly(store, state):
     assert seen("store_errors_total", operation="get") == 0
     assert seen("worker_starts_total") == 2
     for secret in (key[9:], slow[9:]):
-        assert secret not in seen.text + server.log
-    logged = Counter((line["endpoint"] or "none", line["status"]) for line in map(json.loads, server.log.splitlines()))
+        assert secret not in seen.text + server.log.read_text()
+    logged = Counter((line["endpoint"] or "none", line["status"]) for line in server.logged())
     assert logged == expected
 
 
 @pytest.mark.thorough
 def test_ages(store, state):
-    with RunningShim(store, state, "--metrics-port", "0", "--workers", "1") as server:
-        build = server.get("/api/v1/openapi.json")[1]["x-build"]
+    with Service(store, state, metrics=free_port()) as server:
+        build = server.get("/api/v1/openapi.json")["X-Build"]
         before, seen, after = time.time(), Seen(server), time.time()
     assert seen("live_build_info", build=build, as_of="2026-08-22") == 1
 
@@ -124,15 +121,15 @@ def test_ages(store, state):
 @pytest.mark.thorough
 def test_failures_are_counted_by_key_and_logged(store, state):
     key, id_ = issued(store, 100_000)
-    with RunningShim(store, state, "--metrics-port", "0", "--workers", "1") as server:
+    with Service(store, state, metrics=free_port()) as server:
         for pack in Path(store, "layers", "fingerprints").rglob("*.gz"):
             pack.unlink()
-        assert server.get(f"{API}/fingerprints", key, **{"X-Request-Id": "mine-1"})[0] == 500
+        assert server.get(f"{API}/fingerprints", key, **{"X-Request-Id": "mine-1"}).status == 500
         seen = Seen(server)
     assert seen("failed_total", key=id_) == 1
     assert seen("requests_total", endpoint=f"{API}/fingerprints", status=500) == 1
     assert seen("store_errors_total", operation="get") >= 1
-    failed, answered = map(json.loads, server.log.splitlines())
+    failed, answered = server.logged()
     assert failed["request"] == answered["request"] == "mine-1"
     assert "fingerprints" in failed["error"] and "trace" not in failed
     assert (answered["status"], answered["key"], answered["build"]) == (500, id_, None)
@@ -141,43 +138,40 @@ def test_failures_are_counted_by_key_and_logged(store, state):
 @pytest.mark.thorough
 def test_metrics_and_log_survive_a_killed_worker(store, state):
     key, _ = issued(store, 100_000)
-    with RunningShim(store, state, "--metrics-port", "0", "--workers", "2") as server:
+    with Service(store, state, metrics=free_port(), workers=2) as server:
         assert at_once(server, 4, 10, ME, key) == {200: 40}
         killed = server.workers()[0]
         os.kill(killed, signal.SIGKILL)
-        assert eventually(lambda: Seen(server)("worker_starts_total") == 3)
+        until(lambda: Seen(server)("worker_starts_total") == 3, 60, "another one")
         assert Seen(server)("requests_total", endpoint=ME, status=200) == 40
-        assert eventually(lambda: server.get("/healthz")[0] == 200)
-        answered = sum(eventually(lambda: server.get(ME, key)[0] == 200) for _ in range(30))
+        until(lambda: answers(server.port), 60, "it answers again")
+        assert [server.get(ME, key).status for _ in range(30)] == [200] * 30
         seen = Seen(server)
-        files = sorted(file.name for file in Path(state).glob("metrics-*/*.db"))
-        server.process.kill()
-    assert seen("requests_total", endpoint=ME, status=200) == 40 + answered == 70
+        files = sorted(file.name for file in state.glob("metrics-*/*.db"))
+    assert seen("requests_total", endpoint=ME, status=200) == 70
     # The new worker counts on where the dead one stopped.
     assert files == ["counter_0.db", "counter_1.db", "histogram_0.db", "histogram_1.db"]
-    lines = [json.loads(line) for line in server.log.splitlines() if line.startswith("{")]
     # The dead one may have taken the lines of its last moments with it.
-    assert 30 <= sum(line.get("path") == ME for line in lines) <= 70
+    assert 30 <= sum(line.get("path") == ME for line in server.logged()) <= 70
 
 
 @pytest.mark.thorough
 def test_where_metrics_are_and_are_not(store, state):
-    with RunningShim(store, state, "--workers", "1") as plain:
-        assert plain.get("/metrics")[0] == 404
-        refused = run("serve", "--store", store, "--state", state, "--metrics-port", str(plain.port))
-        assert (refused.returncode, len(refused.stderr.splitlines())) == (1, 1)
-        same = str(plain.port + 1 if plain.port < 65535 else 65534)
-        refused = run("serve", "--store", store, "--state", state, "--metrics-port", same, "--port", same)
-        assert (refused.returncode, len(refused.stderr.splitlines())) == (1, 1)
-    with RunningShim(store, state, "--workers", "1", "--metrics-port", "0") as server:
+    with Service(store, state) as plain:
+        assert plain.get("/metrics").status == 404
+        refused = run("serve", "--store", store, "--state", state, "--metrics-port", plain.port, status=1)
+        assert len(refused.stderr.splitlines()) == 1
+        same = free_port()
+        refused = run("serve", "--store", store, "--state", state, "--metrics-port", same, "--port", same, status=1)
+        assert len(refused.stderr.splitlines()) == 1
+    with Service(store, state, metrics=free_port()) as server:
         assert Seen(server).status == 200
         assert Seen(server, "/").status == 404
-        assert server.get("/metrics")[0] == 404
-        port = server.metrics
+        assert server.get("/metrics").status == 404
         server.process.kill()
     # The port is free as soon as the shim is gone, and what it left behind is not counted again.
-    assert not listens(port)
-    with RunningShim(store, state, "--workers", "1", "--metrics-port", str(port)) as again:
+    until(lambda: is_free(server.metrics), 60, "its workers are gone")
+    with Service(store, state, metrics=server.metrics) as again:
         seen = Seen(again)
     assert seen("worker_starts_total") == 1
     assert seen("requests_total", endpoint="none", status=404) is None
@@ -190,16 +184,15 @@ def test_metrics_of_a_shim_that_starts_on_a_full_disk(store, tmp_path):
     key, _ = issued(store, 100_000)
     with small_disk(tmp_path / "disk", 8 << 20) as disk:
         filler = fill(disk)
-        with RunningShim(store, str(disk / "state"), "--metrics-port", "0", "--workers", "1") as server:
-            assert (server.get(ME, key)[0], server.get(CARDS, key)[0]) == (200, 500)
+        with Service(store, disk / "state", metrics=free_port()) as server:
+            assert (server.get(ME, key).status, server.get(CARDS, key).status) == (200, 500)
             assert counted(server) is None
             filler.unlink()
-            assert eventually(lambda: server.get(CARDS, key)[0] == 200 and counted(server))
+            until(lambda: server.get(CARDS, key).status == 200 and counted(server), 60, "it counts")
             assert Seen(server)("build_age_seconds") is not None
-    assert server.code == 0
 
 
-def counted(server: RunningShim) -> float | None:
+def counted(server: Service) -> float | None:
     return Seen(server)("requests_total", endpoint=CARDS, status=200)
 
 
@@ -209,20 +202,20 @@ def test_request_ids_in_the_log(store, state):
     key, id_ = issued(store, 100_000)
     taken = ["a.b:c_d-1", "0123456789abcdef" * 2, "9b2e0f0c-8a53-4a6e-9d55-2f6d6a1e4d3c"]
     refused = [key, key[9:], "a b", '"', "x" * 200, ""]
-    with RunningShim(store, state, "--workers", "1") as server:
-        answers = [server.get(f"{CARDS}?q={key}", key, **{"X-Request-Id": sent}) for sent in taken + refused]
-    assert "x-request-id" not in {name.lower() for _, headers, _ in answers for name in headers}
-    lines = [json.loads(line) for line in server.log.splitlines()]
+    with Service(store, state) as server:
+        asked = [server.get(f"{CARDS}?q={key}", key, **{"X-Request-Id": sent}) for sent in taken + refused]
+    assert "x-request-id" not in {name.lower() for answer in asked for name in answer.headers}
+    lines = server.logged()
     is_logged = [line["request"] for line in lines]
     assert is_logged[:3] == taken
     assert len(set(is_logged[3:])) == len(refused)
     assert not set(is_logged[3:]) & set(refused)
-    assert key[9:] not in server.log
-    for line, (status, headers, body) in zip(lines, answers, strict=True):
+    assert key[9:] not in server.log.read_text()
+    for line, answer in zip(lines, asked, strict=True):
         assert datetime.fromisoformat(line.pop("time")).tzinfo is not None
         assert line.pop("ms") >= 0
         del line["request"]
         assert line == {
-            "method": "GET", "path": CARDS, "endpoint": CARDS, "status": status, "bytes": len(body),
-            "key": id_, "build": headers["x-build"],
+            "method": "GET", "path": CARDS, "endpoint": CARDS, "status": answer.status, "bytes": len(answer.body),
+            "key": id_, "build": answer["X-Build"],
         }  # fmt: skip

@@ -11,7 +11,7 @@ from edge_auth.builds.builds import open_build
 from edge_auth.live.keys import SCOPES, issue, open_key_file
 from edge_auth.store.folder import FolderStore
 from tests.support import small_store
-from tests.support.serving import eventually
+from tests.support.service import until
 from tests.support.wsgi import WsgiClient
 
 
@@ -42,7 +42,7 @@ def test_a_store_without_a_live_build_says_so_once(tmp_path):
             assert "no build has been published" in answer.message
             assert int(answer.headers["Retry-After"]) > 0
     assert client.get("/api/v1/me").status == 200
-    assert eventually(lambda: client.log.count('"path":"/docs"') == 3)
+    until(lambda: client.log.count('"path":"/docs"') == 3, 60, "the log has them")
     assert client.log.count("no build is live") == 1
     assert "Traceback" not in client.log
 

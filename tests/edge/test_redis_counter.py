@@ -13,10 +13,11 @@ import redis
 from edge_auth.live import redis_counter
 from edge_auth.live.counter import FileCounter
 from edge_auth.live.redis_counter import RedisCounter, plain_url, wrong_kind
+from tests.edge.test_counters_and_keys import told
 from tests.support.commands import run
 from tests.support.programs import needs
 from tests.support.redis_server import RedisServer
-from tests.support.serving import eventually, told
+from tests.support.service import until
 
 pytestmark = needs("Redis")
 
@@ -116,7 +117,7 @@ def test_a_frozen_server_costs_its_timeout_once(own, tmp_path):
         assert TIMEOUT_SECONDS <= took < 20 * TIMEOUT_SECONDS  # the machine may be busy
         assert usages == list(range(998, 798, -1))  # the machine's own count, which goes on from the server's
         shim.seconds.release(2)
-        assert eventually(lambda: shim.messages)
+        until(lambda: shim.messages, 60, "it says so")
         assert (shim.alone, len(shim.messages)) == (200, 1)
     finally:
         own.thaw()
@@ -132,7 +133,7 @@ def test_a_killed_server_comes_back_by_itself(own, tmp_path):
     assert not shim.hit("full", 0).allowed
     shim.seconds.release(2)
     assert not shim.hit("k", 4).allowed
-    assert eventually(lambda: shim.messages)
+    until(lambda: shim.messages, 60, "it says so")
     assert (shim.alone, len(shim.messages)) == (3, 1)
     assert told(shim.hit("k", 4, NOW + 60)) == (4, 3, int(NOW) + 120, True)
     own.start()
@@ -141,7 +142,7 @@ def test_a_killed_server_comes_back_by_itself(own, tmp_path):
 
 def recovers(shim: CountingShim) -> None:
     """The server counts again; one message says so."""
-    assert eventually(lambda: shared(shim))
+    until(lambda: shared(shim), 60, "the server counts")
     assert len(shim.messages) == 2
 
 
@@ -159,7 +160,7 @@ def test_a_server_that_may_not_be_written_is_no_counter(own, tmp_path):
     shim = CountingShim(own.url, tmp_path / "c")
     shim.seconds.release(3)
     assert [shim.hit("k", 2).allowed for _ in range(3)] == [True, True, False]
-    assert eventually(lambda: shim.messages)
+    until(lambda: shim.messages, 60, "it says so")
     assert (shim.alone, len(shim.messages)) == (2, 1)
     client.replicaof("no", "one")
     recovers(shim)
@@ -168,7 +169,7 @@ def test_a_server_that_may_not_be_written_is_no_counter(own, tmp_path):
 def restart_empty(server: RedisServer, shim: CountingShim) -> None:
     server.kill()
     server.start()
-    assert eventually(lambda: shared(shim))
+    until(lambda: shared(shim), 60, "the server counts")
 
 
 @pytest.mark.parametrize("loss", ["restarted", "flushed"])
@@ -188,7 +189,7 @@ def test_requests_that_a_machine_counted_alone_are_not_forgotten(own, tmp_path):
     own.kill()
     assert [shim.hit("key a", 10).remaining for _ in range(3)] == [6, 5, 4]
     own.start()
-    assert eventually(lambda: shared(shim))
+    until(lambda: shared(shim), 60, "the server counts")
     assert [shim.hit("key a", 10).allowed for _ in range(2)] == [True, True]
     own.kill()
     assert [shim.hit("key a", 10).allowed for _ in range(3)] == [True, True, False]
@@ -197,13 +198,13 @@ def test_requests_that_a_machine_counted_alone_are_not_forgotten(own, tmp_path):
 def test_sockets_and_passwords_and_their_messages(own, tmp_path):
     for url in (f"unix://{own.socket}?db=1", f"valkey://127.0.0.1:{own.port}/1"):
         shim = CountingShim(url, tmp_path / "c")
-        assert eventually(lambda shim=shim: shared(shim))
+        until(lambda shim=shim: shared(shim), 60, "the server counts")
     redis.Redis.from_url(own.url).config_set("requirepass", "s3cret")
     good, bad = (CountingShim(own.url.replace("//", f"//:{word}@"), tmp_path / "d") for word in ("s3cret", "wr0ng"))
-    assert eventually(lambda: shared(good))
+    until(lambda: shared(good), 60, "the server counts")
     assert bad.hit("k", 2).allowed
     assert bad.alone == 1
-    assert eventually(lambda: bad.messages)
+    until(lambda: bad.messages, 60, "it says so")
     assert "wr0ng" not in bad.messages[0]
 
 
@@ -220,10 +221,10 @@ def test_tls(tmp_path):
         redis.Redis(unix_socket_path=str(server.socket)).config_set("tls-port", server.port)
         url = f"rediss://127.0.0.1:{server.port}/0?ssl_ca_certs="
         trusting, strict = CountingShim(f"{url}{certificate}", tmp_path / "c"), CountingShim(url[:-14], tmp_path / "d")
-        assert eventually(lambda: shared(trusting))
+        until(lambda: shared(trusting), 60, "the server counts")
         strict.hit("k", 2)
         assert strict.alone == 1
-        assert eventually(lambda: strict.messages)
+        until(lambda: strict.messages, 60, "it says so")
         assert "certificate" in strict.messages[0].lower()
     finally:
         server.kill()

@@ -11,6 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from generator.database import run_file
+from generator.lake import files as hashes
+from generator.lake.files import FileHashes
 from generator.lake.tables import broken_rules
 from generator.making.sorted_parquet import ROWS_PER_GROUP
 from tests.support.commands import run
@@ -269,3 +271,29 @@ def rows_that_break_a_rule(values: list[str]) -> int:
         database.execute("create schema raw")
         database.execute("create view raw.identifiers as from rows")
         return sum(broken.rows for broken in broken_rules(database, "identifiers"))
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(hashes, "_MAX_ENTRIES", 3)
+
+
+def remember(*names: str) -> None:
+    known = FileHashes()
+    for name in names:
+        known.add(name, [1], f"hash of {name}")
+    known.save()
+
+
+def test_the_latest_are_kept() -> None:
+    remember("a", "b")
+    remember("c", "d")
+    known = FileHashes()
+    assert [known.find(name, [1]) for name in "abcd"] == [None, "hash of b", "hash of c", "hash of d"]
+    assert known.find("d", [2]) is None
+
+
+def test_a_whole_lake_is_kept_however_large() -> None:
+    remember(*"abcde")
+    assert FileHashes().find("a", [1]) == "hash of a"

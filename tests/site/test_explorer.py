@@ -9,8 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from tests.site.conftest import Visit, ending
 from tests.support.commands import issue
-from tests.support.service import Service
-from tests.support.serving import eventually
+from tests.support.service import Service, until
 from tests.support.site_lake import DAYS, EMBERFOX, IMAGES, SLUG
 
 
@@ -292,7 +291,7 @@ def test_the_list_goes_on_and_is_found_again(visit: Visit) -> None:
     expect(page.get_by_role("heading", name="Filler 003")).to_be_focused()
     page.go_back()
     expect(page.locator(".card")).to_have_count(137)
-    assert eventually(lambda: page.evaluate("scrollY") > scrolled / 2)
+    until(lambda: page.evaluate("scrollY") > scrolled / 2, 60, "it scrolls back")
 
 
 def test_pictures(visit: Visit) -> None:

@@ -12,6 +12,7 @@ from edge_auth.store.open import open_store
 from generator.releases.publish import publish
 from tests.support import nights
 from tests.support.nginx import Nginx
+from tests.support.ports import free_port
 from tests.support.redis_server import RedisServer
 from tests.support.s3_servers import S3Server
 from tests.support.service import Client, Service
@@ -58,9 +59,9 @@ class Fleet:
 @contextmanager
 def running(store: str, redis: RedisServer, folder: Path) -> Iterator[Fleet]:
     """Start the fleet over a store with a live build. The environment must already point boto3 to the store."""
-    more = ("--trusted-proxy", "127.0.0.1/32", "--rate-limit-url", redis.url, "--metrics-port", "0")
+    more = ("--trusted-proxy", "127.0.0.1/32", "--rate-limit-url", redis.url)
     with ExitStack() as stack:
-        shims = [Service(store, folder / name, *more, workers=WORKERS) for name in ("one", "two")]
+        shims = [Service(store, folder / name, *more, workers=WORKERS, metrics=free_port()) for name in ("one", "two")]
         for shim in shims:
             stack.enter_context(shim)
         nginx = stack.enter_context(Nginx.before(folder / "nginx", [shim.port for shim in shims]))

@@ -1,11 +1,11 @@
 """A client with the methods of `wsgi.WsgiClient`, of a shim that stands behind nginx."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from edge_auth.live.keys import SCOPES, issue, open_key_file
 from tests.support.service import Client, HttpAnswer, Service
-from tests.support.serving import RunningShim
 from tests.support.wsgi import WsgiClient
 
 # Headers of the connection, or different in each answer.
@@ -27,28 +27,28 @@ class NginxClient:
         self.location, self.build = location, build
         self._times = times
         options = [word for network in trusted_proxies for word in ("--trusted-proxy", str(network))]
-        self._start = lambda: RunningShim(location, state, "--workers", "1", *options)
+        self._service = Service(location, Path(state), *options, may_log_traces=True)
         self.key, record = issue("tests", SCOPES, rate_limit, None, 0)
         open_key_file(location).add(record)
-        self._shim = self._start()
 
     def __enter__(self) -> "NginxClient":
+        self._service.__enter__()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._shim.stop()
+    def __exit__(self, *error: Any) -> None:
+        self._service.__exit__(*error)
 
     def reopen(self) -> None:
         """Start shim and nginx again, with empty memory."""
-        self._shim.stop()
-        self._shim = self._start()
+        self._service.__exit__(None, None, None)
+        self._service.__enter__()
 
     def get(self, target: str, method: str = "GET", key: str | None = "", **headers: str) -> HttpAnswer:
         """Send a request. In names of `headers` _ stands for -; `key` None sends no key, "" the client's own."""
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         if key is not None:
             sent["X-API-Key"] = key or self.key
-        client = Client(self._shim.port)
+        client = Client(self._service.port)
         answers = [client.send(method, target, sent) for _ in range(self._times)]
         client.close()
         assert all(_settled(answer) == _settled(answers[0]) for answer in answers), (target, answers)

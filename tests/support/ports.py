@@ -10,6 +10,10 @@ def free_port() -> int:
     """Return a port of 127.0.0.1 that nothing uses. It is a random one, for tests of other processes choose as well."""
     while True:
         port = _FIRST + secrets.randbelow(_LAST - _FIRST)
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) != 0:
-                return port
+        if is_free(port):
+            return port
+
+
+def is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) != 0

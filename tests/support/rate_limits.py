@@ -6,9 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
-from urllib.request import urlopen
 
-from tests.support.service import Client, HttpAnswer, Service, until, window_left
+from tests.support.service import Client, HttpAnswer, Service, window_left
 
 T = TypeVar("T")
 FALLBACKS = re.compile(r"(?m)^cardpress_rate_limit_fallbacks_total ([0-9.]+)$")
@@ -61,6 +60,5 @@ def _assert_refusal(answer: HttpAnswer, limit: int) -> None:
 
 
 def fallbacks(service: Service) -> float:
-    url = until(lambda: re.search("metrics at (.+)", service.log.read_text()), 60, "the shim says where metrics are")
-    with urlopen(url[1]) as answer:
-        return float(FALLBACKS.search(answer.read().decode())[1])
+    assert service.metrics
+    return float(FALLBACKS.search(Client(service.metrics).get("/metrics").text)[1])

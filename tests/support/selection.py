@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.recorded import records
 
-SHIMS = {"Service", "RunningShim", "open_client"}  # what starts a shim, behind nginx with --through-nginx
+SHIMS = {"Service", "open_client"}  # what starts a shim, behind nginx with --through-nginx
 
 
 def select(config: pytest.Config, items: list[pytest.Item]) -> None:

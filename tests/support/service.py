@@ -78,9 +78,9 @@ def until(check: Callable[[], Any], seconds: float, what: str) -> Any:
     return value
 
 
-def answers(port: int, target: str = "/healthz") -> bool:
+def answers(port: int, target: str = "/healthz", status: int = 200) -> bool:
     try:
-        return Client(port).get(target).status == 200
+        return Client(port).get(target).status == status
     except OSError:
         return False
 
@@ -189,29 +189,6 @@ class Client:
         self.connection.close()
 
 
-def start_nginx(
-    folder: Path,
-    port: int,
-    store: Path | str,
-    state: Path | str,
-    keys: str | None = None,
-    *,
-    workers: int,
-    metrics_port: int | None = None,
-) -> subprocess.Popen:
-    """Start the nginx of `cardpress edge config` before the shim that listens on `folder/shim`."""
-    from tests.support import commands  # which imports the product: a process of its own would take longer than nginx
-
-    places = {"--store": store, "--state": state, "--socket": folder / "shim", "--folder": folder}
-    words = [part for pair in (places | ({"--keys": keys} if keys else {})).items() for part in pair]
-    listen = ["--listen", f"127.0.0.1:{port}", "--workers", workers]
-    listen += ["--metrics-listen", f"127.0.0.1:{metrics_port}"] * bool(metrics_port)
-    (folder / "nginx.conf").write_text(patient(commands.run("edge", "config", *words, *listen).stdout))
-    command = [path_of("nginx"), "-c", folder / "nginx.conf", "-e", folder / "error.log"]
-    with (folder / "error.log").open("wb") as log:
-        return subprocess.Popen(command, stdout=log, stderr=log)
-
-
 def patient(conf: str) -> str:
     """Return a configuration of nginx that waits for a shim as long as a busy machine takes."""
     for limit in ("proxy_connect_timeout 2s;", "proxy_read_timeout 30s;"):
@@ -221,10 +198,11 @@ def patient(conf: str) -> str:
 
 
 class Service:
-    """A running shim over a store, as a context manager. It asserts that the shim ends cleanly.
+    """A running shim over a store, as a context manager. It asserts that the shim ends cleanly, or was killed.
 
-    `log` is the path of its output, `state` its state folder, which a second shim can use again. With `through_nginx`
-    it listens on a unix socket, and `port` is that of the nginx that `cardpress edge config` describes. This nginx
+    `log` is the path of its output, `state` its state folder, which a second shim can use again. It is up when
+    /healthz answers with the status `healthz`, and serves metrics at the port `metrics`. With `through_nginx` it
+    listens on a unix socket, and `port` is that of the nginx that `cardpress edge config` describes. This nginx
     serves metrics at `metrics_port`, and its log is `access.log` in `folder`.
     """
 
@@ -232,14 +210,18 @@ class Service:
 
     def __init__(
         self,
-        store: Path,
+        store: Path | str,
         state: Path,
         *more: str,
         workers: int = 1,
+        metrics: int | None = None,
+        healthz: int = 200,
         may_log_traces: bool = False,
         through_nginx: bool | None = None,
     ) -> None:
         self.nginx: subprocess.Popen | None = None
+        self.metrics, self.healthz = metrics, healthz
+        self._keys = more[more.index("--keys") :][:2] if "--keys" in more else ()
         if through_nginx is not None:
             self.through_nginx = through_nginx
         self.store = store
@@ -250,16 +232,16 @@ class Service:
         self.folder = Path(tempfile.mkdtemp(prefix="cardpress-nginx-")) if self.through_nginx else None
         place = {"--socket": self.folder / "shim"} if self.folder else {"--port": self.port}
         settings = place | {"--workers": workers, "--store": store, "--state": state, "--drain": 0}
+        settings |= {"--metrics-port": metrics} if metrics else {}
         self.command = ["serve", *(str(part) for pair in settings.items() for part in pair), *more]
 
     def __enter__(self) -> "Service":
-        self.state.mkdir(parents=True, exist_ok=True)
+        self.log.parent.mkdir(parents=True, exist_ok=True)
         self.start_shim()
         if self.folder:
-            more = {"workers": 2, "metrics_port": self.metrics_port}
-            self.nginx = start_nginx(self.folder, self.port, self.store, self.state, **more)
+            self.nginx = self._start_nginx(self.folder)
         try:
-            until(self._ready, 60, "GET /healthz answers 200")
+            until(self._ready, 60, f"GET /healthz answers {self.healthz}")
         except AssertionError:
             self.process.kill()
             raise AssertionError(f"the shim did not come up:\n{self.log.read_text()[-3000:]}") from None
@@ -280,12 +262,24 @@ class Service:
                 shutil.rmtree(self.folder, ignore_errors=True)  # after the shim, which deletes its socket
         if kind is None:
             written = self.log.read_text(errors="replace")
-            assert status == 0, f"exit {status} on SIGTERM:\n{written[-3000:]}"
+            assert status in (0, -signal.SIGKILL), f"exit {status} on SIGTERM:\n{written[-3000:]}"
             trace_at = written.find("Traceback")
             assert self.may_log_traces or trace_at < 0, written[max(0, trace_at - 1000) : trace_at + 5000]
 
     def client(self, key: str | None = None, **headers: str) -> Client:
         return Client(self.port, key, {name.replace("_", "-"): value for name, value in headers.items()})
+
+    def get(self, target: str, key: str | None = None, method: str = "GET", **headers: str) -> HttpAnswer:
+        """Send a request on a connection of its own."""
+        return self.client(key, **headers).send(method, target)
+
+    def logged(self) -> list[dict]:
+        """Return what the log has of requests and failures."""
+        return [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
+
+    def workers(self) -> list[int]:
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return [int(pid) for pid in children.read_text().split()]
 
     def start_shim(self) -> None:
         """Start the shim, also again after it was killed."""
@@ -293,9 +287,22 @@ class Service:
             command = [sys.executable, "-m", "generator", *self.command]
             self.process = subprocess.Popen(command, cwd=ROOT, env=environment(), stdout=log, stderr=log)
 
+    def _start_nginx(self, folder: Path) -> subprocess.Popen:
+        """Start the nginx of `cardpress edge config`."""
+        from tests.support import commands  # which imports the product: a process of its own takes longer than nginx
+
+        places = {"--store": self.store, "--state": self.state, "--socket": folder / "shim", "--folder": folder}
+        listen = {"--listen": f"127.0.0.1:{self.port}", "--metrics-listen": f"127.0.0.1:{self.metrics_port}"}
+        words = [part for pair in (places | listen).items() for part in pair]
+        printed = commands.run("edge", "config", *words, *self._keys, "--workers", 2).stdout
+        (folder / "nginx.conf").write_text(patient(printed))
+        command = [path_of("nginx"), "-c", folder / "nginx.conf", "-e", folder / "error.log"]
+        with (folder / "error.log").open("wb") as log:
+            return subprocess.Popen(command, stdout=log, stderr=log)
+
     def _ready(self) -> bool:
         assert self.process.poll() is None, f"the shim ended: {self.log.read_text()[-3000:]}"
-        return answers(self.port)
+        return answers(self.port, status=self.healthz)
 
 
 def window_left(answer: HttpAnswer) -> tuple[int, int]:
