@@ -8,15 +8,15 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from tests.support import programs, recorded, selection, shared
-from tests.support.commands import issue
 from tests.support.copies import copy_of_fixed
-from tests.support.keys import KEYS
+from tests.support.keys import issue_all
 from tests.support.lakes import FIXED, write
 from tests.support.oracle import Oracle, differences
 from tests.support.recorded import Recorded
@@ -106,16 +106,16 @@ def fixed_store(fixed_lake: Path) -> Path:
 @pytest.fixture(scope="session")
 def keys(fixed_store: Path) -> dict[str, str]:
     """Issue all keys that the tests use, before any shim starts. Return them by name."""
-    return {name: issue(fixed_store, *scopes, name=name, **more) for name, (scopes, more) in KEYS.items()}
+    return issue_all(fixed_store)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def fixed_key(keys: dict[str, str]) -> str:
     return keys["all"]
 
 
 @pytest.fixture(scope="session")
-def fixed_service(fixed_store: Path, fixed_key: str) -> Iterator[Service]:
+def fixed_service(fixed_store: Path, keys: dict[str, str]) -> Iterator[Service]:
     """Start a shim over the fixed lake, with two workers."""
     with Service(fixed_store, fixed_store.parent / "state", workers=2) as service:
         yield service
@@ -128,14 +128,19 @@ def client(fixed_service: Service, fixed_key: str) -> Iterator[Client]:
     client.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def live_build(fixed_service: Service, fixed_key: str) -> str:
     return fixed_service.client(fixed_key).get("/api/v1/status").json["build"]["id"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def fixed_oracle(fixed_lake: Path, live_build: str) -> Oracle:
-    return Oracle(fixed_lake, build_id=live_build)
+    return _oracle(fixed_lake, live_build)
+
+
+@cache
+def _oracle(lake: Path, build: str) -> Oracle:
+    return Oracle(lake, build_id=build)
 
 
 @pytest.fixture(name=recorded.FIXTURE)

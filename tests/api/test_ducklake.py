@@ -144,8 +144,7 @@ def test_a_bucket_with_an_exported_tree(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     server = servers("moto")
-    for variable, value in server.environment().items():
-        monkeypatch.setenv(variable, value)
+    server.enter(monkeypatch)
     bucket = server.bucket()
     run("export", f"s3://{bucket}/tree", "--store", fixed_store)
     head = server.client().head_object(Bucket=bucket, Key=f"tree{LIVE}")

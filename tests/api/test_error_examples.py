@@ -27,7 +27,7 @@ from tests.support.nights import make
 from tests.support.recorded import Recorded
 from tests.support.refused_requests import RefusedRequest, refused_requests
 from tests.support.service import ROOT, HttpAnswer, Service
-from tests.support.wsgi import WsgiClient
+from tests.support.shim_clients import WsgiClient
 
 pytestmark = [pytest.mark.xdist_group("error examples"), pytest.mark.thorough]  # one process: one shim
 LIVE_BUILD = "2026-08-22-3f9a1c0b7d52"

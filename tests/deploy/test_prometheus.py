@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from tests.deploy.test_monitoring import FOLDER, documented
-from tests.support import nginx_edge
 from tests.support.commands import issue, run
 from tests.support.file_server import file_server
+from tests.support.nginx import cached
 from tests.support.nights import demo_lake
 from tests.support.ports import free_port
 from tests.support.programs import PROGRAMS, needs, require
@@ -62,7 +62,7 @@ def edge(store: Path, state: Path, key: str) -> Iterator[dict[int, str]]:
         yield {}
         return
     with Service(store, state, through_nginx=True) as service:
-        nginx_edge.cached(service.client(key))
+        cached(service.client(key))
         assert get(service.port, b"/<").status == service.client(key).get(f"{API}/cards?limit=x").status == 400
         yield {service.metrics_port: "/metrics"}
 

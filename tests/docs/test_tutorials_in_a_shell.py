@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tests.docs.test_first_five_minutes import parts
+from tests.docs.test_transcripts import parts
 from tests.lake.test_fetch import FakeShop, shop
 from tests.support.ports import free_port
 from tests.support.programs import needs

@@ -4,7 +4,7 @@ import pytest
 
 from edge_auth.store.folder import FolderStore
 from tests.support import small_store
-from tests.support.nginx_client import open_client
+from tests.support.shim_clients import open_client
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,8 @@ import pytest
 
 from edge_auth.store.folder import FolderStore
 from tests.support import small_store
-from tests.support.nginx_client import open_client
 from tests.support.rate_limits import in_one_window
+from tests.support.shim_clients import open_client
 
 DESCRIPTION = "/api/v1/openapi.json"
 LIMIT = 50

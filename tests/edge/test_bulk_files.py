@@ -19,7 +19,7 @@ from edge_auth.store.folder import FolderStore
 from generator.releases.prune import RetentionRules, prune
 from tests.support import nights
 from tests.support.service import until
-from tests.support.wsgi import WsgiClient
+from tests.support.shim_clients import WsgiClient
 
 pytestmark = pytest.mark.shim_only("changes constants of the shim in this process")
 

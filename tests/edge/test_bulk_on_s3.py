@@ -28,8 +28,7 @@ def store(servers: Callable, tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return a store whose largest bulk file has some 20 MB."""
     server = servers(best())
     with pytest.MonkeyPatch.context() as patch:
-        for variable, value in server.environment().items():
-            patch.setenv(variable, value)
+        server.enter(patch)
         location = f"s3://{server.bucket()}/bulk"
         build(many_prices.write(tmp_path_factory.mktemp("bulk") / "lake", 8_000, 30), location)
     return location

@@ -15,7 +15,7 @@ from edge_auth.serve import app as serving
 from edge_auth.store.folder import FolderStore
 from tests.support import small_store
 from tests.support.service import until
-from tests.support.wsgi import WsgiClient
+from tests.support.shim_clients import WsgiClient
 
 pytestmark = pytest.mark.shim_only("damages the files of a shim in this process")
 

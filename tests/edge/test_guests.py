@@ -11,7 +11,7 @@ from edge_auth.store.folder import FolderStore
 from tests.support import small_store
 from tests.support.programs import needs
 from tests.support.service import API, Client, Service, until
-from tests.support.wsgi import WsgiClient
+from tests.support.shim_clients import WsgiClient
 
 LIMIT = 9
 THROUGH = [False, pytest.param(True, marks=needs("nginx with Lua"))]

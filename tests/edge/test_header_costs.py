@@ -16,8 +16,8 @@ from edge_auth.store.folder import FolderStore
 from tests.siege.headers import BYTES, HEADERS, PATHS, SHAPES, shapes
 from tests.support import small_store
 from tests.support.programs import needs
-from tests.support.service import API, Service
-from tests.support.wsgi import WsgiClient
+from tests.support.service import API, Service, children
+from tests.support.shim_clients import WsgiClient
 
 pytestmark = [pytest.mark.shim_only("measures one process"), pytest.mark.xdist_group("header costs")]
 MOST_SECONDS, MOST_TIMES = 0.001, 5
@@ -121,8 +121,9 @@ def edge(location: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 def nginx_seconds(service: Service) -> float:
     """The CPU seconds that the processes of nginx have used."""
     master = service.nginx.pid
-    workers = Path(f"/proc/{master}/task/{master}/children").read_text().split()
-    ticks = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13] for pid in (master, *workers)]
+    ticks = [
+        Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13] for pid in (master, *children(master))
+    ]
     return sum(int(part) for pair in ticks for part in pair) / os.sysconf("SC_CLK_TCK")
 
 

@@ -17,7 +17,7 @@ from edge_auth.store.folder import FolderStore
 from generator.reading.doctor import check_modes
 from tests.support.commands import run
 from tests.support.service import until
-from tests.support.wsgi import WsgiClient
+from tests.support.shim_clients import WsgiClient
 
 KEYS = "private/keys.json"
 LIMIT = 30.0

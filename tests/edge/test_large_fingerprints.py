@@ -22,7 +22,7 @@ from tests.support.lakes import write
 from tests.support.nights import make
 from tests.support.programs import needs
 from tests.support.service import Service, issue
-from tests.support.wsgi import WsgiClient
+from tests.support.shim_clients import WsgiClient
 
 pytestmark = [pytest.mark.xdist_group("large fingerprints"), pytest.mark.thorough]  # one process: they are built once
 API = "/api/v1/fingerprints"

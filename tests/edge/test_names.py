@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from edge_auth import text
 from tests.support.commands import build as run_build
 from tests.support.lakes import Rows, write
-from tests.support.nginx_client import AnyClient, open_client
 from tests.support.oracle import Oracle, differences
 from tests.support.oracle import text as oracle_text
+from tests.support.shim_clients import AnyClient, open_client
 from tests.support.text_cases import CASES, Cut
 
 pytestmark = pytest.mark.xdist_group("names")  # one process: the build is made once

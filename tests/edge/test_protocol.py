@@ -12,7 +12,7 @@ from edge_auth.live.keys import SCOPES, issue, open_key_file
 from edge_auth.store.folder import FolderStore
 from tests.support import small_store
 from tests.support.service import until
-from tests.support.wsgi import WsgiClient
+from tests.support.shim_clients import WsgiClient
 
 
 def issued(location: str, **fields) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from edge_auth.builds.catalogue import KINDS, ORDERS, SORTS, TEXT_FILTERS
 from tests.support import small_store
-from tests.support.nginx_client import AnyClient
+from tests.support.shim_clients import AnyClient
 from tests.support.small_store import CLOSED_DAYS, PRICE_DAY
 from tests.support.targets import EMPTY_WHEN_FOLDED
 

@@ -22,7 +22,7 @@ from tests.support.s3_proxy import ALWAYS, Proxy
 from tests.support.s3_servers import READER, SERVERS, S3Server, best
 from tests.support.selection import mostly_thorough
 from tests.support.service import HttpAnswer, until
-from tests.support.wsgi import WsgiClient
+from tests.support.shim_clients import WsgiClient
 
 pytestmark = [*on_s3, pytest.mark.shim_only("counts requests and polls in this process"), pytest.mark.thorough]
 
@@ -90,8 +90,7 @@ def client(store: Store, proxy: Proxy, tmp_path: Path, often: None) -> WsgiClien
 
 
 def written(server: S3Server, patch: pytest.MonkeyPatch) -> Store:
-    for name, value in server.environment().items():
-        patch.setenv(name, value)
+    server.enter(patch)
     store = open_store(f"s3://{server.bucket()}/out")
     small_store.add_build(store)
     return store
@@ -205,8 +204,7 @@ def test_a_new_build_that_cannot_be_read_does_not_answer(client: WsgiClient, sto
 def test_a_reader_without_the_right_to_list(servers: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """S3 denies such a one what is not there: a failure, and the log says at the start what to grant."""
     ceph = servers("ceph")
-    for name, value in ceph.environment().items():
-        monkeypatch.setenv(name, value)
+    ceph.enter(monkeypatch)
     bucket = ceph.bucket()
     store = open_store(f"s3://{bucket}/out")
     small_store.add_build(store)
@@ -216,8 +214,7 @@ def test_a_reader_without_the_right_to_list(servers: Callable, tmp_path: Path, m
     policy = f'{{"Version": "2012-10-17", "Statement": [{{{who}, {allowed}}}]}}'
     ceph.client().put_bucket_policy(Bucket=bucket, Policy=policy)
     assert "s3:ListBucket" not in client.log
-    for name, value in ceph.environment(READER).items():
-        monkeypatch.setenv(name, value)
+    ceph.enter(monkeypatch, READER)
     client.reopen()
     assert until_ready(client).get(f"{API}cards?q=pika").status == 200
     until(lambda: "s3:ListBucket" in client.log, LIMIT, "the log says what is missing")

@@ -1,18 +1,26 @@
-"""A publish moves the pointer and nothing else; shims look at it, and change over beside requests."""
+"""A publish moves the pointer alone, and shims change over beside requests; builds that requests name in X-Build."""
 
+import os
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event, Thread
 
 import pytest
 
+from edge_auth.builds import layout
 from edge_auth.builds.layout import POINTER
+from edge_auth.live import build_registry
+from edge_auth.live.open_build import OpenBuild
 from edge_auth.store.folder import FolderStore
 from generator.releases.publish import publish, rollback
 from tests.support import small_store
 from tests.support.commands import issue
+from tests.support.selection import mostly_thorough
 from tests.support.service import API, HttpAnswer, Service, until
+from tests.support.shim_clients import WsgiClient
 
 IN_FORCE_SECONDS, LIMIT = 5.0, 60.0  # the law, and what a busy machine may need to answer at all
 
@@ -70,3 +78,113 @@ def test_a_publish_changes_the_pointer_and_the_steps_alone(store: FolderStore, b
     changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
     assert POINTER in changed
     assert [name for name in changed if name != POINTER and not name.startswith("changes/")] == []
+
+
+STATUS = "/api/v1/status"
+CHANGES = "/api/v1/changes"
+LONG = ("--store-timeout", "60")  # how long a request waits for a build
+
+
+@pytest.mark.parametrize("path", mostly_thorough(["/docs", "/explore/", "/docs/llms.txt"], "/docs"))
+@pytest.mark.parametrize("named", ["other", "nope", small_store.AS_OF + "-00000000000c"])
+@pytest.mark.thorough
+def test_pages_come_from_the_live_build(own, path, named):
+    other = small_store.add_build(FolderStore(own.location), 20, live=False)
+    answer = own.get(path, key=None, x_build=other if named == "other" else named)
+    assert (answer.status, answer.headers["X-Build"]) == (200, own.build)
+    assert "X-Build" not in answer.headers["Vary"]
+
+
+@pytest.fixture
+def lists(monkeypatch):
+    """How often the builds of a folder were listed."""
+    seen, list_ = [], FolderStore.list
+
+    def noted(store, prefix):
+        if prefix == layout.BUILDS:
+            seen.append(prefix)
+        return list_(store, prefix)
+
+    monkeypatch.setattr(FolderStore, "list", noted)
+    return seen
+
+
+def unknown_id(number: int) -> str:
+    return f"{small_store.AS_OF}-{number:012x}"
+
+
+@pytest.mark.shim_only("counts reads in this process")
+def test_made_up_builds_cost_the_store_little(location, tmp_path, lists):
+    client = WsgiClient(location, str(tmp_path / "state"), 1_000_000)
+    lists.clear()
+    began = time.monotonic()
+    answers = [client.get(STATUS, x_build=unknown_id(number)) for number in range(30)]
+    assert {(answer.status, answer.code) for answer in answers} == {(400, "invalid_parameter")}
+    assert len(lists) <= 10 + 2 * (time.monotonic() - began) + 1
+    kept = small_store.add_build(FolderStore(location), 20, live=False)
+    until(lambda: client.get(STATUS, x_build=kept).status == 200, 60, "others may still name a build that is kept")
+    assert client.get(STATUS).status == 200
+
+
+@pytest.mark.thorough
+def test_a_build_that_is_being_opened_delays_no_one(store, tmp_path):
+    """Its record is a pipe that has no writer yet, so opening it takes as long as the test likes.
+
+    As many requests wait for it as may. A second opening would wait for the pipe for ever.
+    """
+    key, other = issue(store), small_store.add_build(FolderStore(store), 20, live=False)
+    record = Path(store) / "builds" / f"{other}.json"
+    content = record.read_bytes()
+    with Service(Path(store), tmp_path / "state", *LONG, workers=1) as service, ThreadPoolExecutor(8) as pool:
+        record.unlink()
+        os.mkfifo(record)
+        answers = [pool.submit(service.client(key).get, STATUS, X_Build=other) for _ in range(8)]
+        writer = until(lambda: _open_for_writing(record), 60, "the shim reads the record")
+        for _ in range(20):
+            assert service.client(key).get(STATUS).status == 200
+        assert not any(answer.done() for answer in answers)
+        with os.fdopen(writer, "wb") as pipe:
+            pipe.write(content)
+        assert {answer.result(60)["X-Build"] for answer in answers} == {other}
+
+
+@pytest.mark.shim_only("changes the store in this process")
+def test_a_store_that_hangs_leaves_threads_to_others(store, tmp_path, monkeypatch):
+    """Requests for steps that are not known have the pointer read again."""
+    client, going_on = WsgiClient(store, str(tmp_path / "state"), 1_000_000), threading.Event()
+    assert client.get(STATUS).status == 200
+    read = build_registry.live_pointer
+    monkeypatch.setattr(build_registry, "live_pointer", lambda store: going_on.wait(60) and read(store))
+    with ThreadPoolExecutor(64) as pool:
+        asked = [pool.submit(client.get, f"{CHANGES}/{unknown_id(n)}...{unknown_id(0)}") for n in range(64)]
+        until(lambda: sum(answer.done() for answer in asked) >= 32, 4, "few of them wait")
+        going_on.set()
+    assert {answer.result().status for answer in asked} == {404}
+
+
+@pytest.mark.shim_only("changes a bound of the shim in this process")
+@pytest.mark.thorough
+def test_a_request_that_finds_no_place_to_wait_is_told_when_to_come_back(store, tmp_path, monkeypatch):
+    monkeypatch.setattr("edge_auth.serve.app._MAX_WAITING", 1)
+    client, waited, going_on = WsgiClient(store, str(tmp_path / "state"), 1_000_000), [], threading.Event()
+    one, other = (small_store.add_build(FolderStore(store), products, live=False) for products in (20, 21))
+
+    def slow(build, **_):
+        waited.append(build.id)
+        going_on.wait(60)
+
+    monkeypatch.setattr(OpenBuild, "prepare", slow)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(client.get, STATUS, x_build=one)
+        until(lambda: waited, 60, "a request opens a build")
+        refused = client.get(STATUS, x_build=other)
+        going_on.set()
+    assert (refused.status, refused.code, refused.headers["Retry-After"]) == (429, "rate_limited", "5")
+
+
+def _open_for_writing(pipe: Path) -> int | None:
+    """The pipe's writing end, or None while no process reads it."""
+    try:
+        return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:
+        return None

@@ -11,7 +11,7 @@ from edge_auth.live.open_build import OpenBuild
 from edge_auth.store.folder import FolderStore
 from tests.support import small_store
 from tests.support.service import until
-from tests.support.wsgi import WsgiClient
+from tests.support.shim_clients import WsgiClient
 
 pytestmark = pytest.mark.shim_only("looks into the memory of the shim")
 

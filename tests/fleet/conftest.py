@@ -1,21 +1,17 @@
 """The fleet, started once. Its fixtures replace the single service that the API's tests use elsewhere."""
 
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from edge_auth.live.keys import SCOPES, issue, open_key_file, parse_expiry
 from tests.support.copies import copy_of_fixed
 from tests.support.fleet import Fleet, running, surroundings
-from tests.support.keys import KEYS
+from tests.support.keys import issue_all
 from tests.support.programs import require
 from tests.support.redis_server import RedisServer
 from tests.support.s3_proxy import Proxy
 from tests.support.s3_servers import S3Server, best
-from tests.support.service import PLENTY
-from tests.support.target_fixtures import fixed_key, fixed_oracle, live_build  # noqa: F401
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -76,16 +72,8 @@ def fixed_store(s3: S3Server, cache: Path) -> str:
 
 @pytest.fixture(scope="package")
 def keys(s3: S3Server, cache: Path, fixed_store: str) -> dict[str, str]:
-    """Issue all keys that the tests use. Return them by name."""
-    issued = {}
     with surroundings(s3, cache):
-        file = open_key_file(fixed_store)
-        for name, (scopes, more) in KEYS.items():
-            expires = more.get("expires") and parse_expiry(more["expires"])
-            limit = more.get("rate_limit", PLENTY)
-            issued[name], record = issue(name, scopes or SCOPES, limit, expires, time.time())
-            file.add(record)
-    return issued
+        return issue_all(fixed_store)
 
 
 @pytest.fixture(scope="package")

@@ -52,8 +52,7 @@ def playing(role: str, bucket: str, s3: S3Server) -> Iterator[Store]:
         statement["Principal"] = {"AWS": [f"arn:aws:iam:::user/{READER}"]}
     s3.client().put_bucket_policy(Bucket=bucket, Policy=json.dumps(policy))
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in s3.environment(READER).items():
-            patch.setenv(name, value)
+        s3.enter(patch, READER)
         yield open_store(f"s3://{bucket}/store")
 
 

@@ -11,7 +11,7 @@ from threading import Event, Thread
 import pytest
 
 from generator.ingest import downloads
-from tests.docs.test_first_real_game import market
+from tests.docs.test_transcripts import market
 from tests.support.commands import run
 
 GUIDE, SINGLES = "/priceGuide/price_guide_17.json", "/productList/products_singles_17.json"

@@ -81,7 +81,7 @@ def first_night(folder: str) -> None:
 
 def requests(folder: str) -> str:
     """Count a search, the same search from memory, and a request without a key."""
-    from tests.support.wsgi import WsgiClient
+    from tests.support.shim_clients import WsgiClient
 
     client = WsgiClient(f"{folder}/store", f"{folder}/state", rate_limit=100)
     client.get("/api/v1/cards?q=fox")  # opens the build

@@ -10,10 +10,9 @@ import pytest
 
 from tests.support.commands import issue
 from tests.support.copies import copy_of_fixed
-from tests.support.keys import KEYS
+from tests.support.keys import issue_all
 from tests.support.programs import needs
 from tests.support.service import Service
-from tests.support.target_fixtures import fixed_key, fixed_oracle, live_build  # noqa: F401
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -28,7 +27,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="package")
 def keys(fixed_store: Path) -> dict[str, str]:
-    return {name: issue(fixed_store, *scopes, name=name, **more) for name, (scopes, more) in KEYS.items()}
+    return issue_all(fixed_store)
 
 
 @pytest.fixture(scope="package")

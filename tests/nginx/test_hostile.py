@@ -10,12 +10,11 @@ import pytest
 from edge_auth.live.counter import counter_file
 from tests.releases.test_full_disk import fill, small_disk
 from tests.support.commands import issue
-from tests.support.nginx import replaced
-from tests.support.nginx_edge import CARDS, LIMIT, cached, children
+from tests.support.nginx import CARDS, LIMIT, cached, replaced
 from tests.support.rate_limits import in_one_window
 from tests.support.raw_requests import MALFORMED, READABLE, REFUSED_METHODS, assert_refused, get, send
 from tests.support.selection import mostly_thorough
-from tests.support.service import API, Client, Service, until, window_left
+from tests.support.service import API, Client, Service, children, until, window_left
 
 
 @pytest.mark.parametrize("name", MALFORMED)

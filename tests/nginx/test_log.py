@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.support.nginx_edge import CARDS, LIMIT, cached, children
+from tests.support.nginx import CARDS, LIMIT, cached
 from tests.support.raw_requests import MALFORMED, get, send
-from tests.support.service import API, Client, HttpAnswer, Service, until
+from tests.support.service import API, Client, HttpAnswer, Service, children, until
 
 FIELDS = {"time", "method", "path", "endpoint", "status", "bytes", "ms", "key", "request", "build"}
 USABLE = ["a.b:c_d-1", "0123456789abcdef" * 2, "9b2e0f0c-8a53-4a6e-9d55-2f6d6a1e4d3c", "x" * 31]
@@ -187,7 +187,7 @@ def test_counts_survive_a_reload(service: Service, key: str) -> None:
     answers = sum(client.get(CARDS)["X-Cache"] == "HIT" for _ in range(20))
     series = (f"{API}/cards", "200", "hit")
     before = until(lambda: (n := scraped(service)[series]) > answers and n, LIMIT, "hits are counted")
-    older = children(service.nginx.pid)
+    older = set(children(service.nginx.pid))
     service.nginx.send_signal(signal.SIGHUP)
-    until(lambda: not older & children(service.nginx.pid), LIMIT, "nginx has only new processes")
+    until(lambda: older.isdisjoint(children(service.nginx.pid)), LIMIT, "nginx has only new processes")
     assert scraped(service)[series] == before

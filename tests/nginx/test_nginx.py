@@ -17,7 +17,7 @@ from edge_auth.live.keys import issue as new_key
 from tests.support.commands import build, issue, run
 from tests.support.copies import copy_of_fixed
 from tests.support.lakes import FIXED, write
-from tests.support.nginx_edge import CARDS, LIMIT, cached
+from tests.support.nginx import CARDS, LIMIT, cached
 from tests.support.rate_limits import in_one_window
 from tests.support.s3_proxy import ALWAYS, Proxy
 from tests.support.s3_servers import S3Server

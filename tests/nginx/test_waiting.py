@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.nginx_edge import CARDS, LIMIT, cached, children
+from tests.support.nginx import CARDS, LIMIT, cached
 from tests.support.service import API, HttpAnswer, Service, until, window_left
 
 pytestmark = pytest.mark.thorough
@@ -40,7 +40,7 @@ def asks(fixed_service: Service, keys: dict[str, str]) -> Iterator[Asks]:
 @contextmanager
 def paused(service: Service) -> Iterator[set[str]]:
     """Stop the workers of the shim. Yield the clients that nginx has already."""
-    workers = [int(pid) for pid in children(service.process.pid)]
+    workers = service.workers()
     for pid in workers:
         os.kill(pid, signal.SIGSTOP)
     try:

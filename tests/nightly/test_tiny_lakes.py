@@ -9,9 +9,9 @@ import pytest
 from edge_auth.store.folder import FolderStore
 from tests.support.commands import run
 from tests.support.lakes import Rows, write
-from tests.support.nginx_client import open_client
 from tests.support.nights import assert_whole
 from tests.support.oracle import Oracle, bulk
+from tests.support.shim_clients import open_client
 
 DAY = "2026-03-01"
 ONE = Rows(

@@ -26,10 +26,10 @@ from generator.releases.publish import publish, rollback
 from generator.tree.documents import card_lists
 from tests.support.commands import run
 from tests.support.lakes import Rows, write
-from tests.support.nginx_client import AnyClient, open_client
 from tests.support.nights import in_hours, make
 from tests.support.service import until
 from tests.support.shared import shared_folder
+from tests.support.shim_clients import AnyClient, open_client
 
 pytestmark = pytest.mark.xdist_group("changes")  # one process: what they share is made once
 

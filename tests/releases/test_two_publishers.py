@@ -16,7 +16,7 @@ from generator.errors import PublishError
 from generator.releases.change_documents import missing_steps, verify_steps
 from generator.releases.publish import publish, rollback
 from tests.releases.test_changes import brute_force, cards, get_json, lakes
-from tests.support.nginx_client import open_client
+from tests.support.shim_clients import open_client
 
 pytestmark = pytest.mark.thorough
 

@@ -97,8 +97,7 @@ def in_a_public_bucket(store: Path, _: Path, servers: Callable[[str], S3Server])
     server = servers("ceph")
     bucket = server.bucket()
     with pytest.MonkeyPatch.context() as patch:
-        for variable, value in server.environment().items():
-            patch.setenv(variable, value)
+        server.enter(patch)
         run("export", f"s3://{bucket}", "--store", store)
     yield server.publish(bucket)
 

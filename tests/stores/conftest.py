@@ -12,6 +12,5 @@ def location(request: pytest.FixtureRequest, servers, tmp_path, monkeypatch: pyt
     if request.param == "folder":
         return str(tmp_path / "store")
     found = servers(request.param)
-    for name, value in found.environment().items():
-        monkeypatch.setenv(name, value)
+    found.enter(monkeypatch)
     return f"s3://{found.bucket()}/some/prefix"

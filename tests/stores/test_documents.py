@@ -16,7 +16,7 @@ from edge_auth.store.open import open_store
 from tests.support import nights
 from tests.support.s3_servers import S3Server
 from tests.support.service import until
-from tests.support.wsgi import WsgiClient
+from tests.support.shim_clients import WsgiClient
 
 LIMIT = 30.0
 DEEP = b"[" * 5_000_000

@@ -18,6 +18,7 @@ from generator.terminal import Progress
 from generator.threads import Resources
 from generator.tree.export import export
 from tests.support.commands import build, run
+from tests.support.fleet import surroundings
 from tests.support.nights import demo_lake
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_proxy import Proxy
@@ -47,9 +48,7 @@ def built(servers, lake: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     server = servers(best())
     bucket = server.bucket()
     _copy_lake(lake, server.client(), bucket)
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in (server.environment() | {"XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache"))}).items():
-            patch.setenv(name, value)
+    with surroundings(server, tmp_path_factory.mktemp("cache")):
         build(f"s3://{bucket}/in", f"s3://{bucket}/out")
     return bucket
 

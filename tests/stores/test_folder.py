@@ -11,7 +11,7 @@ from edge_auth.store.folder import FolderStore
 from tests.support.nights import demo_lake, published
 from tests.support.selection import mostly_thorough
 from tests.support.service import PLENTY, run, until
-from tests.support.wsgi import WsgiClient
+from tests.support.shim_clients import WsgiClient
 
 
 def modes(folder: Path) -> set[tuple[str, int]]:

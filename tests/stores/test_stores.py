@@ -217,8 +217,7 @@ def test_who_may_not_list_is_told_so(servers, monkeypatch: pytest.MonkeyPatch) -
     who = f'"Effect": "Allow", "Principal": {{"AWS": ["arn:aws:iam:::user/{READER}"]}}'
     policy = f'{{"Version": "2012-10-17", "Statement": [{{{who}, {allowed}}}]}}'
     ceph.client().put_bucket_policy(Bucket=bucket, Policy=policy)
-    for name, value in ceph.environment(READER).items():
-        monkeypatch.setenv(name, value)
+    ceph.enter(monkeypatch, READER)
     store = open_store(f"s3://{bucket}")
     assert store.get("there") == b"1"
     for work in (store.get, store.stat, store.get_versioned):

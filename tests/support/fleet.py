@@ -24,8 +24,8 @@ WORKERS = 2
 def surroundings(server: S3Server, cache: Path, endpoint: str | None = None) -> Iterator[None]:
     """Set the environment so that boto3 finds the server, in this process and in processes started meanwhile."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in (server.environment(endpoint=endpoint) | {"XDG_CACHE_HOME": str(cache)}).items():
-            patch.setenv(name, value)
+        server.enter(patch, endpoint=endpoint)
+        patch.setenv("XDG_CACHE_HOME", str(cache))
         yield
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.support.ports import free_port
 from tests.support.programs import path_of
-from tests.support.service import ROOT, patient, running
+from tests.support.service import API, ROOT, Client, patient, running, until
 
 _MIME = Path("/etc/nginx/mime.types")
 # What stands around a file in conf.d, as Debian ships it; its own gzip must not get through to us.
@@ -120,3 +120,12 @@ def certified(folder: Path) -> tuple[Path, Path]:
     command += ["-days", "2", "-subj", "/CN=cards.example", "-addext", "subjectAltName=DNS:cards.example,DNS:localhost"]
     subprocess.run([*command, "-out", str(certificate), "-keyout", str(key)], check=True, capture_output=True)
     return certificate, key
+
+
+CARDS = f"{API}/cards?limit=7"
+LIMIT = 60  # seconds until a test fails
+
+
+def cached(client: Client) -> None:
+    """Request a page until nginx answers it."""
+    until(lambda: client.get(CARDS)["X-Cache"] == "HIT", LIMIT, "nginx has the answer")

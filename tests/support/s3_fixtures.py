@@ -52,8 +52,7 @@ def server(request: pytest.FixtureRequest, servers, monkeypatch: pytest.MonkeyPa
     """Start the server that a test names, by default Ceph if it is installed, else moto. Point boto3 to it."""
     name = best() if request.param == "best" else request.param
     found = servers(name)
-    for variable, value in found.environment().items():
-        monkeypatch.setenv(variable, value)
+    found.enter(monkeypatch)
     return found
 
 

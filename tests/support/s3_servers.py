@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import boto3
 import botocore.exceptions
+import pytest
 from botocore.config import Config
 
 from tests.support.ports import free_port
@@ -45,6 +46,11 @@ class S3Server:
             "AWS_CONFIG_FILE": os.devnull,
             "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         }
+
+    def enter(self, patch: pytest.MonkeyPatch, user: str = OWNER, endpoint: str | None = None) -> None:
+        """Set these variables."""
+        for name, value in self.environment(user, endpoint).items():
+            patch.setenv(name, value)
 
     @cached_property
     def _client(self):

@@ -85,6 +85,10 @@ def answers(port: int, target: str = "/healthz", status: int = 200) -> bool:
         return False
 
 
+def children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
 @contextmanager
 def running(
     command: Sequence[object], log: Path, is_up: Callable[[], object], stop: int = signal.SIGTERM, **more: Any
@@ -278,8 +282,7 @@ class Service:
         return [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
 
     def workers(self) -> list[int]:
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        return [int(pid) for pid in children.read_text().split()]
+        return children(self.process.pid)
 
     def start_shim(self) -> None:
         """Start the shim, also again after it was killed."""

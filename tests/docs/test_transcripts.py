@@ -1,5 +1,6 @@
-"""docs/first-five-minutes.md and the five lines of README.md: run again in order, they print what the pages show."""
+"""The tutorials and the lines of README.md: run in order they print what the pages show. `make golden` writes them."""
 
+import json
 import os
 import re
 import shlex
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from generator.cli import main
+from generator.ingest import downloads
 from tests.support.programs import needs
 from tests.support.recorded import Recorded
 from tests.support.service import ROOT, Service, until
@@ -164,3 +166,47 @@ def test_the_five_lines_get_the_answer(
     with ExitStack() as stack:
         shell = Shell(tmp_path, capfd, monkeypatch, stack)
         assert [shell.run(command) for command in commands][-1] == answer.rstrip()
+
+
+REAL_GAME = ROOT / "docs" / "your-first-real-game.md"
+FIGURES = ("avg", "low", "trend", "avg1", "avg7", "avg30")
+NAMES = ("Ember Drake", "Tidewalker", "Stone Golem", "Moss Sprite", "Gale Falcon")
+
+
+def market() -> dict[str, dict]:
+    """The three files of an invented game by their paths, as the marketplace names them."""
+    singles = [
+        {
+            "idProduct": 1000 + n,
+            "name": f"{NAMES[n % 5]} (BT{1 + n // 80}-{1 + n % 80:03})",
+            "idCategory": 1611,
+            "categoryName": "Digimon Single",
+            "idExpansion": 101 + n // 80,
+            "idMetacard": n,
+            "dateAdded": "2026-01-05 10:00:00",
+        }
+        for n in range(240)
+    ]
+    boxes = [{"idProduct": 2000 + n, "name": f"Booster Box {n + 1}", "idExpansion": 101 + n % 3} for n in range(12)]
+    prices = [
+        {"idProduct": row["idProduct"], "idCategory": 1611} | dict.fromkeys(FIGURES, 0.25 + row["idProduct"] % 40 / 4)
+        for row in (*singles, *boxes)
+    ]
+    return {
+        f"{path}_17.json": {"version": 1, "createdAt": created, key: rows}
+        for path, key, rows, created in (
+            ("productList/products_singles", "products", singles, "2026-07-14T11:04:27+0200"),
+            ("productList/products_nonsingles", "products", boxes, "2026-07-14T11:04:27+0200"),
+            ("priceGuide/price_guide", "priceGuides", prices, "2026-07-14T02:44:49+0200"),
+        )
+    }
+
+
+@pytest.mark.thorough
+@needs("curl")
+def test_the_tutorial_is_true(
+    tmp_path: Path, capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch, recorded: Recorded
+) -> None:
+    documents = {f"{downloads.BASE_URL}/{path}": json.dumps(document).encode() for path, document in market().items()}
+    monkeypatch.setattr(downloads, "_read_answer", lambda request, _: (documents[request.full_url], {}))
+    check_transcript(REAL_GAME, tmp_path, capfd, monkeypatch, recorded, most=20)
