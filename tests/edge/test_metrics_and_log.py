@@ -183,7 +183,8 @@ def test_metrics_of_a_shim_that_starts_on_a_full_disk(store, tmp_path):
     """As soon as there is room, it answers and counts."""
     key, _ = issued(store, 100_000)
     with small_disk(tmp_path / "disk", 8 << 20) as disk:
-        filler, server = fill(disk), Service(store, disk / "state", metrics=free_port())
+        filler = fill(disk)
+        server = Service(store, disk / "state", metrics=free_port(), healthz=503)
         server.log = tmp_path / "log"
         with server:
             assert (server.get(ME, key).status, server.get(CARDS, key).status) == (200, 500)
