@@ -33,20 +33,12 @@ class KeyFormatError(EdgeError):
     """The key records cannot be read."""
 
 
-class UnknownKey(EdgeError):
-    """No key record has this id."""
-
-
 class NoLiveBuild(EdgeError):
     """The store has no live build yet."""
 
 
 class UnknownBuild(EdgeError):
     """The store does not hold this build."""
-
-
-class ServeError(EdgeError):
-    """The shim cannot start."""
 
 
 class ApiError(EdgeError):

@@ -14,7 +14,7 @@ from edge_auth.api.endpoint import Endpoint
 from edge_auth.api.flask_app import NAME, ApiRequest, Cardpress, Network, this_request
 from edge_auth.errors import ExpiredKey, InsufficientScope, InvalidKey, NoKey, RateLimited, RevokedKey
 from edge_auth.live.counter import address_name, guest_name
-from edge_auth.live.keys import DEFAULT_RATE_LIMIT, GUEST_SCOPES, KEY_PREFIX, KeyRecord, Keyring, digest, well_formed
+from edge_auth.live.keys import DEFAULT_RATE_LIMIT, GUEST_SCOPES, KEY, KEY_PREFIX, KeyRecord, Keyring, digest
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -85,7 +85,7 @@ def authenticate(keyring: Keyring, environ: dict[str, Any], now: float) -> KeyRe
     if key is None:
         last = environ.get("HTTP_AUTHORIZATION", "")[:_MAX_KEY_CHARACTERS].strip(" ").rpartition(" ")[2]
         raise NoKey(_NO_BEARER if last.startswith(KEY_PREFIX) else _NO_KEY)
-    record = keyring.find(digest(key)) if well_formed(key) else None
+    record = keyring.find(digest(key)) if KEY.fullmatch(key) else None
     if record is None:
         raise InvalidKey("the API key is wrong or malformed")
     if record.revoked:

@@ -17,8 +17,7 @@ from edge_auth.api.endpoint import COMMON_HEADERS, Endpoint
 from edge_auth.api.flask_app import NAME, ApiRequest, Cardpress, this_request
 from edge_auth.builds.bodies import JSON, Body, accepts_gzip, dumps
 from edge_auth.errors import ApiError, InternalError, StoreError
-from edge_auth.live.bulk_files import MAX_READ_BYTES, Holder
-from edge_auth.live.log import Answered
+from edge_auth.live.bulk_files import MAX_READ_BYTES, Holder, cut, of_file
 from edge_auth.live.metrics import NO_LABEL
 
 _CONTENT_HEADERS = ("Content-Length", "Content-Encoding")
@@ -63,11 +62,12 @@ def success(request: ApiRequest, service: Cardpress, endpoint: Endpoint, body: B
         return Answer(304, {name: value for name, value in fields.items() if name not in _CONTENT_HEADERS})
     files = service.files if request.method != "HEAD" else None
     if files is not None and body.file is not None and not gzip:
+        chunks = of_file(body.file, range(body.size))
         with suppress(StoreError):  # it is gone
-            return Answer(200, fields, chunks=files.stream_local(body.file, body.size, holder(request, service)))
+            return Answer(200, fields, chunks=files.send(chunks, holder(request, service)))
     content = body.gzipped if gzip else body.plain
     if files is not None and len(content) > MAX_READ_BYTES:
-        return Answer(200, fields, chunks=files.stream_bytes(content, holder(request, service)))
+        return Answer(200, fields, chunks=files.send(cut(content), holder(request, service)))
     return Answer(200, fields, content)
 
 
@@ -97,7 +97,6 @@ def refusal(error: ApiError) -> Answer:
 
 
 def failure(message: str) -> Answer:
-    """Return 500."""
     return refusal(InternalError(message, Retry_After="5"))
 
 
@@ -134,20 +133,9 @@ def finish(response: Response) -> Response:
     if service.log is not None:
         has_body = request.method != "HEAD" and response.status_code not in (204, 304)
         size = response.size if isinstance(response, Answer) else response.calculate_content_length()
-        answered = Answered(
-            now=request.now,
-            method=request.method,
-            path=request.raw_path,
-            endpoint=access.path if access else None,
-            status=response.status_code,
-            size=(size or 0) if has_body else 0,
-            seconds=perf_counter() - request.started,
-            key_id=request.key_id,
-            id=request.id,
-            build=request.answer_headers.get("X-Build"),
-        )
-        service.metrics.request(answered)
-        service.log.request(answered)
+        endpoint, seconds = access.path if access else None, perf_counter() - request.started
+        service.metrics.request(endpoint, response.status_code, seconds, request.key_id)
+        service.log.request(request, endpoint, response.status_code, (size or 0) if has_body else 0, seconds)
     return response
 
 

@@ -75,16 +75,9 @@ class StoredBulkFiles:
         """Return the chunks of a part of a file. They end early if the store fails."""
         self._require_whole(file)
         path = self._store.local_path(file.object)
-        return self._sent(_of_object(self._store, file.object, span) if path is None else _of_file(path, span), holder)
+        return self.send(_of_object(self._store, file.object, span) if path is None else of_file(path, span), holder)
 
-    def stream_local(self, path: Path, size: int, holder: Holder) -> Iterator[bytes]:
-        return self._sent(_of_file(path, range(size)), holder)
-
-    def stream_bytes(self, data: bytes, holder: Holder) -> Iterator[bytes]:
-        """Return the chunks of a large body. The server holds some of them for a client that does not read, not all."""
-        return self._sent(_cut(data), holder)
-
-    def _sent(self, chunks: Iterator[bytes], holder: Holder) -> Iterator[bytes]:
+    def send(self, chunks: Iterator[bytes], holder: Holder) -> Iterator[bytes]:
         """Return chunks, which the server closes. The first is read now: that may fail, and a file outlives a prune."""
         sent = self._counted(chunks, holder)
         return ClosingIterator(chain([next(sent)], sent), sent.close)
@@ -124,7 +117,7 @@ def _require_place(holder: Holder, held: Sequence[Holder]) -> None:
         raise busy("too many downloads without a key are being sent at the same time")
 
 
-def _of_file(path: Path, span: range) -> Iterator[bytes]:
+def of_file(path: Path, span: range) -> Iterator[bytes]:
     """Yield the chunks of a part of a local file."""
     try:
         file = path.open("rb", buffering=0)
@@ -144,8 +137,8 @@ def _of_file(path: Path, span: range) -> Iterator[bytes]:
 def _of_object(store: Store, name: str, span: range) -> Iterator[bytes]:
     """Yield the chunks of a part of an object across a network."""
     for start in range(span.start, span.stop, _S3_READ_BYTES):
-        yield from _cut(store.get(name, start, min(_S3_READ_BYTES, span.stop - start)))
+        yield from cut(store.get(name, start, min(_S3_READ_BYTES, span.stop - start)))
 
 
-def _cut(data: bytes) -> Iterator[bytes]:
+def cut(data: bytes) -> Iterator[bytes]:
     return (data[start : start + _CHUNK_BYTES] for start in range(0, len(data), _CHUNK_BYTES))

@@ -8,7 +8,7 @@ belong to no build, so a rollback does not bring back revoked keys.
 
 A writer changes a record first, and then `keys.json`. So a reader that has seen a version finds its changes in the
 records, and one that polls `keys.json` knows which records to read again. `nginx/state.lua` reads the same files.
-A file that cannot be read is a KeyFormatError, an id without a record an UnknownKey.
+A file that cannot be read is a KeyFormatError, an id without a record an EdgeError.
 
 Across a network, a record that was used is copied to this machine, for all workers, their nginx and the next start. The
 list of changes is copied too. When it names a record, the copy is deleted.
@@ -30,12 +30,12 @@ from threading import Lock, Semaphore
 from typing import Any
 
 from edge_auth.builds import layout
-from edge_auth.errors import Conflict, KeyFormatError, StoreError, UnknownKey
+from edge_auth.errors import Conflict, EdgeError, KeyFormatError, StoreError
 from edge_auth.live.background import POLL_SECONDS, Poller
 from edge_auth.live.log import Log, timestamp
 from edge_auth.store.folder import FolderStore
 from edge_auth.store.interface import Store, Versioned, parse_json, update_json
-from edge_auth.store.open import open_store, parent_and_name
+from edge_auth.store.open import open_store
 
 KEY_PREFIX = "cpm_live_"
 WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ = "watchlist:read", "cards:read", "fingerprints:read"
@@ -44,7 +44,7 @@ SCOPES = (WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ, BULK_READ)
 GUEST_SCOPES = (CARDS_READ, WATCHLIST_READ)  # of requests without a key, where they are allowed
 DEFAULT_RATE_LIMIT = 120
 _ALPHABET = string.ascii_letters + string.digits
-_KEY = re.compile(KEY_PREFIX + "[A-Za-z0-9]{32}")
+KEY = re.compile(KEY_PREFIX + "[A-Za-z0-9]{32}")
 _DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOMENT = re.compile(_DAY.pattern + r"[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})?")
 _TIMESTAMP = re.compile(_DAY.pattern + "T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
@@ -123,10 +123,6 @@ def parse_expiry(text: str) -> str:
         raise ValueError(f"{text!r} is neither a day (2026-12-31) nor a timestamp (2026-12-31T12:00:00Z)")
     moment = datetime.fromisoformat(text)
     return timestamp((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
-
-
-def well_formed(key: str) -> bool:
-    return _KEY.fullmatch(key) is not None
 
 
 def digest(key: str) -> str:
@@ -265,9 +261,9 @@ class KeyFile:
         digits = _ID.fullmatch(id_)
         found = [sha256 for sha256 in self.hashes(digits[1][:2]) if sha256.startswith(digits[1])] if digits else []
         if not found:
-            raise UnknownKey(f"no key has the id {id_!r}: `cardpress keys list` shows them")
+            raise EdgeError(f"no key has the id {id_!r}: `cardpress keys list` shows them")
         if len(found) > 1:
-            raise UnknownKey(f"{len(found)} keys have the id {id_}: name one by {ID_PREFIX}{' or '.join(found)}")
+            raise EdgeError(f"{len(found)} keys have the id {id_}: name one by {ID_PREFIX}{' or '.join(found)}")
         return found[0]
 
     def _note(self, sha256: str) -> None:
@@ -284,8 +280,8 @@ def open_key_file(store: str, keys: str | None = None, timeout_seconds: float | 
     if keys is None:
         return KeyFile(open_store(store, timeout_seconds), layout.KEYS)
     if keys.endswith(_JSON):
-        folder, name = parent_and_name(keys)
-        return KeyFile(open_store(folder, timeout_seconds, private=True), name)
+        folder, slash, name = keys.rpartition("/")
+        return KeyFile(open_store(folder or slash or ".", timeout_seconds, private=True), name)
     return KeyFile(open_store(keys, timeout_seconds, private=True), layout.KEYS.removeprefix(layout.PRIVATE))
 
 

@@ -20,7 +20,7 @@ from functools import lru_cache
 from json.encoder import encode_basestring as quote
 from multiprocessing.util import Finalize
 from threading import Event, Thread
-from typing import NamedTuple
+from typing import Protocol
 
 from edge_auth.errors import StoreError
 
@@ -37,19 +37,15 @@ _SECRET = re.compile(r"cpm_live_\w*|[A-Za-z0-9]{32,}", re.IGNORECASE)
 _CONTROLS = re.compile(r"[^\x20-\x7e\u00a1-\ud7ff\ue000-\uffff]+")
 
 
-class Answered(NamedTuple):
-    """What log and metrics say of an answered request."""
+class Request(Protocol):
+    """What the log reads of a request. The path is percent-decoded, without the query."""
 
-    now: float  # when it came, in Unix time
+    now: float
     method: str
-    path: bytes  # percent-decoded, without the query
-    endpoint: str | None  # the path as docs/api.md writes it
-    status: int
-    size: int  # bytes of the body
-    seconds: float
+    raw_path: bytes
     key_id: str | None
-    id: str  # of the request, in the log
-    build: str | None
+    id: str
+    answer_headers: dict[str, str]
 
 
 class Log:
@@ -75,15 +71,15 @@ class Log:
             self._said[text] = now
             self.line(text)
 
-    def request(self, one: Answered) -> None:
-        """Log an answered request, without its query, since clients may put secrets there."""
+    def request(self, request: Request, endpoint: str | None, status: int, size: int, seconds: float) -> None:
+        """Log an answered request, without its query, since clients may put secrets there. `size` is of the body."""
         # This runs for every request, and json.dumps would take four times as long.
-        path = _quoted_path(one.path[: _MAX_PATH_BYTES + 1])
+        path = _quoted_path(request.raw_path[: _MAX_PATH_BYTES + 1])
         self._append(
-            f'{{"time":"{_time(one.now)}","method":{_quoted(one.method[:_MAX_PATH_BYTES])},"path":{path},'
-            f'"endpoint":{_quoted(one.endpoint)},"status":{one.status},"bytes":{one.size},'
-            f'"ms":{one.seconds * 1000:.2f},"key":{_quoted(one.key_id)},"request":{quote(one.id)},'
-            f'"build":{_quoted(one.build)}}}'
+            f'{{"time":"{_time(request.now)}","method":{_quoted(request.method[:_MAX_PATH_BYTES])},"path":{path},'
+            f'"endpoint":{_quoted(endpoint)},"status":{status},"bytes":{size},'
+            f'"ms":{seconds * 1000:.2f},"key":{_quoted(request.key_id)},"request":{quote(request.id)},'
+            f'"build":{_quoted(request.answer_headers.get("X-Build"))}}}'
         )
 
     def failure(self, method: str, path: bytes, id_: str, error: BaseException) -> None:

@@ -20,7 +20,6 @@ from typing import Any, TextIO
 
 from edge_auth.builds.builds import BuildRecord
 from edge_auth.errors import StoreError
-from edge_auth.live.log import Answered
 from edge_auth.store.disk import replace_file
 from edge_auth.store.interface import Store
 
@@ -45,17 +44,17 @@ class Metrics:
         self._trying = Lock()
         self._try()
 
-    def request(self, one: Answered) -> None:
+    def request(self, endpoint: str | None, status: int, seconds: float, key_id: str | None) -> None:
         if monotonic() > self._next_try:
             self._try()
         if self._counters:
-            endpoint = one.endpoint or NO_LABEL
-            self.count("requests", endpoint, one.status)
-            self._seconds(endpoint).observe(one.seconds)
-            if one.status == 429:
-                self.count("rate_limited", one.key_id or NO_LABEL)
-            elif one.status >= 500:
-                self.count("failed", one.key_id or NO_LABEL)
+            endpoint = endpoint or NO_LABEL
+            self.count("requests", endpoint, status)
+            self._seconds(endpoint).observe(seconds)
+            if status == 429:
+                self.count("rate_limited", key_id or NO_LABEL)
+            elif status >= 500:
+                self.count("failed", key_id or NO_LABEL)
 
     def cache(self, hit: bool) -> None:
         self.count("cache_hits" if hit else "cache_misses")

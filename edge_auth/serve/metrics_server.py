@@ -21,7 +21,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from edge_auth.errors import ServeError
+from edge_auth.errors import EdgeError
 from edge_auth.live.metrics import LIVE_NAME
 
 _Values = Mapping[tuple[str, ...], float]  # by labels
@@ -50,7 +50,7 @@ class MetricsServer(ThreadingTCPServer):
             self.folder.mkdir(parents=True)
         except OSError as error:
             if error.errno != errno.ENOSPC:  # the workers make the folder when there is room
-                raise ServeError(f"--state {state}: {error.strerror}") from error
+                raise EdgeError(f"--state {state}: {error.strerror}") from error
         registry.register(_AllCounts(self.folder))
         # A worker that outlives this process for a moment must not keep the port open.
         os.register_at_fork(after_in_child=self.socket.close)

@@ -30,7 +30,7 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
-from edge_auth.errors import ServeError
+from edge_auth.errors import EdgeError
 from edge_auth.serve.app import IDLE_SECONDS, THREADS, Settings, make_app
 
 # Connections that one worker holds at most. granian would allow backlog / workers, and wait with all others.
@@ -166,7 +166,7 @@ def _free_address(host: str, port: int, use: str, advice: str) -> tuple[str, int
     except OSError as error:
         in_use = error.errno == errno.EADDRINUSE
         reason = f"another process has it, {advice}" if in_use else error.strerror
-        raise ServeError(f"cannot listen on {host} port {port}{use}: {reason}") from error
+        raise EdgeError(f"cannot listen on {host} port {port}{use}: {reason}") from error
 
 
 def _free_socket(path: Path) -> None:
@@ -185,7 +185,7 @@ def _free_socket(path: Path) -> None:
         reason = "this file is no socket"
     except OSError as error:
         reason = str(error.strerror or error)
-    raise ServeError(f"cannot listen on {path}: {reason}")
+    raise EdgeError(f"cannot listen on {path}: {reason}")
 
 
 def _worker(settings: Settings, parent: int, draining: Any) -> Flask:

@@ -88,14 +88,6 @@ def is_locked(path: Path) -> bool:
     return False
 
 
-def try_disk(folder: Path) -> None:
-    """Try what a store in a folder needs of its disk: a lock that excludes others."""
-    with written_beside(folder / "lock", []) as path, Path(path).open("rb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not is_locked(Path(path)):
-            raise OSError(errno.ENOLCK, "one file was locked twice", path)
-
-
 def sync_path(path: str | Path) -> None:
     """Wait until the content of a file or folder is on the disk."""
     handle = os.open(path, os.O_RDONLY)

@@ -4,6 +4,7 @@ Only the owner may read what lies below `private/`. The bytes of `swap` are on t
 after the next `sync`.
 """
 
+import errno
 import fcntl
 import hashlib
 import os
@@ -12,15 +13,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from edge_auth.errors import Conflict, MissingObject, StoreError
-from edge_auth.store.disk import (
-    FOLDER_OF_THE_FILE_SYSTEM,
-    TEMPORARY_PREFIX,
-    UNSUPPORTED,
-    sync_file_system,
-    sync_path,
-    try_disk,
-    written_beside,
-)
+from edge_auth.store import disk
 from edge_auth.store.interface import MAX_DOCUMENT_BYTES, PRIVATE, Listed, Store, Versioned, check_size
 from edge_auth.store.remedies import with_remedy
 
@@ -82,15 +75,15 @@ class FolderStore(Store):
             if (current.etag if current else None) != etag:
                 raise Conflict(f"another writer has changed {name} in {self.location}: check it, then try again")
             with self._translated_errors(name), self._temporary_file(name, data) as temporary:
-                sync_path(temporary)
+                disk.sync_path(temporary)
                 os.replace(temporary, self.root / name)
                 for folder in Path(name).parents:  # a rename, and a new folder, are lost without this
                     with suppress(FileNotFoundError):  # another process has deleted the object, and the folder with it
-                        sync_path(self.root / folder)
+                        disk.sync_path(self.root / folder)
 
     def sync(self) -> None:
         with self._translated_errors("an object"):
-            sync_file_system(self.root)
+            disk.sync_file_system(self.root)
 
     def stat(self, name: str) -> int | None:
         try:
@@ -110,7 +103,7 @@ class FolderStore(Store):
     def leftovers(self) -> Iterator[Listed]:
         """Yield the temporary files of writers, also of those that still write."""
         files = self._files("", hidden=True)
-        return filter(None, (_listed(*file) for file in files if file[1].name.startswith(TEMPORARY_PREFIX)))
+        return filter(None, (_listed(*file) for file in files if file[1].name.startswith(disk.TEMPORARY_PREFIX)))
 
     def delete(self, names: Iterable[str]) -> None:
         """Delete objects and the folders that are then empty. Names that do not exist are ignored."""
@@ -127,7 +120,7 @@ class FolderStore(Store):
     def _temporary_file(self, name: str, data: bytes) -> AbstractContextManager[str]:
         """Write data to a temporary file in the folder of an object. Yield its path."""
         mode = 0o600 if self._is_private(name) else 0o644
-        return written_beside(self.root / name, [data], mode=mode, make_folder=lambda: self._make_folders(name))
+        return disk.written_beside(self.root / name, [data], mode=mode, make_folder=lambda: self._make_folders(name))
 
     def _make_folders(self, name: str) -> None:
         """Create the folders of an object. Those that exist keep their modes."""
@@ -142,10 +135,13 @@ class FolderStore(Store):
         with self._translated_errors(".lock"):
             self._make_root()
         try:
-            try_disk(self.root)
+            with disk.written_beside(self.root / "lock", []) as path, Path(path).open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if not disk.is_locked(Path(path)):
+                    raise OSError(errno.ENOLCK, "one file was locked twice", path)
             _TRIED.add(self.location)
         except OSError as error:
-            if error.errno in UNSUPPORTED:  # the write itself tells of others
+            if error.errno in disk.UNSUPPORTED:  # the write itself tells of others
                 message = f"{self.location} cannot hold a store: {error.strerror or error}"
                 raise StoreError(with_remedy(message, error)) from error
 
@@ -159,7 +155,7 @@ class FolderStore(Store):
         """Yield the files below a prefix with their names, sorted."""
         for entry in self._scan(prefix):
             if entry.is_dir():
-                if prefix + entry.name != FOLDER_OF_THE_FILE_SYSTEM:
+                if prefix + entry.name != disk.FOLDER_OF_THE_FILE_SYSTEM:
                     yield from self._files(f"{prefix}{entry.name}/", hidden)
             elif hidden or not entry.name.startswith("."):
                 yield prefix + entry.name, entry

@@ -50,9 +50,3 @@ def _scheme_of(location: str) -> str:
     """Return the URL scheme of a location, or '' for a folder."""
     scheme, separator, _ = location.partition("://")
     return scheme if separator else "s3" * location.startswith("s3:")  # `s3:bucket` is a typing error, not a folder
-
-
-def parent_and_name(location: str) -> tuple[str, str]:
-    """Split the location of one object into the location of its store and its name."""
-    folder, _, name = location.rpartition("/")
-    return folder or ("/" if location.startswith("/") else "."), name

@@ -4,7 +4,6 @@ A code without a row has no remedy. Its message then is the code with the text o
 """
 
 import errno
-from typing import NamedTuple
 
 _GRANT = (
     "check the credentials, and grant s3:GetObject and s3:ListBucket (to writers also s3:PutObject and "
@@ -70,30 +69,22 @@ REMEDIES = {
 }
 
 
-class Cause(NamedTuple):
-    """The code of an error, and the text that came with it."""
-
-    code: str
-    text: str
-
-
-def cause_of(error: BaseException | None) -> Cause | None:
-    """Return the code of an error or of the first of its causes that has one, or None."""
+def cause_of(error: BaseException | None) -> tuple[str, str]:
+    """Return the code of an error or of the first of its causes that has one, and the text that came with it, or ''."""
     response = getattr(error, "response", None)
     if isinstance(response, dict) and response.get("Error"):  # of botocore, which may not be loaded
         code = str(response["Error"].get("Code") or response.get("ResponseMetadata", {}).get("HTTPStatusCode", ""))
-        return Cause(code, str(response["Error"].get("Message", "")))
+        return code, str(response["Error"].get("Message", ""))
     if isinstance(error, OSError) and error.errno is not None:
-        return Cause(errno.errorcode.get(error.errno, str(error.errno)), error.strerror or "")
+        return errno.errorcode.get(error.errno, str(error.errno)), error.strerror or ""
     if type(error).__name__ in REMEDIES:
-        return Cause(type(error).__name__, str(error))
-    return cause_of(error.__cause__) if error else None
+        return type(error).__name__, str(error)
+    return cause_of(error.__cause__) if error else ("", "")
 
 
 def remedy_of(error: BaseException | None) -> str:
     """Return what to do about an error, or '' if its code has no row."""
-    cause = cause_of(error)
-    return REMEDIES.get(cause.code, "") if cause else ""
+    return REMEDIES.get(cause_of(error)[0], "")
 
 
 def with_remedy(message: str, error: BaseException | None) -> str:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import click
 
 from edge_auth.builds.builds import read_pointer
-from edge_auth.errors import EdgeError, ServeError
+from edge_auth.errors import EdgeError
 from edge_auth.live.keys import open_key_file
 from edge_auth.serve import app, server
 from edge_auth.store.open import is_folder, open_store
@@ -75,9 +75,9 @@ def serve(
     try:
         Path(state).mkdir(0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise ServeError(f"--state {state}: {error.strerror}") from error
+        raise EdgeError(f"--state {state}: {error.strerror}") from error
     if settings["socket"] is not None and settings["rate_limit_url"] is not None:
-        raise ServeError(
+        raise EdgeError(
             "--socket and --rate-limit-url exclude each other: nginx counts in a file of this machine; "
             "for several machines see docs/edge.md"
         )
@@ -96,7 +96,7 @@ def _check_counter(url: str) -> None:
     if kind := wrong_kind(url):
         address = urlsplit(url)
         where = f"{address.hostname}:{address.port}" if address.hostname else address.path
-        raise ServeError(
+        raise EdgeError(
             f"--rate-limit-url: {where} is {kind}: name a single Redis or Valkey server, with replicas or not"
         )
 

@@ -105,9 +105,9 @@ def guarded(check: str, findings: Iterable[Finding], advice: str) -> Iterator[Fi
     try:
         yield from findings
     except (GeneratorError, EdgeError, OSError, ValueError) as error:
-        message, cause, remedy = str(error), cause_of(error), remedy_of(error)
-        if cause:
-            advice = remedy or (f"{cause.code}, {cause.text}" if cause.text else cause.code)
+        message, (code, text), remedy = str(error), cause_of(error), remedy_of(error)
+        if code:
+            advice = remedy or (f"{code}, {text}" if text else code)
         yield problem(check, message.removesuffix(f": {advice}"), advice)
 
 
