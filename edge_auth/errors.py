@@ -43,10 +43,7 @@ class UnknownBuild(EdgeError):
 
 class ApiError(EdgeError):
     """An error that the client sees. Its subclasses are the table of errors in the guide: `when` it occurs, and what
-    the client can do.
-
-    Args:
-        headers: Headers of the response, with `_` for `-` in their names.
+    the client can do. `headers` are those of the response, with `_` for `-` in their names.
     """
 
     status = 500
@@ -56,6 +53,7 @@ class ApiError(EdgeError):
 
     def __init__(self, message: str, **headers: str):
         super().__init__(message)
+        headers |= {"WWW_Authenticate": "Bearer"} if self.status == 401 else {}
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
 
@@ -65,35 +63,26 @@ class InvalidParameter(ApiError):
     advice = "read the message: it names the parameter and what is allowed"
 
 
-class KeyRefused(ApiError):
-    """Base class of the four errors of the key check."""
-
-    status = 401
-
-    def __init__(self, message: str):
-        super().__init__(message, WWW_Authenticate="Bearer")
-
-
-class NoKey(KeyRefused):
-    code = "unauthorized"
+class NoKey(ApiError):
+    status, code = 401, "unauthorized"
     when = "no key was sent"
     advice = "send one"
 
 
-class InvalidKey(KeyRefused):
-    code = "invalid_api_key"
+class InvalidKey(ApiError):
+    status, code = 401, "invalid_api_key"
     when = "the key is wrong or malformed"
     advice = "look for cut or added characters"
 
 
-class ExpiredKey(KeyRefused):
-    code = "expired_api_key"
+class ExpiredKey(ApiError):
+    status, code = 401, "expired_api_key"
     when = "the key has expired"
     advice = "ask the operator for a new one"
 
 
-class RevokedKey(KeyRefused):
-    code = "revoked_api_key"
+class RevokedKey(ApiError):
+    status, code = 401, "revoked_api_key"
     when = "the key was switched off"
     advice = "ask the operator"
 

@@ -1,6 +1,6 @@
 """Who may ask: the key of a request, its limit and its scope, and the address of a client without a key.
 
-Who may not ask gets KeyRefused, RateLimited or InsufficientScope.
+Who may not ask gets RateLimited, InsufficientScope or one of the errors with status 401.
 """
 
 from collections.abc import Callable, Sequence
@@ -80,7 +80,7 @@ def address_of(request: ApiRequest, service: Cardpress) -> str:
 
 
 def authenticate(keyring: Keyring, environ: dict[str, Any], now: float) -> KeyRecord:
-    """Return the record of the key of a request, at a moment in Unix time. Raise KeyRefused if none is valid."""
+    """Return the record of the key of a request, at a moment in Unix time, or raise an error with status 401."""
     key = sent_key(environ)
     if key is None:
         last = environ.get("HTTP_AUTHORIZATION", "")[:_MAX_KEY_CHARACTERS].strip(" ").rpartition(" ")[2]

@@ -7,24 +7,9 @@ from itertools import compress
 import numpy as np
 from flask import current_app
 
+from edge_auth.api import parameters as rules
 from edge_auth.api.flask_app import NAME
-from edge_auth.api.parameters import (
-    GAME,
-    KIND,
-    MAX_TEXT_CHARACTERS,
-    BuildId,
-    Choice,
-    IdList,
-    Integer,
-    NameList,
-    Price,
-    ProductId,
-    Rule,
-    Text,
-    TextList,
-    page,
-    quote_input,
-)
+from edge_auth.api.parameters import MAX_TEXT_CHARACTERS, Rule, quote_input
 from edge_auth.api.routes import Query, Routes
 from edge_auth.builds import layout
 from edge_auth.builds import market as lists
@@ -47,23 +32,24 @@ _MAX_ID_DIGITS = 19
 _NO_PRODUCT = "there is no product with this id"
 _NO_NAMES = dumps({"count": 0, "names": []}) + b"\n"
 _FILTERS: dict[str, Rule] = {
-    "q": Text(100),
-    "find": Text(100),
-    "set": Text(MAX_TEXT_CHARACTERS),
-    **dict.fromkeys(TEXT_FILTERS, Text(MAX_TEXT_CHARACTERS)),
-    "min_price": Price(),
-    "max_price": Price(),
-    **KIND,
+    "q": rules.Text(100),
+    "find": rules.Text(100),
+    "set": rules.Text(MAX_TEXT_CHARACTERS),
+    **dict.fromkeys(TEXT_FILTERS, rules.Text(MAX_TEXT_CHARACTERS)),
+    "min_price": rules.Price(),
+    "max_price": rules.Price(),
+    **rules.KIND,
 }
+_DAYS = {"days": rules.Integer(1, 3650)}
 _CARDS: dict[str, Rule] = {
-    "ids": IdList(100),
+    "ids": rules.IdList(100),
     **_FILTERS,
-    "sort": Choice((*SORTS, MATCH_SORT), default=DEFAULT_SORT),
-    "order": Choice(ORDERS),
+    "sort": rules.Choice((*SORTS, MATCH_SORT), default=DEFAULT_SORT),
+    "order": rules.Choice(ORDERS),
 }
 
 
-@cards.get("cards", schema="CardPage", errors=(NotFound,), query=_CARDS | page(50, 100))
+@cards.get("cards", schema="CardPage", errors=(NotFound,), query=_CARDS | rules.page(50, 100))
 def list_cards(build: OpenBuild, query: Query) -> Body:
     """Return a page of the Cards that match, or the Cards of some ids."""
     lines, offset, limit = build.catalogue.card_lines, query.offset, query.limit
@@ -82,12 +68,12 @@ def _later_page(build: OpenBuild, search: Search, offset: int, limit: int) -> Re
     catalogue = build.catalogue
     # A client that is at a later page will probably want the next one too, so find up to twice as many.
     count = min(max(_LEAST_KEPT_MATCHES, 1 << (offset + limit).bit_length()), len(catalogue.ids))
-    ordinals, total = build.cached(
-        ("search", search, count),
-        lambda: first_matches(catalogue, search, count),
-        lambda found: found.ordinals.nbytes + _OVERHEAD_BYTES,
-    )
-    return ResultPage(ordinals[offset : offset + limit], total)
+    key = "search", search, count
+    found = build.kept(key)
+    if found is None:
+        found = first_matches(catalogue, search, count)
+        build.keep(key, found, found.ordinals.nbytes + _OVERHEAD_BYTES)
+    return ResultPage(found.ordinals[offset : offset + limit], found.total)
 
 
 @cards.get("facets", schema="Facets", errors=(NotFound,), query=_FILTERS)
@@ -102,19 +88,13 @@ def count_facets(build: OpenBuild, query: Query) -> Body:
     return MadeBody(facets.of_mask(mask_of(catalogue, search)) if few is None else facets.of_few(few))
 
 
-@cards.get("names", schema="Names", query=GAME)
+@cards.get("names", schema="Names", query=rules.GAME)
 def list_names(build: OpenBuild, query: Query) -> Body:
     key = layout.names_key(fold(query.game) if query.game else None)
     return build.stored_body(key) if build.find(key) else MadeBody(_NO_NAMES)
 
 
-@cards.get(
-    "cards/<id_product>",
-    schema="CardDetail",
-    errors=(NotFound,),
-    subject=ProductId(),
-    query={"days": Integer(1, 3650)},
-)
+@cards.get("cards/<id_product>", schema="CardDetail", errors=(NotFound,), subject=rules.ProductId(), query=_DAYS)
 def get_card(build: OpenBuild, id_product: str, query: Query) -> Body:
     id_ = _product_id(id_product)
     if query.days is not None:
@@ -135,8 +115,8 @@ def _product_id(text: str) -> int:
     return -int(digits) if text.startswith("-") else int(digits)
 
 
-_NAMES = {"names": NameList(100, MAX_TEXT_CHARACTERS, required=True)} | GAME | KIND
-_PRINTINGS = {"printings": Choice(("true", "false"), default="false")}
+_NAMES = {"names": rules.NameList(100, MAX_TEXT_CHARACTERS, required=True)} | rules.GAME | rules.KIND
+_PRINTINGS = {"printings": rules.Choice(("true", "false"), default="false")}
 
 
 @cards.get("cards/named", schema="NamedCards", query=_NAMES | _PRINTINGS)
@@ -148,7 +128,7 @@ def find_named_cards(build: OpenBuild, query: Query) -> Body:
     return MadeBody(b'{"data":[\n%b\n],"not_found":%b}\n' % (b",\n".join(filter(None, lines)), not_found))
 
 
-@cards.get("series", schema="SeriesList", query={"ids": IdList(100, required=True)})
+@cards.get("series", schema="SeriesList", query={"ids": rules.IdList(100, required=True)})
 def list_series(build: OpenBuild, query: Query) -> Body:
     """Return the weekly prices of some products in this order, and the ids that are unknown."""
     series = build.series
@@ -166,7 +146,7 @@ def _find(build: OpenBuild, ids: Sequence[int]) -> tuple[np.ndarray, list[int], 
     return np.array(list(compress(ordinals, known)), np.int64), list(compress(ids, known)), not_found
 
 
-@cards.get("cards/<id_product>/identifiers", schema="CardIdentifiers", errors=(NotFound,), subject=ProductId())
+@cards.get("cards/<id_product>/identifiers", schema="CardIdentifiers", errors=(NotFound,), subject=rules.ProductId())
 def get_card_identifiers(build: OpenBuild, id_product: str, query: Query) -> Body:
     id_, identifiers = _product_id(id_product), build.identifiers
     if build.catalogue.ordinal(id_) is None:
@@ -174,12 +154,12 @@ def get_card_identifiers(build: OpenBuild, id_product: str, query: Query) -> Bod
     return MadeBody(dumps({"id_product": id_, "identifiers": identifiers.of_product(id_)}) + b"\n")
 
 
-@cards.get("identifiers", schema="SchemePage", query=page(100, 500))
+@cards.get("identifiers", schema="SchemePage", query=rules.page(100, 500))
 def list_schemes(build: OpenBuild, query: Query) -> Body:
     return short_list(build.identifiers.entries, query.offset, query.limit)
 
 
-_VALUES = {"values": TextList(100, MAX_TEXT_CHARACTERS, required=True)}
+_VALUES = {"values": rules.TextList(100, MAX_TEXT_CHARACTERS, required=True)}
 
 
 @cards.get("identifiers/<scheme>", schema="IdentifiedProducts", errors=(NotFound,), query=_VALUES)
@@ -194,7 +174,7 @@ def find_by_identifiers(build: OpenBuild, scheme: str, query: Query) -> Body:
     return MadeBody(dumps({"data": found, "not_found": not_found}) + b"\n")
 
 
-_SETS = {"q": Text(MAX_TEXT_CHARACTERS)} | GAME | page(100, 1000)
+_SETS = {"q": rules.Text(MAX_TEXT_CHARACTERS)} | rules.GAME | rules.page(100, 1000)
 
 
 @cards.get("sets", schema="SetPage", query=_SETS)
@@ -205,23 +185,23 @@ def list_sets(build: OpenBuild, query: Query) -> Body:
     return short_list(found, query.offset, query.limit)
 
 
-@cards.get("games", schema="GamePage", query=page(100, 500))
+@cards.get("games", schema="GamePage", query=rules.page(100, 500))
 def list_games(build: OpenBuild, query: Query) -> Body:
     return short_list(build.games, query.offset, query.limit)
 
 
 _MOVERS = {
-    "window": Choice(lists.WINDOWS, default="7d"),
-    "by": Choice(lists.MEASURES, default="percent"),
-    "direction": Choice(lists.DIRECTIONS, default="up"),
-    **KIND,
-    "min_price": Choice(lists.FLOORS, default="1"),
-    "confirmed": Choice(("true", "false"), default="false"),
-    **GAME,
+    "window": rules.Choice(lists.WINDOWS, default="7d"),
+    "by": rules.Choice(lists.MEASURES, default="percent"),
+    "direction": rules.Choice(lists.DIRECTIONS, default="up"),
+    **rules.KIND,
+    "min_price": rules.Choice(lists.FLOORS, default="1"),
+    "confirmed": rules.Choice(("true", "false"), default="false"),
+    **rules.GAME,
 }
 
 
-@market.get("movers", schema="MoverPage", query=_MOVERS | page(50, 100))
+@market.get("movers", schema="MoverPage", query=_MOVERS | rules.page(50, 100))
 def list_movers(build: OpenBuild, query: Query) -> Body:
     options = [query.window, query.by, query.direction, query.kind, query.min_price]
     key = lists.list_key(options, query.game and fold(query.game))
@@ -229,20 +209,20 @@ def list_movers(build: OpenBuild, query: Query) -> Body:
 
 
 _MARKET = {
-    "by": Choice(lists.GROUPINGS, default="set"),
-    **GAME,
-    "sort": Choice(lists.SORTS, default="value"),
-    "order": Choice(ORDERS),
+    "by": rules.Choice(lists.GROUPINGS, default="set"),
+    **rules.GAME,
+    "sort": rules.Choice(lists.SORTS, default="value"),
+    "order": rules.Choice(ORDERS),
 }
 
 
-@market.get("market", schema="MarketPage", query=_MARKET | page(100, 500))
+@market.get("market", schema="MarketPage", query=_MARKET | rules.page(100, 500))
 def list_market(build: OpenBuild, query: Query) -> Body:
     rows = build.market.rows(query.by, query.sort, query.order, query.game and fold(query.game))
     return short_list(rows, query.offset, query.limit)
 
 
-_GROUP = {"set": ProductId(), "game": Text(MAX_TEXT_CHARACTERS, refuses_empty=True), "days": Integer(1, 3650)}
+_GROUP = {"set": rules.ProductId(), "game": rules.Text(MAX_TEXT_CHARACTERS, refuses_empty=True)} | _DAYS
 _NO_GROUP = "there is no such set or game, or none of its singles ever had a price trend"
 
 
@@ -260,7 +240,7 @@ def get_market_history(build: OpenBuild, query: Query) -> Body:
     return MadeBody(build.market_history(group, str(first_day or "")), keep_plain=False)
 
 
-@changes.get("changes", schema="ChangesPage", of_build=False, query={"since": BuildId()} | page(50, 100))
+@changes.get("changes", schema="ChangesPage", of_build=False, query={"since": rules.BuildId()} | rules.page(50, 100))
 def list_changes(query: Query) -> Body:
     """Return one page of the steps: newest first, or those since a build, oldest first."""
     builds, since = _builds(), query.since

@@ -84,7 +84,7 @@ class Route:
                 raise InvalidParameter(f"X-Build {named} is not kept here; the live build is {live}") from None
             request.answer_headers["X-Build"] = build.id
             try:
-                body = build.kept_body(path, query) if endpoint.kept else None
+                body: Body | None = build.kept((path, query)) if endpoint.kept else None
                 body = body or make_body(build, endpoint, arguments, path, query)
                 return success(request, service, endpoint, body)
             except (MissingObject, AccessDenied, DamagedObject) as error:
@@ -106,7 +106,7 @@ def make_body(build: OpenBuild, endpoint: Endpoint, arguments: Mapping[str, str]
     body: Body = endpoint.view(build, **arguments, query=read_parameters(endpoint, arguments, query))
     if endpoint.kept:
         body.again = partial(make_body, endpoint=endpoint, arguments=arguments, path=path, query=query)
-        build.keep_body(path, query, body)
+        build.keep((path, query), body, body.cost + len(path) + len(query))
     return body
 
 

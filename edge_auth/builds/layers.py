@@ -21,7 +21,7 @@ import pyarrow as pa
 from edge_auth.builds import layout
 from edge_auth.errors import DamagedObject, StoreError
 from edge_auth.store.codec import decompress, decompressed_chunks, sha256
-from edge_auth.store.file_cache import FileCache, user_file_cache
+from edge_auth.store.file_cache import FileCache, user_cache
 from edge_auth.store.interface import Store
 
 FACTS = "facts"  # stem of the file with what a layer adds to the status object
@@ -272,7 +272,7 @@ class Layer:
 
     @property
     def _cache(self) -> FileCache:
-        return self._file_cache or user_file_cache()
+        return self._file_cache or FileCache(user_cache() / "copies")
 
 
 def _inflated(members: bytes, where: str) -> Iterator[bytes]:

@@ -74,16 +74,14 @@ class Jobs:
         if not self._places.acquire(blocking=False):
             raise busy("too many requests wait for slow work at the same time")
         try:
-            return self._begun(key, job).result(self.seconds)
+            with self._lock:
+                found = self._running.get(key)
+                if found is None:
+                    found = self._running[key] = self._pool.submit(job)
+                    found.add_done_callback(lambda _: self._running.pop(key, None))
+            result: T = found.result(self.seconds)
+            return result
         except TimeoutError:
             raise StoreError(f"the work for this request takes longer than {self.seconds:g} s") from None
         finally:
             self._places.release()
-
-    def _begun(self, key: Hashable, job: Callable[[], T]) -> "Future[T]":
-        with self._lock:
-            found = self._running.get(key)
-            if found is None:
-                found = self._running[key] = self._pool.submit(job)
-                found.add_done_callback(lambda _: self._running.pop(key, None))
-            return found

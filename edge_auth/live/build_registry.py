@@ -170,7 +170,6 @@ class BuildRegistry:
         return self._steps
 
     def document(self, step: Step, steps: Steps) -> Body:
-        """Return the document of a step, verified."""
         key = "step", step  # a build, which shares the cache, begins its keys with its id
         body: Body | None = self._cache.get(key)
         if body is None:
@@ -309,6 +308,5 @@ class BuildRegistry:
         return build
 
     def _read(self, id_: str) -> OpenBuild:
-        """Read a build's record, where copies are made of a bucket."""
         store = self._copies.open(id_) if self._copies else self._store
         return OpenBuild(builds.open_build(store, id_, self.file_cache), self._cache, self._metrics.cache)

@@ -118,7 +118,6 @@ def _require_place(holder: Holder, held: Sequence[Holder]) -> None:
 
 
 def of_file(path: Path, span: range) -> Iterator[bytes]:
-    """Yield the chunks of a part of a local file."""
     try:
         file = path.open("rb", buffering=0)
     except OSError as error:
@@ -135,7 +134,6 @@ def of_file(path: Path, span: range) -> Iterator[bytes]:
 
 
 def _of_object(store: Store, name: str, span: range) -> Iterator[bytes]:
-    """Yield the chunks of a part of an object across a network."""
     for start in range(span.start, span.stop, _S3_READ_BYTES):
         yield from cut(store.get(name, start, min(_S3_READ_BYTES, span.stop - start)))
 

@@ -10,7 +10,7 @@ from operator import itemgetter
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from edge_auth.builds import bodies, layout
 from edge_auth.builds.bodies import LARGE_BYTES, Body, StoredBody
@@ -22,7 +22,6 @@ from edge_auth.search.query import Filter, Search, read_find
 from edge_auth.search.ranking import ResultPage, first_matches, mask_of
 from edge_auth.text import fold_without_apostrophes
 
-T = TypeVar("T")
 _CACHE_BYTES = 16 << 20
 _MAX_WARMED_BYTES = 8 << 20  # half of the cache, which the answers of the build before need until then
 _NARROWING_BYTES = 8 << 20  # for the filters of /cards/named
@@ -181,13 +180,15 @@ class OpenBuild(Build):
         read_gzipped, type_ = partial(layer.read_member, entry), layout.media_type(key)
         return StoredBody(entry.json_sha256, entry.json_size, entry.length, read_gzipped, type_, file)
 
-    def kept_body(self, path: bytes, query: str) -> Body | None:
-        body: Body | None = self._cache.get((self.id, (path, query)))
-        self._on_lookup(body is not None)
-        return body
+    def kept(self, key: Hashable) -> Any:
+        """Return what was kept of this build under a key, or None."""
+        value = self._cache.get((self.id, key))
+        self._on_lookup(value is not None)
+        return value
 
-    def keep_body(self, path: bytes, query: str, body: Body) -> None:
-        self._cache.put((self.id, (path, query)), body, body.cost + len(path) + len(query))
+    def keep(self, key: Hashable, value: object, cost: int) -> None:
+        """Keep a value, which costs some bytes, as long as there is room for it."""
+        self._cache.put((self.id, key), value, cost)
 
     def warm(self, before: "OpenBuild", seconds: float) -> None:
         """Make the answers that clients had lately from the build before, the latest first, compressed if wanted so."""
@@ -203,15 +204,6 @@ class OpenBuild(Build):
                 body = old.again(self)
                 _ = body if old.member is None else body.gzipped
             sleep(monotonic() - began)  # as long as the answer took: others wait meanwhile
-
-    def cached(self, key: Hashable, make: Callable[[], T], cost: Callable[[T], int]) -> T:
-        """Return a value of this build from the cache. If it is absent, make it and keep it at its cost in bytes."""
-        value: T | None = self._cache.get((self.id, key))
-        self._on_lookup(value is not None)
-        if value is None:
-            value = make()
-            self._cache.put((self.id, key), value, cost(value))
-        return value
 
     def _lines(self, page_key: Callable[[int], str]) -> list[bytes]:
         numbers = count()

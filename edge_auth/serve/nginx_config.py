@@ -80,7 +80,6 @@ def live_file(state: str, store_location: str) -> Path:
 
 
 def configuration(files: ReadFiles, options: NginxOptions) -> str:
-    """Return the text of the configuration."""
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=True, finalize=_in_quotes_if_path
     )

@@ -79,7 +79,6 @@ def move_file(source: Path, target: Path) -> None:
 
 
 def is_locked(path: Path) -> bool:
-    """Return whether a process has locked a file."""
     with path.open("rb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -61,11 +61,6 @@ def _user_folder(variable: str, name: str) -> Path:
         ) from error
 
 
-def user_file_cache() -> "FileCache":
-    """Return the file cache that the commands of a user share."""
-    return FileCache(user_cache() / "copies")
-
-
 def checked(chunks: Iterable[bytes], sha256: str, where: str) -> Iterator[bytes]:
     """Yield the chunks of some content. In the end raise DamagedObject if they do not match their hash."""
     digest = hashlib.sha256()
@@ -77,7 +72,6 @@ def checked(chunks: Iterable[bytes], sha256: str, where: str) -> Iterator[bytes]
 
 
 def sha256_of(path: str | Path) -> str:
-    """Return the hash of a file."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -88,12 +82,7 @@ def _state(path: Path) -> tuple[str, int, int]:
 
 
 class FileCache:
-    """A folder of copies.
-
-    Args:
-        max_bytes: When the copies exceed this size, the least recently used ones are deleted.
-        hash_of: Returns the SHA-256 of a local file, perhaps from memory.
-    """
+    """A folder of copies, of at most `max_bytes`. `hash_of` returns the SHA-256 of a file, perhaps from memory."""
 
     def __init__(self, folder: Path, max_bytes: int = MAX_BYTES, hash_of: Callable[[str], str] = sha256_of):
         self._folder = folder
@@ -183,7 +172,6 @@ class FileCache:
             raise StoreError(with_remedy(message, error)) from error
 
     def _make_room(self, size: int) -> None:
-        """Delete the least recently used copies until there is room for `size` more bytes."""
         with suppress(OSError):  # another process may delete the same files
             if self._bytes is None or self._bytes + size > self._max_bytes:
                 self._bytes = self._shrink(self._max_bytes - size)

@@ -22,11 +22,7 @@ _FOLDER_MODE, _PRIVATE_FOLDER_MODE = 0o777, 0o700  # less the bits of the umask
 
 
 class FolderStore(Store):
-    """A store in a folder.
-
-    Args:
-        private: Whether only the owner may read the objects, as if all of them were below `private/`.
-    """
+    """A store in a folder. In a private one only the owner may read the objects, as if all were below `private/`."""
 
     def __init__(self, location: str, private: bool = False):
         self.root = Path(location)

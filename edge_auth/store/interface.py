@@ -56,21 +56,17 @@ class Store(Protocol):
     def get_versioned(
         self, name: str, known: Versioned | None = None, most: int | None = MAX_DOCUMENT_BYTES
     ) -> Versioned | None:
-        """Return an object with its tag, or None if it does not exist.
+        """Return an object of at most `most` bytes with its tag, or None if it does not exist.
 
-        Args:
-            known: What was read before. It is returned itself, and not sent again, if the object still has its tag.
-            most: How many bytes it may have.
+        `known` was read before. It is returned itself, and not sent again, if the object still has its tag.
         """
         ...
 
     def put(self, name: str, data: bytes, headers: Mapping[str, str] | None = None) -> None:
         """Create or replace an object. Readers see the old bytes or the new ones, never a mixture.
 
-        A power cut may leave the old bytes, or others, until `sync` returns.
-
-        Args:
-            headers: How a bucket sends it to readers: ContentType, CacheControl, ContentEncoding. A folder has none.
+        A power cut may leave the old bytes, or others, until `sync` returns. The headers are those that a bucket sends
+        to readers: ContentType, CacheControl, ContentEncoding. A folder has none.
         """
         ...
 
@@ -100,8 +96,7 @@ class Store(Protocol):
     def entries(self, prefix: str, *, deep: bool = True) -> Iterator[Listed]:
         """Yield the objects below a prefix that is '' or ends in `/`, or the one object of that name, sorted.
 
-        Args:
-            deep: With False, what is directly below the prefix; the names of folders end in `/`.
+        If not `deep`, these are what is directly below the prefix; the names of folders end in `/`.
         """
         ...
 
@@ -135,7 +130,6 @@ def parse_json(data: bytes) -> Any:
 
 
 def check_size(name: str, location: str, size: int, most: int | None) -> None:
-    """Raise StoreError if an object is larger than `most`."""
     if most is not None and size > most:
         raise StoreError(
             f"{name} in {location} has {size:,} bytes, and a document of a store at most {most >> 20} MiB: "
@@ -146,9 +140,8 @@ def check_size(name: str, location: str, size: int, most: int | None) -> None:
 def update_json(store: Store, name: str, change: Callable[[bytes | None], bytes | None]) -> None:
     """Replace a document by what a change makes of it. The write is conditional, so no change of another is lost.
 
-    Args:
-        change: Returns the new document, or None to leave it as it is. It gets the newest one, or None if there is
-            none, and is called again if another writer was faster.
+    A change gets the newest document, or None if there is none, and is called again if another writer was faster. It
+    returns the new document, or None to leave it as it is.
     """
     for attempts_left in reversed(range(_MAX_SWAPS)):
         found = store.get_versioned(name)

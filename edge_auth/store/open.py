@@ -17,16 +17,13 @@ def open_store(
     what: str = "store",
     swaps: bool = True,
 ) -> Store:
-    """Open the store at a location: a folder, or a URL such as `s3://bucket/prefix`.
+    """Open the store at a location: a folder, or a URL such as `s3://bucket/prefix`. Raise StoreError for another one.
 
     Args:
         timeout_seconds: How long one request may wait for an answer. None waits as long as a batch run would.
         private: Whether only the owner of a folder may read what is written.
         what: What lies there, for messages.
         swaps: Whether the caller uses `swap`.
-
-    Raises:
-        StoreError: The location is not a folder and has no known scheme.
     """
     scheme = _scheme_of(location)
     if scheme == "s3":
@@ -42,7 +39,6 @@ def open_store(
 
 
 def is_folder(location: str) -> bool:
-    """Return whether a location is a folder rather than a URL."""
     return not _scheme_of(location)
 
 

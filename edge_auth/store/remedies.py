@@ -16,13 +16,7 @@ _ENDPOINT = "check AWS_ENDPOINT_URL, or `endpoint_url` in the profile, and that 
 _SLOWER = "the server asks for fewer requests: try again later, or ask its operator for a higher limit"
 _FULL_BUCKET = "the bucket or the account is full: `cardpress prune --keep N`, or raise the quota"
 _NOT_THERE = "this server lacks the request: use one of the servers that the page `Where it runs` names"
-_FULL_DISK = "free some space, or `cardpress prune --keep N`"
 _OTHER_DISK = "choose a folder on another disk; the page `Where it runs` says what a disk must be able to do"
-_WRITABLE = (
-    "choose a folder that can be written to: --store, --lake or --state; for local copies XDG_CACHE_HOME, for "
-    "temporary files TMPDIR"
-)
-_RIGHTS = "run the command as the owner of the folder, or give this user the right"
 
 # By the code of an S3 server, the name of a botocore error, or the name of an errno.
 REMEDIES = {
@@ -55,9 +49,12 @@ REMEDIES = {
     ),
     "ProxyConnectionError": "check HTTPS_PROXY; NO_PROXY names the hosts that are reached without it",
     "SSLError": "for a server with a private authority, AWS_CA_BUNDLE names the file of its certificate",
-    **dict.fromkeys(("ENOSPC", "EDQUOT"), _FULL_DISK),
-    "EROFS": _WRITABLE,
-    **dict.fromkeys(("EACCES", "EPERM"), _RIGHTS),
+    **dict.fromkeys(("ENOSPC", "EDQUOT"), "free some space, or `cardpress prune --keep N`"),
+    "EROFS": (
+        "choose a folder that can be written to: --store, --lake or --state; for local copies XDG_CACHE_HOME, for "
+        "temporary files TMPDIR"
+    ),
+    **dict.fromkeys(("EACCES", "EPERM"), "run the command as the owner of the folder, or give this user the right"),
     **dict.fromkeys(("EOPNOTSUPP", "ENOTSUP", "ENOSYS", "ENODEV", "ENOLCK"), _OTHER_DISK),
     "EIO": "the disk failed: look into the system's log, then `cardpress verify`",
     **dict.fromkeys(("ESTALE", "ETIMEDOUT", "EHOSTDOWN", "ENOTCONN"), "mount the network disk again"),

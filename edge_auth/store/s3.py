@@ -55,9 +55,7 @@ _Result = TypeVar("_Result")
 class S3Client:
     """A boto3 client, made at the first request, and made anew when the credentials were rotated.
 
-    Args:
-        timeout_seconds: How long a caller waits in all: enough for two attempts. None, a batch run, prefers waiting to
-            failing. A request of the API prefers failing to waiting.
+    A caller waits `timeout_seconds` in all: enough for two attempts. None, a batch run, prefers waiting to failing.
     """
 
     def __init__(self, timeout_seconds: float | None):
@@ -103,12 +101,7 @@ class S3Client:
 
 
 class S3Store(Store):
-    """A store in a bucket. Before its first write it tries every request that a store needs.
-
-    Args:
-        timeout_seconds: As of S3Client.
-        swaps: Whether the caller uses `swap`. Without it the test is left out.
-    """
+    """A store in a bucket. If its user swaps, it tries every request that a store needs before its first write."""
 
     def __init__(self, location: str, timeout_seconds: float | None = None, swaps: bool = True):
         found = _LOCATION.fullmatch(location)

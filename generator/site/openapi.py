@@ -29,7 +29,6 @@ from edge_auth.errors import (
     InternalError,
     InvalidKey,
     InvalidParameter,
-    KeyRefused,
     MethodNotAllowed,
     NoKey,
     NotFound,
@@ -138,7 +137,7 @@ class _Responses:
         """Return the headers of an error. One is optional if the error can also come before the check that adds it."""
         wait = {"type": "integer", "minimum": 1, "maximum": WINDOW_SECONDS}
         allow = _TEXT | {"const": ", ".join(self._endpoint.methods)}
-        if issubclass(error, KeyRefused):
+        if error.status == 401:
             return {"WWW-Authenticate": self._header("WWW-Authenticate", _TEXT | {"const": "Bearer"})}
         if error is MethodNotAllowed:
             return {"Allow": self._header("Allow", allow)}

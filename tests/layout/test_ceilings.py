@@ -6,13 +6,13 @@ from tests.support.service import ROOT
 
 # After a change that made a package smaller, write its new number here.
 LINES = {
-    "edge_auth": 287,  # its flat modules
-    "edge_auth/api": 1_524,
+    "edge_auth": 268,  # its flat modules
+    "edge_auth/api": 1_492,
     "edge_auth/builds": 2_401,
-    "edge_auth/live": 2_002,
+    "edge_auth/live": 1_870,
     "edge_auth/search": 681,
-    "edge_auth/serve": 647,
-    "edge_auth/store": 1_350,
+    "edge_auth/serve": 633,
+    "edge_auth/store": 1_285,
     "generator": 974,  # its flat modules
     "generator/commands": 2_714,
     "generator/compare": 1_562,
