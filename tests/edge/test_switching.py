@@ -26,25 +26,25 @@ IN_FORCE_SECONDS, LIMIT = 5.0, 60.0  # the law, and what a busy machine may need
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> FolderStore:
+def folder(tmp_path: Path) -> FolderStore:
     return FolderStore(str(tmp_path / "store"))
 
 
 @pytest.fixture
-def builds(store: FolderStore) -> list[str]:
+def builds(folder: FolderStore) -> list[str]:
     """The live build, and another one."""
-    return [small_store.add_build(store), small_store.add_build(store, 50, live=False)]
+    return [small_store.add_build(folder), small_store.add_build(folder, 50, live=False)]
 
 
 @pytest.fixture
-def service(store: FolderStore, builds: list[str], tmp_path: Path) -> Iterator[Service]:
-    with Service(store.root, tmp_path / "state", workers=2, through_nginx=False) as service:
+def service(folder: FolderStore, builds: list[str], tmp_path: Path) -> Iterator[Service]:
+    with Service(folder.root, tmp_path / "state", workers=2, through_nginx=False) as service:
         yield service
 
 
-def test_a_build_is_in_force_soon(service: Service, store: FolderStore, builds: list[str]) -> None:
+def test_a_build_is_in_force_soon(service: Service, folder: FolderStore, builds: list[str]) -> None:
     """So it is after a rollback. No request fails meanwhile, and no answer is of another build than it says."""
-    client = service.client(issue(store.root))
+    client = service.client(issue(folder.root))
     client.get(f"{API}/cards")
     answers: list[tuple[float, HttpAnswer]] = []
     ended = Event()
@@ -57,8 +57,8 @@ def test_a_build_is_in_force_soon(service: Service, store: FolderStore, builds: 
     asking = Thread(target=ask)
     asking.start()
     for move, build in (
-        (lambda: publish(store, builds[1], by_hand=True), builds[1]),
-        (lambda: rollback(store), builds[0]),
+        (lambda: publish(folder, builds[1], by_hand=True), builds[1]),
+        (lambda: rollback(folder), builds[0]),
     ):
         move()
         seen_until = time.time() + IN_FORCE_SECONDS
@@ -71,10 +71,10 @@ def test_a_build_is_in_force_soon(service: Service, store: FolderStore, builds: 
     assert products == {(builds[0], str(small_store.ALL)), (builds[1], "50")}
 
 
-def test_a_publish_changes_the_pointer_and_the_steps_alone(store: FolderStore, builds: list[str]) -> None:
-    before = {entry.name: entry.state for entry in store.entries("")}
-    publish(store, builds[1], by_hand=True)
-    after = {entry.name: entry.state for entry in store.entries("")}
+def test_a_publish_changes_the_pointer_and_the_steps_alone(folder: FolderStore, builds: list[str]) -> None:
+    before = {entry.name: entry.state for entry in folder.entries("")}
+    publish(folder, builds[1], by_hand=True)
+    after = {entry.name: entry.state for entry in folder.entries("")}
     changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
     assert POINTER in changed
     assert [name for name in changed if name != POINTER and not name.startswith("changes/")] == []
