@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 from operator import attrgetter
@@ -403,9 +403,9 @@ def prune_store(night: Night) -> None:
     store = night.store
     try:
         prune_run_reports(store, settings.MAX_RUN_REPORTS, settings.MAX_RUN_PAGES)
-        deletions = with_reserve(
-            store, lambda: prune(store, night.rules, run=night.run, clock=night.clock, seconds=night.lease)
-        )
+        rules = replace(night.rules, tonight=night.report.build or "")
+        sweep = partial(prune, store, rules, run=night.run, clock=night.clock, seconds=night.lease)
+        deletions = with_reserve(store, sweep)
         keep_reserve(store)
     except BusyError as error:
         night.progress.say(f"not pruned: {error}")

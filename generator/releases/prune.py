@@ -34,6 +34,7 @@ class RetentionRules:
 
     keep: int = settings.KEPT_BUILDS  # the live one, then those that a rollback reaches, then the newest others
     grace: timedelta = timedelta(hours=settings.GRACE_HOURS)
+    tonight: str = ""  # the build of the night that prunes: its pages are written after that
 
 
 @dataclass
@@ -102,8 +103,7 @@ def prune(
     first = find_deletions(store, rules, clock)
     if first.empty:
         return first
-    run = run or secrets.token_hex(4)
-    with locked(store, layout.PRUNE_LOCK, run=run, clock=clock, seconds=seconds) as lock:
+    with locked(store, layout.PRUNE_LOCK, run=run or secrets.token_hex(4), clock=clock, seconds=seconds) as lock:
         lock.write_facts(**{DELETION_LIST: first.ids_and_folders})
         wait(settings.PRUNE_WAIT_SECONDS)
         deletions = first.intersection(find_deletions(store, rules, clock))
@@ -179,7 +179,7 @@ def _by_priority(pointer: Pointer | None, records: Iterable[str]) -> list[str]:
 def _remaining(
     pointer: Pointer | None, records: dict[str, Listed], rules: RetentionRules, cutoff: datetime
 ) -> set[str]:
-    remaining = set(_by_priority(pointer, records)[: rules.keep])
+    remaining = {*_by_priority(pointer, records)[: rules.keep], rules.tonight}
     remaining |= {id_ for id_, entry in records.items() if not _is_older(entry, cutoff)}
     if pointer:
         previous = [id_ for id_ in pointer.previous if id_ in records]

@@ -17,8 +17,8 @@ losses as (
 
 select
     coalesce(max(many / "rows"), 0) as value,
-    arg_max({'game': game, 'day': day, 'many': many, 'rows': "rows"}, many / "rows") as worst,
-    list({'day': day::varchar, 'distance': many / "rows"}) as days,
+    arg_max({'game': game, 'day': day, 'many': many, 'rows': "rows"}, row(many / "rows", day, game)) as worst,
+    list({'day': day::varchar, 'distance': many / "rows"} order by day, many / "rows") as days,
     list_value('price_guide') as tables,
     format('{:,} of the {:,} rows of {} on {}, a past day, are gone', worst['many'], worst['rows'],
            game_in_words(worst['game']), worst['day']) as message
