@@ -3,9 +3,10 @@
 import json
 import os
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from unittest.mock import patch
 
@@ -41,15 +42,6 @@ def half_the_guide(lake: Path) -> None:
     rewrite(of_day(lake, "price_guide"), "from rows order by id_product limit (select count(*) // 2 from rows)")
 
 
-def no_trends(lake: Path) -> None:
-    rewrite(of_day(lake, "price_guide"), "select * replace (null::double as trend) from rows order by id_product")
-
-
-def in_cents(lake: Path) -> None:
-    prices = ", ".join(f"{name} * 100 as {name}" for name in ("low", "avg", "trend"))
-    rewrite(of_day(lake, "price_guide"), f"select * replace ({prices}) from rows order by id_product")
-
-
 def a_game_gone(lake: Path) -> None:
     with duckdb.connect() as connection:
         [(game,)] = connection.execute(
@@ -75,16 +67,13 @@ def no_guide_for_two_days(lake: Path) -> None:
 def days_of_the_past_wrong(lake: Path) -> None:
     for age in range(3, 6):
         of_day(lake, "price_guide", TODAY - timedelta(days=age)).unlink()
-    prices = ", ".join(f"{name} * 9 as {name}" for name in GUIDE)
-    rewrite(of_day(lake, "price_guide", YESTERDAY), f"select * replace ({prices}) from rows order by id_product")
+    guide_prices("{} * 9", *GUIDE)(lake, YESTERDAY)
 
 
 def a_day_that_has_not_come(lake: Path) -> None:
-    folder = lake / "price_guide" / f"day={TODAY + timedelta(days=1)}"
-    folder.mkdir()
-    rewrite_to = folder / "part.parquet"
-    rewrite_to.write_bytes(of_day(lake, "price_guide").read_bytes())
-    rewrite(rewrite_to, "select * replace (trend * 1.01 as trend) from rows order by id_product")
+    folder, day = lake / "price_guide", TODAY + timedelta(days=1)
+    shutil.copytree(folder / f"day={TODAY}", folder / f"day={day}")
+    guide_prices("{} * 1.01", "trend")(lake, day)
 
 
 GUIDE = ("low", "avg", "trend", "avg1", "avg7", "avg30")
@@ -96,15 +85,19 @@ def _plain(name: str) -> str:
     return re.sub(r"\W+", "-", name, flags=re.ASCII)
 
 
-def guide_prices(expression: str, *columns: str) -> Damage:
-    """Replace columns of tonight's guide; `{}` stands for the column."""
+def guide_prices(expression: str, *columns: str) -> Callable[..., None]:
+    """Replace columns of a guide, usually tonight's; `{}` stands for the column."""
 
-    def damage(lake: Path) -> None:
+    def damage(lake: Path, day: date = TODAY) -> None:
         changed = ", ".join(f"{expression.format(name)} as {name}" for name in columns)
-        rewrite(of_day(lake, "price_guide"), f"select * replace ({changed}) from rows order by id_product")
+        rewrite(of_day(lake, "price_guide", day), f"select * replace ({changed}) from rows order by id_product")
 
     damage.__name__ = _plain(f"{'-'.join(columns)}-{expression}")
     return damage
+
+
+no_trends = guide_prices("null::double", "trend")
+in_cents = guide_prices("{} * 100", "low", "avg", "trend")
 
 
 def in_file(table: str, column: str, expression: str) -> Damage:
@@ -127,14 +120,6 @@ def a_set_without_prices(lake: Path) -> None:
     products = f"'{lake}/products.parquet'"
     of_set = f"id_product in (select id_product from {products} where id_expansion = {largest_set(products)})"
     changed = ", ".join(f"case when {of_set} then null else {name} end as {name}" for name in GUIDE)
-    rewrite(of_day(lake, "price_guide"), f"select * replace ({changed}) from rows order by id_product")
-
-
-def a_set_times_50(lake: Path) -> None:
-    """The prices of one set are those of another currency."""
-    products = f"'{lake}/products.parquet'"
-    of_set = f"id_product in (select id_product from {products} where id_expansion = {largest_set(products)})"
-    changed = ", ".join(f"case when {of_set} then {name} * 50 else {name} end as {name}" for name in (*GUIDE, *FOIL))
     rewrite(of_day(lake, "price_guide"), f"select * replace ({changed}) from rows order by id_product")
 
 
@@ -212,10 +197,13 @@ def of_largest_set(lake: Path, query: str) -> None:
     rewrite(of_day(lake, "price_guide"), f"{query} order by id_product")
 
 
-def a_set_times_3(lake: Path) -> None:
-    of_largest_set(
-        lake, f"select * replace ({', '.join(f'{name} * 3 as {name}' for name in (*GUIDE, *FOIL))}) from mine"
-    )
+def a_set_times(factor: int) -> Damage:
+    def damage(lake: Path) -> None:
+        changed = ", ".join(f"{name} * {factor} as {name}" for name in (*GUIDE, *FOIL))
+        of_largest_set(lake, f"select * replace ({changed}) from mine")
+
+    damage.__name__ = f"a_set_times_{factor}"
+    return damage
 
 
 def a_set_shifted(lake: Path) -> None:
@@ -280,7 +268,7 @@ DAMAGES: dict[str, list[Damage]] = {
     "numbers-changed": [other_texts, in_file("products", "number", "'1'")],
     "sets-renamed": [other_texts, in_file("expansions", "name", "concat('x', name)")],
     "index-jumped": [guide_prices("{} * 1.2", *GUIDE, *FOIL)],
-    "set-prices-scaled": [in_cents, a_set_times_50],
+    "set-prices-scaled": [in_cents, a_set_times(50)],
     "dearest-moved": [in_cents],
     "prices-drifted": [guide_prices("{} * 1.2", *GUIDE, *FOIL), guide_prices("{} * 1.06", "avg30")],
     "prices-noisy": [in_cents, guide_prices("{} * (0.5 + hash(id_product) % 1000 / 1000)", *GUIDE, *FOIL)],
@@ -308,7 +296,7 @@ DAMAGES: dict[str, list[Damage]] = {
     "links-lost": [in_file("products", "image", "'https://x/none.png'"), in_file("products", "url", "null::varchar")],
     "prices-appeared": [guide_prices("coalesce(nullif({}, 0), 0.02)", *FOIL)],
     "prices-equal": [guide_prices("case when id_product % 4 = 0 then 9999 else {} end", "low")],
-    "sets-uniform": [a_set_times_3],
+    "sets-uniform": [a_set_times(3)],
     "sets-shifted": [a_set_shifted, a_set_with_swapped_finishes],
     "tables-emptied": [
         empty(table)

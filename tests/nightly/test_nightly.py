@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
@@ -25,6 +27,7 @@ from generator.releases.locks import locked
 from generator.releases.prune import RetentionRules
 from generator.releases.publish import publish, rollback
 from generator.threads import Resources
+from tests.nightly.test_gates import in_cents
 from tests.support import service
 from tests.support.commands import run
 from tests.support.lake_edits import empty
@@ -100,17 +103,31 @@ def test_a_breach_leaves_the_live_build_and_a_report(two) -> None:
     store, lake, ids = two
     empty("watchlist")(lake)
     pointer = store.get("current.json")
-    refused = run("nightly", "--lake", lake, "--store", store.root, status=1)
-    assert refused.stdout == ""
+    refused = run("nightly", "--lake", lake, "--store", store.root, "--keep", 1, "--grace", 0, status=1)
+    assert refused.stdout == "" and "pages: private/nights/" in refused.stderr, "its build stays for its pages"
     last = refused.stderr.splitlines()[-1]
     assert "was built but not published: gate tables-emptied: nothing is left of the tables" in last
-    assert last.endswith("`cardpress publish {} --store {}` publishes it, otherwise correct the lake".format(
-        report(store)["build"], store.root
-    ))  # fmt: skip
+    summary, ending = report(store), " publishes it, otherwise correct the lake"
+    assert last.endswith(f"`cardpress publish {summary['build']} --store {store.root}`{ending}")
     assert store.get("current.json") == pointer
-    summary = report(store)
     assert summary["outcome"] == "refused" and summary["error"] in last and summary["live"] == ids[1]
     assert [v["gate"] for v in summary["judgement"]["verdicts"] if v["breached"]] == ["tables-emptied"]
+
+
+@pytest.mark.thorough
+def test_a_refused_night_says_the_same_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither threads nor the order of Python's sets, which differs by process, show in its report."""
+    lake, before, said = demo_lake(tmp_path / "lake", 8, 120), tmp_path / "before", []
+    run("build", "--lake", lake, "--store", before, "--publish")
+    in_cents(demo_lake(lake, 14, 120), FIRST_DAY + timedelta(days=9))
+    for threads in (1, 4):
+        monkeypatch.setenv("PYTHONHASHSEED", str(threads))
+        store = shutil.copytree(before, tmp_path / f"{threads}")
+        words = ("nightly", "--lake", lake, "--store", store, "--threads", threads, "--no-pages", "--json")
+        text = service.run(*words, status=1).stdout.replace(str(store), "")
+        assert text.count('"distance"') > 20
+        said.append(re.sub(r'"(layer_)?seconds": {[^}]*}|[-\d]+T[\d:.]+Z(-\w+)?', "", text))
+    assert said[0] == said[1]
 
 
 @pytest.mark.thorough

@@ -40,7 +40,7 @@ from generator.making.make import BuildRun
 from generator.making.work import BuildContext
 from generator.nightly.monitoring import notice
 from generator.threads import ONE_THREAD
-from tests.nightly.test_gates import in_cents, of_day
+from tests.nightly.test_gates import FOIL, GUIDE, in_cents, of_day
 from tests.nightly.test_nightly import night
 from tests.support.commands import run
 from tests.support.lake_edits import rewrite
@@ -48,7 +48,6 @@ from tests.support.nights import FIRST_DAY, demo_lake, make, published
 
 pytestmark = pytest.mark.xdist_group("nights")  # one process: the published builds are made once
 BAD_DAY, NEXT_DAY = (FIRST_DAY + timedelta(days=days) for days in (8, 9))
-PRICES = [f"{name}{finish}" for finish in ("", "_holo") for name in ("low", "avg", "trend", "avg1", "avg7", "avg30")]
 NOW = datetime(2026, 8, 24, 4, 30, tzinfo=UTC)
 ONE, OTHER = (FileKey("price_guide", f"2026-08-2{n}", f"{n}" * 64) for n in (3, 4))
 
@@ -96,7 +95,7 @@ def prices_of_a_game(lake: Path, day: date, change: str) -> tuple[str, set[int]]
     with duckdb.connect() as connection:
         query = f"select e.game, list(id_product) as ids from {products} where game is not null group by 1"
         game, ids = connection.execute(f"from ({query}) order by len(ids) desc, game").fetchall()[0]
-    columns = ", ".join(f"case when mine then {name} * {change} else {name} end as {name}" for name in PRICES)
+    columns = ", ".join(f"case when mine then {name} * {change} else {name} end as {name}" for name in (*GUIDE, *FOIL))
     rewrite(
         of_day(lake, "price_guide", day),
         f"select * exclude (mine) replace ({columns}) "
@@ -178,7 +177,7 @@ def test_an_accepted_game_comes_in_and_is_what_later_days_are_compared_with(tmp_
 def test_accepting_a_level_that_stays_is_enough(tmp_path: Path, few_prices: None) -> None:
     """All prices are 1.5 times what they were, from a day on."""
     store, lake, _ = published(tmp_path, 7, 8)
-    risen = f"select * replace ({', '.join(f'{name} * 1.5 as {name}' for name in PRICES)}) from rows"
+    risen = f"select * replace ({', '.join(f'{name} * 1.5 as {name}' for name in (*GUIDE, *FOIL))}) from rows"
     rewrite(of_day(demo_lake(lake, 9), "price_guide", BAD_DAY), risen)
     with pytest.raises(GateError):
         night(lake, store)
@@ -377,7 +376,7 @@ def test_a_corrected_file_is_judged_again(refused, tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_several_refused_nights_and_pruned_builds(refused) -> None:
     store, lake, _build = refused
-    in_cents_of(demo_lake(lake, 10), NEXT_DAY)
+    in_cents(demo_lake(lake, 10), NEXT_DAY)
     with pytest.raises(GateError, match=f"price_guide of {NEXT_DAY}"):
         night(lake, store)
     run("prune", "--store", store.root, "--keep", "1", "--grace", "0")
@@ -388,15 +387,10 @@ def test_several_refused_nights_and_pruned_builds(refused) -> None:
     assert BAD_DAY in guide_days(store, night(lake, store).live)
 
 
-def in_cents_of(lake: Path, day: date) -> None:
-    prices = ", ".join(f"{name} * 100 as {name}" for name in ("low", "avg", "trend"))
-    rewrite(of_day(lake, "price_guide", day), f"select * replace ({prices}) from rows order by id_product")
-
-
 @pytest.mark.thorough
 def test_a_bad_day_between_two_nights_is_held_alone(tmp_path: Path) -> None:
     store, lake, _ = published(tmp_path, 7, 8)
-    in_cents_of(demo_lake(lake, 10), BAD_DAY)
+    in_cents(demo_lake(lake, 10), BAD_DAY)
     refused = pytest.raises(GateError, match=f"on {BAD_DAY}, a day that is new in the history, are at least ")
     with patch.object(settings, "ENOUGH_PRICES", 4), refused:
         night(lake, store)
@@ -409,7 +403,7 @@ def test_a_bad_day_between_two_nights_is_held_alone(tmp_path: Path) -> None:
 def test_a_day_that_was_corrected_badly_and_withdrawn_is_no_loss_of_records(tmp_path: Path) -> None:
     """The live build has a day whose file is replaced by a bad one; then the day is taken out of the lake."""
     store, lake, _ = published(tmp_path, 7, 8)
-    in_cents_of(lake, FIRST_DAY + timedelta(days=7))
+    in_cents(lake, FIRST_DAY + timedelta(days=7))
     with pytest.raises(GateError, match="prices-moved"):
         night(lake, store)
     shutil.rmtree(lake / "price_guide" / f"day={FIRST_DAY + timedelta(days=7)}")
@@ -459,7 +453,7 @@ def test_a_night_publishes_nothing_unjudged_because_the_pointer_is_lost(tmp_path
     store, lake, _ = published(tmp_path, 7, 8)
     live = night(demo_lake(lake, 9), store).build
     store.delete([POINTER])
-    in_cents_of(demo_lake(lake, 10), NEXT_DAY)
+    in_cents(demo_lake(lake, 10), NEXT_DAY)
     for _ in range(2):
         with pytest.raises(PublishError, match=f"was built but not published: {POINTER} is missing, but the night "):
             night(lake, store)
