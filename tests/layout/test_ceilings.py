@@ -29,7 +29,7 @@ LINES = {
     "generator/site": 1_936,
     "generator/tree": 666,
     "bench": 3_858,
-    "tests": 34_844,
+    "tests": 34_843,
 }
 WORDS = 55_000  # of Markdown, without the changelog
 
