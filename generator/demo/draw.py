@@ -24,7 +24,7 @@ Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 
-def draw(seed: int, stream: str, count: int, day: int = -1) -> Words:
+def words(seed: int, stream: str, count: int, day: int = -1) -> Words:
     """Return `count` random words of 64 bits for a stream and a day. Drawing from one stream never changes another."""
     return np.random.PCG64(np.random.SeedSequence((seed, _STREAMS.index(stream), day + 1))).random_raw(count)
 
@@ -34,9 +34,9 @@ def field(words: Words, at: int, width: int = 16) -> Integers:
     return ((words >> np.uint64(at)) & np.uint64((1 << width) - 1)).astype(np.int64)
 
 
-def below(words: Words, at: int, bound: int) -> Integers:
-    """Return integers in [0, bound) from the 16 bits at `at`. The bound is at most 65,536."""
-    return np.asarray((field(words, at) * bound) >> 16)
+def below(words: Words, at: int, bound: int, width: int = 16) -> Integers:
+    """Return integers in [0, bound) from the `width` bits at `at`. The bound is at most 2 ** width."""
+    return np.asarray((field(words, at, width) * bound) >> width)
 
 
 def chance(words: Words, at: int, share: float) -> Flags:
@@ -52,11 +52,6 @@ def mix(words: Words | Integers) -> Words:
     return words ^ (words >> np.uint64(31))
 
 
-def millionths(words: Words) -> Integers:
-    """Return integers in [0, 1,000,000) from the lower 32 bits."""
-    return np.asarray((field(words, 0, 32) * 1_000_000) >> 32)
-
-
 def by_quantile(curve: list[tuple[int, int]], quantiles: Integers) -> Integers:
     """Return values on a curve of (quantile in millionths, value) points with straight lines between them."""
     known, values = np.array(curve, dtype=np.int64).T
@@ -65,15 +60,10 @@ def by_quantile(curve: list[tuple[int, int]], quantiles: Integers) -> Integers:
     return np.asarray(values[left] + rise * (quantiles - known[left]) // width)
 
 
-def by_weight(weights: list[int], words: Words, at: int) -> Integers:
-    """Return an index into `weights` for each word, as often as its weight says, by the 16 bits at `at`."""
+def by_weight(weights: list[int] | Integers, words: Words, at: int, width: int = 16) -> Integers:
+    """Return an index into `weights` for each word, as often as its weight says, by the `width` bits at `at`."""
     edges = np.cumsum(weights)
-    return np.searchsorted(edges, below(words, at, int(edges[-1])), side="right")
-
-
-def recurs(day: int, rhythm: tuple[int, int]) -> bool:
-    """Return whether a day (a number) is in a rhythm: every `rhythm[0]`th day, the first of them `rhythm[1]`."""
-    return day % rhythm[0] == rhythm[1]
+    return np.searchsorted(edges, below(words, at, int(edges[-1]), width), side="right")
 
 
 def timestamps(
@@ -97,11 +87,6 @@ def pick(texts: list[str], words: Words, at: int, mask: Flags | None = None) -> 
 def join(*parts: pa.Array | str) -> pa.Array:
     """Concatenate the parts of each row. A row is null if one of its parts is."""
     return pc.binary_join_element_wise(*parts, "")
-
-
-def null_where(mask: Flags, column: pa.Array) -> pa.Array:
-    """Return a text column with null where `mask` is true."""
-    return pc.if_else(pa.array(mask), pa.scalar(None, pa.string()), column)
 
 
 def url_words(names: pa.Array) -> pa.Array:

@@ -16,9 +16,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from edge_auth.store.disk import replace_file
+from generator.demo import prices
 from generator.demo.catalogue import RECIPE, make_catalogue, make_fingerprints, make_identifiers
 from generator.demo.draw import FIRST_DAY
-from generator.demo.prices import Days, filtered_checks, listings, make_watchlist, price_guide, watch_checks
 from generator.errors import LakeError
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES, RECIPE_NAME
 from generator.terminal import Progress, ProgressBar
@@ -92,9 +92,9 @@ def _claim(lake: Path, demo: Demo) -> None:
 
 def _write_tables(lake: Path, demo: Demo, progress: Progress) -> dict[str, TableSize]:
     catalogue = make_catalogue(demo.seed, demo.products)
-    watchlist, cents = make_watchlist(catalogue)
+    watchlist, cents = prices.make_watchlist(catalogue)
     flat = {
-        "expansions": catalogue.expansions.drop_columns("code"),
+        "expansions": catalogue.expansions,
         "products": catalogue.table,
         "watchlist": watchlist,
         "fingerprints": make_fingerprints(catalogue),
@@ -104,33 +104,33 @@ def _write_tables(lake: Path, demo: Demo, progress: Progress) -> dict[str, Table
         _write_table(lake / f"{name}.parquet", table, demo.moved)
     _write_json(lake / RECIPE_NAME, RECIPE)
     daily = {
-        "price_guide": price_guide(demo.seed, catalogue),
-        "listings": listings(demo.seed, catalogue),
-        "filtered_checks": filtered_checks(demo.seed, catalogue),
-        "watch_checks": watch_checks(demo.seed, watchlist, cents),
+        "price_guide": prices.price_guide(demo.seed, catalogue),
+        "listings": prices.listings(demo.seed, catalogue),
+        "filtered_checks": prices.filtered_checks(demo.seed, catalogue),
+        "watch_checks": prices.watch_checks(demo.seed, watchlist, cents),
     }
     with progress.bar("days", demo.days) as bar:
         written = _write_days(lake, daily, demo, bar)
     return {name: TableSize(len(table), None) for name, table in flat.items()} | written
 
 
-def _write_days(lake: Path, daily: dict[str, Days], demo: Demo, bar: ProgressBar) -> dict[str, TableSize]:
-    rows: dict[str, dict[str, int]] = {name: {} for name in daily}
+def _write_days(lake: Path, daily: Mapping[str, prices.Days], demo: Demo, bar: ProgressBar) -> dict[str, TableSize]:
+    written: dict[str, dict[Path, int]] = {name: {} for name in daily}
     for number in range(demo.days):
-        folder = f"day={FIRST_DAY + timedelta(days=number) + demo.moved}"
+        day = FIRST_DAY + timedelta(days=number) + demo.moved
         for name, tables in daily.items():
-            table = next(tables)
-            if table is not None:
-                _write_table(lake / name / folder / _DAY_FILE, table, demo.moved)
-                rows[name][folder] = len(table)
+            table, (every, first) = next(tables), prices.MISSING_DAYS[name]
+            if len(table) and number % every != first:
+                path = lake / name / f"day={day}" / _DAY_FILE
+                _write_table(path, table, demo.moved)
+                written[name][path] = len(table)
         bar.update(1)
-    for name, by_folder in rows.items():
-        for path in (lake / name).glob(f"day=*/{_DAY_FILE}"):
-            if path.parent.name not in by_folder:  # of an earlier run
-                path.unlink()
-                if not any(path.parent.iterdir()):
-                    path.parent.rmdir()
-    return {name: TableSize(sum(by_folder.values()), len(by_folder)) for name, by_folder in rows.items()}
+    for name, rows in written.items():
+        for path in set((lake / name).glob(f"day=*/{_DAY_FILE}")) - rows.keys():  # of an earlier run
+            path.unlink()
+            if not any(path.parent.iterdir()):
+                path.parent.rmdir()
+    return {name: TableSize(sum(rows.values()), len(rows)) for name, rows in written.items()}
 
 
 def _write_table(path: Path, table: pa.Table, moved: timedelta) -> None:

@@ -1,40 +1,25 @@
 """The tables of prices: the marketplace's guide, its list pages, and checks under the seller filter and of a watchlist.
 
-A daily table is a generator: it yields the rows of the first day, the second, and so on, or None for a day that it
-lacks.
+A daily table is a generator: it yields the rows of the first day, the second, and so on.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import count
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from generator.demo import vocabulary
+from generator.demo import draw, vocabulary
 from generator.demo.catalogue import DemoCatalogue
-from generator.demo.draw import (
-    SECONDS_A_DAY,
-    Flags,
-    Integers,
-    Words,
-    below,
-    by_quantile,
-    by_weight,
-    chance,
-    choose,
-    draw,
-    field,
-    millionths,
-    mix,
-    pick,
-    recurs,
-    timestamps,
-    url_words,
-)
+from generator.demo.draw import SECONDS_A_DAY, Flags, Integers, Words, chance, choose, field, mix, pick, timestamps
 from generator.lake.files import PRICE_FIGURES
 
-Days = Iterator[pa.Table | None]
+Days = Iterator[pa.Table]
+
+# The days that a table of the lake lacks, as numbers: every so many, and the first of them.
+MISSING_DAYS = {"price_guide": (29, 17), "listings": (43, 12), "filtered_checks": (41, 23), "watch_checks": (53, 30)}
+
 
 # How prices move: a random walk around each product's own level. About 30 % of the prices move each day.
 
@@ -56,11 +41,11 @@ class PriceWalk:
 
     def step(self, day: int) -> Words:
         """Move to this day. Return the day's random words, whose upper 24 bits are free for the table."""
-        words = draw(self._seed, self._stream, len(self.cents), day)
+        words = draw.words(self._seed, self._stream, len(self.cents), day)
         self.moved = chance(words, 0, _MOVED_SHARE)
         thousandths = self.cents * _MOVES[field(words, 16, 8)] + (self._level - self.cents) * _PULL_THOUSANDTHS
         # A random remainder: rounding down every day would push cheap prices to the bottom.
-        change = (thousandths + ((field(words, 24) * 1000) >> 16)) // 1000
+        change = (thousandths + draw.below(words, 24, 1000)) // 1000
         self.cents = np.where(self.moved, np.maximum(self.cents + change, _MIN_CENTS), self.cents)
         self.version += self.moved
         return words
@@ -79,17 +64,8 @@ def list_keys(seed: int, rows: Integers, version: Integers, variant: Integers) -
     return mix(((rows << 24) | (version << 4) | variant).astype(np.uint64) ^ (np.uint64(seed) << np.uint64(32)))
 
 
-def offer_lists(
-    keys: Words,
-    lowest: Integers,
-    lengths: Integers,
-    no_list: Flags,
-    columns: Callable[[Words, Integers], dict[str, pa.Array]],
-) -> pa.Array:
-    """Return lists of `lengths` offers from `lowest` cents upwards, some backwards. They are null for `no_list`.
-
-    `columns` makes the columns of all offers, from a hash and the cents of each.
-    """
+def offer_lists(keys: Words, lowest: Integers, lengths: Integers, no_list: Flags, *, watched: bool = False) -> pa.Array:
+    """Return lists of `lengths` offers from `lowest` cents upwards, some backwards. They are null for `no_list`."""
     lengths = np.where(no_list, 0, lengths)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     of_list = np.repeat(np.arange(len(keys)), lengths)
@@ -102,34 +78,37 @@ def offer_lists(
     cents = np.where(is_joke, _JOKE_CENTS, lowest[of_list] + rise - rise[first])
     backwards = field(keys[of_list], 0, 5) == 0
     order = np.where(backwards, offsets[of_list + 1] - 1 - place, first + place)
-    found = columns(words[order], cents[order])
-    offers = pa.StructArray.from_arrays(list(found.values()), names=list(found))
+    offers = _offers(words[order], cents[order], watched)
     return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), offers, mask=pa.array(no_list))
 
 
-def offer_columns(words: Words, cents: Integers) -> dict[str, pa.Array]:
-    """Return what both kinds of lists have of each offer. 3 in a thousand prices are null, and 3 sellers."""
-    return {
-        "price": pa.array(cents / 100, mask=field(words, 44) < 200),
-        "condition": choose(vocabulary.CONDITIONS, by_weight(vocabulary.CONDITION_WEIGHTS, words, 16)),
-        "seller": pick(vocabulary.SELLERS, words, 0, field(words, 44) // 200 == 1),
-    }
+def _offers(words: Words, cents: Integers, watched: bool) -> pa.StructArray:
+    """Return offers as the table `watch_checks` has them, or `filtered_checks`, from a hash and the cents of each."""
+    price = pa.array(cents / 100, mask=field(words, 44) < 200)  # 3 in a thousand are null, and 3 sellers
+    condition = choose(vocabulary.CONDITIONS, draw.by_weight(vocabulary.CONDITION_WEIGHTS, words, 16))
+    seller = pick(vocabulary.SELLERS, words, 0, field(words, 44) // 200 == 1)
+    if watched:
+        quantity = pick(vocabulary.QUANTITIES, words, 28, field(words, 20, 5) == 0)
+        comment = pick(vocabulary.COMMENTS, words, 24, field(words, 4, 2) != 0)
+        parts = {"seller": seller, "condition": condition, "quantity": quantity, "price": price, "comment": comment}
+    else:
+        quantity = pa.array(_QUANTITIES[field(words, 38, 6)], mask=field(words, 44) // 2000 == 1)
+        parts = {"price": price, "condition": condition, "quantity": quantity, "seller": seller}
+    return pa.StructArray.from_arrays(list(parts.values()), list(parts))
 
 
 # The table `price_guide`: one row per product and day, with the gaps of a real guide; `low` is never above the trend.
 
-_PRICE_GUIDE_MISSING, _STALE = (29, 17), (19, 7)
 _COLUMNS = (*PRICE_FIGURES, *(f"{figure}_holo" for figure in PRICE_FIGURES))
 _TREND, _AVG30 = _COLUMNS.index("trend"), _COLUMNS.index("avg30")
 _NULL_SHARES = [0.08, 0.18, 0.12, 0.16, 0.16, 0.16, 0.05, 0.35, 0.03, 0.2, 0.12, 0.08]
 
 
 def price_guide(seed: int, catalogue: DemoCatalogue) -> Days:
-    """Make the table day by day."""
-    traits = draw(seed, "price_guide", 6 * len(catalogue.ids)).reshape(6, -1)
+    traits = draw.words(seed, "price_guide", 6 * len(catalogue.ids)).reshape(6, -1)
     walk = PriceWalk(seed, "price_guide", catalogue.cents)
     listed = ~chance(traits[0], 0, 0.01)
-    low_share, holo_share = 550 + below(traits[0], 16, 400), 1100 + below(traits[0], 48, 4000)
+    low_share, holo_share = 550 + draw.below(traits[0], 16, 400), 1100 + draw.below(traits[0], 48, 4000)
     worthless, half_cents = chance(traits[1], 32, 0.004), chance(traits[1], 48, 0.01)
     # Twelve bits per product: which prices are null. Each of three rows of traits is for four columns.
     sealed, nulls = catalogue.is_sealed, np.zeros(len(catalogue.ids), dtype=np.int64)
@@ -140,16 +119,13 @@ def price_guide(seed: int, catalogue: DemoCatalogue) -> Days:
     nulls |= np.where(sealed, 0b000000_111000, 0)
     low, avg7, avg30 = np.maximum(2, walk.cents * low_share // 1000), walk.cents, walk.cents
     for day in count():
-        if not recurs(day, _STALE):
+        if day % 19 != 7:  # else the guide says what it said the day before
             words, moved = walk.step(day), walk.moved
             low = np.where(moved & (field(words, 40, 2) == 0), np.maximum(2, walk.cents * low_share // 1000), low)
             avg7 = avg7 + np.where(moved, (walk.cents - avg7) // 3, 0)
             avg30 = avg30 + np.where(moved, (walk.cents - avg30) // 10, 0)
             flip = moved & (field(words, 42, 9) == 0)  # a price appears or disappears
             nulls ^= np.where(flip, 1 << (field(words, 51, 8) * 12 >> 8), 0)
-        if recurs(day, _PRICE_GUIDE_MISSING):
-            yield None
-            continue
         avg1 = np.maximum(1, walk.cents * (900 + walk.version * 37 % 200) // 1000)
         plain = [np.minimum(low, walk.cents), (avg7 + avg1 + 1) // 2, walk.cents, avg1, avg7, avg30]
         tenths = [price * 10 for price in plain + [price * holo_share // 1000 for price in plain]]  # of a cent
@@ -170,27 +146,23 @@ def _some_twice(rows: Integers, again: Flags) -> tuple[Integers, Flags]:
 
 # The table `listings`: the rows of the expansions' list pages. Each expansion is read every third day.
 
-_LISTINGS_MISSING = (43, 12)
 _AVAILABLE_CURVE = [(0, 0), (60_000, 1), (500_000, 25), (900_000, 400), (990_000, 2_500), (1_000_000, 40_000)]
 
 
 def listings(seed: int, catalogue: DemoCatalogue) -> Days:
-    """Make the table day by day. Some products are on a page that is read twice: hours later, or in the same second."""
-    traits = draw(seed, "listings", 2 * len(catalogue.ids)).reshape(2, -1)
-    walk = PriceWalk(seed, "listings", catalogue.cents * (300 + below(traits[0], 0, 600)) // 1000)
+    """Some products are on a page that is read twice: hours later, or in the same second."""
+    traits = draw.words(seed, "listings", 2 * len(catalogue.ids)).reshape(2, -1)
+    walk = PriceWalk(seed, "listings", catalogue.cents * (300 + draw.below(traits[0], 0, 600)) // 1000)
     unlisted, has_foil = chance(traits[0], 16, 0.03), chance(traits[0], 32, 0.25) & ~catalogue.is_sealed
-    usual = by_quantile(_AVAILABLE_CURVE, millionths(traits[1]))
+    usual = draw.by_quantile(_AVAILABLE_CURVE, draw.below(traits[1], 0, 1_000_000, 32))
     for day in count():
         words = walk.step(day)
         read = ((catalogue.expansion + day) % 3 == 0) & ~unlisted
         rows, again = _some_twice(np.flatnonzero(read), field(words, 56, 8) == 0)
-        if recurs(day, _LISTINGS_MISSING) or not len(rows):
-            yield None
-            continue
         words, foil, euros = words[rows], has_foil[rows], walk.cents[rows] / 100
-        available = usual[rows] * (90 + below(words, 40, 20)) // 100 + again
+        available = usual[rows] * (90 + draw.below(words, 40, 20)) // 100 + again
         # An expansion's pages are read in sequence, thirty products a page, two seconds apart.
-        start = below(mix(catalogue.expansion[rows] * 1009 + day), 0, SECONDS_A_DAY // 2)
+        start = draw.below(mix(catalogue.expansion[rows] * 1009 + day), 0, SECONDS_A_DAY // 2)
         seconds = start + rows // 30 * 2 % 10_000 + again * (rows % 2) * SECONDS_A_DAY // 4
         yield pa.table(
             {
@@ -206,36 +178,32 @@ def listings(seed: int, catalogue: DemoCatalogue) -> Days:
 
 # The table `filtered_checks`: the cheapest offers under the seller filter, checked about once a day.
 
-_FILTERED_CHECKS_MISSING, _WITHOUT_LISTS, _LATE = (41, 23), (10, 3), (6, 1)
 _DAILY_SHARE = 0.97
 _MAX_LISTED = 20  # offers on the page that is read
 _OFFERS_CURVE = [(0, 0), (140_000, 1), (500_000, 4), (800_000, 7), (960_000, 18), (1_000_000, 70)]
 
 
 def filtered_checks(seed: int, catalogue: DemoCatalogue) -> Days:
-    """Make the table day by day. Some products are checked twice: hours later, or within the same second."""
-    traits = draw(seed, "filtered_checks", 2 * len(catalogue.ids)).reshape(2, -1)
-    walk = PriceWalk(seed, "filtered_checks", catalogue.cents * (750 + below(traits[0], 0, 350)) // 1000)
-    never, usual = chance(traits[0], 16, 0.06), by_quantile(_OFFERS_CURVE, millionths(traits[1]))
+    """Some products are checked twice: hours later, or within the same second."""
+    traits = draw.words(seed, "filtered_checks", 2 * len(catalogue.ids)).reshape(2, -1)
+    walk = PriceWalk(seed, "filtered_checks", catalogue.cents * (750 + draw.below(traits[0], 0, 350)) // 1000)
+    never, usual = chance(traits[0], 16, 0.06), draw.by_quantile(_OFFERS_CURVE, draw.below(traits[1], 0, 1_000_000, 32))
     for day in count():
         words = walk.step(day)
         checked = ~never & (field(words, 40, 8) < 256 * _DAILY_SHARE)
         rows, again = _some_twice(np.flatnonzero(checked), field(words, 57, 7) == 0)
-        if recurs(day, _FILTERED_CHECKS_MISSING) or not len(rows):
-            yield None
-            continue
         words, lowest = words[rows], walk.cents[rows]
         keys = list_keys(seed, rows, walk.version[rows], again.astype(np.int64))
-        changed = np.maximum(usual[rows] + below(keys, 16, 3) - 1, 0)
+        changed = np.maximum(usual[rows] + draw.below(keys, 16, 3) - 1, 0)
         offers = np.where(usual[rows] == 0, field(keys, 32, 4) == 0, changed)
         # One round a day from a new start. Sometimes one check is after midnight.
         second = (rows * SECONDS_A_DAY // len(catalogue.ids) + day * 4_321 + field(words, 24, 4)) % SECONDS_A_DAY
         second = np.minimum(second + again * (rows % 2) * 7_200, SECONDS_A_DAY - 1)
-        late = (np.arange(len(rows)) == day * 97 % len(rows)) & recurs(day, _LATE)
-        second = np.where(late, SECONDS_A_DAY + 5, second)
-        no_list = (field(words, 48, 5) == 0) | recurs(day, _WITHOUT_LISTS)
+        if day % 6 == 1 and len(rows):
+            second[day * 97 % len(rows)] = SECONDS_A_DAY + 5
+        no_list = (field(words, 48, 5) == 0) | (day % 10 == 3)
         cheapest, none = mix(keys), offers == 0
-        condition = by_weight(vocabulary.CONDITION_WEIGHTS, cheapest, 16)
+        condition = draw.by_weight(vocabulary.CONDITION_WEIGHTS, cheapest, 16)
         known = condition < len(vocabulary.CONDITION_CODES)
         yield pa.table(
             {
@@ -245,24 +213,15 @@ def filtered_checks(seed: int, catalogue: DemoCatalogue) -> Days:
                 "lowest": pa.array(lowest / 100, mask=none),
                 "cheapest_seller": pick(vocabulary.SELLERS, cheapest, 0, none),
                 "cheapest_condition": choose(vocabulary.CONDITION_CODES, np.where(known, condition, 0), none),
-                "offer_list": offer_lists(keys, lowest, np.minimum(offers, _MAX_LISTED), no_list, _filtered_columns),
+                "offer_list": offer_lists(keys, lowest, np.minimum(offers, _MAX_LISTED), no_list),
             }
         )
 
 
-def _filtered_columns(words: Words, cents: Integers) -> dict[str, pa.Array]:
-    columns = offer_columns(words, cents)
-    columns["quantity"] = pa.array(_QUANTITIES[field(words, 38, 6)], mask=field(words, 44) // 2000 == 1)
-    return {name: columns[name] for name in ("price", "condition", "quantity", "seller")}
-
-
 # The table `watchlist`: 24 tracked products with slugs that are hard for routes.
 
-_EXPENSIVE, _ACCENTED, _SEALED = 18, 2, 3  # how many of each kind
-# Rows with something special:
-_SIGNED = 3  # the product of the row before, tracked again for signed copies
-_NO_GAME = 9
-_UPPER_CASE, _WITH_SLASH, _WITH_PERCENT = 1, 4, 6
+_EXPENSIVE = 18
+_SIGNED = 3  # the row with the product of the row before, tracked again for signed copies
 
 
 def make_watchlist(catalogue: DemoCatalogue) -> tuple[pa.Table, Integers]:
@@ -274,29 +233,28 @@ def make_watchlist(catalogue: DemoCatalogue) -> tuple[pa.Table, Integers]:
     has_url, sealed = table["url"].is_valid().to_numpy(), catalogue.is_sealed[: len(table)]
     accented = pc.match_substring_regex(table["name"], "^[A-Za-z ]*[À-ž][A-Za-zÀ-ž ]*$").to_numpy()
     expensive_first = np.argsort(-catalogue.cents[: len(table)], kind="stable")
-    kinds = ((~sealed & ~accented, _EXPENSIVE), (~sealed & accented, _ACCENTED), (sealed, _SEALED))
-    rows = np.concatenate([expensive_first[(has_url & kind)[expensive_first]][:most] for kind, most in kinds])
+    kinds = ((_EXPENSIVE, ~sealed & ~accented), (2, ~sealed & accented), (3, sealed))
+    rows = np.concatenate([expensive_first[(has_url & kind)[expensive_first]][:most] for most, kind in kinds])
     rows = np.insert(rows, _SIGNED, rows[_SIGNED - 1]) if len(rows) > _SIGNED else rows
-    products = table.take(pa.array(rows))
-    names, urls = products["name"].to_pylist(), products["url"].to_pylist()
-    by_word = dict(zip(url_words(pa.array(vocabulary.GAMES)).to_pylist(), vocabulary.GAMES, strict=True))
-    games = [None if at == _NO_GAME else by_word[url.split("/")[4]] for at, url in enumerate(urls)]
+    names, urls = (table[name].take(rows) for name in ("name", "url"))
+    game = pc.fill_null(catalogue.home["game"], vocabulary.GAMES[0]).take(pa.array(rows))
+    game = pc.if_else(np.arange(len(rows)) == 9, None, game)
     slugs: list[str] = []
-    for at, (name, url, id_) in enumerate(zip(names, urls, catalogue.ids[rows], strict=True)):
+    for at, (name, url, id_) in enumerate(zip(names.to_pylist(), urls.to_pylist(), catalogue.ids[rows], strict=True)):
         slug = _slug(at, name, url, slugs)
         taken = slug.casefold() in (other.casefold() for other in slugs)
         slugs.append(f"{slug}-{id_}" if taken else slug)
-    columns = {"slug": slugs, "name": names, "game": games, "url": urls}
-    return pa.table({name: pa.array(texts, pa.string()) for name, texts in columns.items()}), catalogue.cents[rows]
+    slug = pa.array(slugs, pa.string())
+    return pa.table({"slug": slug, "name": names, "game": game, "url": urls}), catalogue.cents[rows]
 
 
 def _slug(at: int, name: str, url: str, earlier: list[str]) -> str:
     *_, expansion, last = url.split("?")[0].split("#")[0].rstrip("/").split("/")
     special = {
-        _UPPER_CASE: last,
+        1: last,  # with upper case
         _SIGNED: f"{earlier[-1] if earlier else ''}-signed",  # begins with the slug before
-        _WITH_SLASH: f"{expansion}/{last}".lower(),
-        _WITH_PERCENT: f"{last.lower()} (50%)",
+        4: f"{expansion}/{last}".lower(),
+        6: f"{last.lower()} (50%)",
     }
     is_accented = not name.isascii() and at > _EXPENSIVE
     return special.get(at, name.lower().replace(" ", "-") if is_accented else last.lower())
@@ -304,50 +262,39 @@ def _slug(at: int, name: str, url: str, earlier: list[str]) -> str:
 
 # The table `watch_checks`: each tracked product is checked three to six times a day, with gaps.
 
-_WATCH_CHECKS_MISSING, _SELDOM_LATE, _GONE = (53, 30), (7, 2), (30, 4)
 _SLOTS, _MAX_WATCHED = 6, 12
 _SLOT_SECONDS = SECONDS_A_DAY // _SLOTS
-_GAP_OF, _GAP_EVERY, _GAP_DAYS = 5, 20, range(5, 9)
 
 
 def watch_checks(seed: int, watchlist: pa.Table, cents: Integers) -> Days:
-    """Make the table day by day. It also checks a slug that is no longer watched."""
+    """A slug that is no longer watched is checked too, seldom."""
     slugs = pa.array([*watchlist["slug"].to_pylist(), "no-longer-watched"])
     walk, gone = PriceWalk(seed, "watch_checks", np.append(cents, 500)), len(watchlist)
     product, slot = np.divmod(np.arange(len(slugs) * _SLOTS), _SLOTS)
     for day in count():
         walk.step(day)
-        words = draw(seed, "watch_times", len(slugs) * _SLOTS, day)
+        words = draw.words(seed, "watch_times", len(slugs) * _SLOTS, day)
         firsts = words[product * _SLOTS]  # of each product
-        gap = (product == _GAP_OF) & (day % _GAP_EVERY in _GAP_DAYS)
-        rare = (product == gone) & ((slot > 0) | (not recurs(day, _GONE)))
+        gap = (product == 5) & (5 <= day % 20 < 9)
+        rare = (product == gone) & ((slot > 0) | (day % 30 != 4))
         never = (product == gone - 1) | chance(firsts, 2, 0.04)
         rows = np.flatnonzero((slot < 3 + field(firsts, 0, 2)) & ~(gap | rare | never))
-        if recurs(day, _WATCH_CHECKS_MISSING) or not len(rows):
-            yield None
-            continue
         words, watched, time = words[rows], product[rows], slot[rows]
-        jitter = np.where(field(words, 18, 1) == 1, below(words, 20, 31) - 15, 0)
+        jitter = np.where(field(words, 18, 1) == 1, draw.below(words, 20, 31) - 15, 0)
         lowest = walk.cents[watched] * (1000 + jitter) // 1000
         fate = field(words, 36, 6)  # 0-1: no offers, 2-4: no number, 5-7: no price, 8-9: no list, 10: none of them
         offers = np.where(fate < 2, 0, 1 + field(words, 42, 4))
         keys = list_keys(seed, watched, walk.version[watched], np.where(jitter == 0, 15, time))
         listed = np.minimum(offers, _MAX_WATCHED)
-        late = (np.arange(len(rows)) == 0) & recurs(day, _SELDOM_LATE)
-        second = np.where(late, SECONDS_A_DAY + 60, time * _SLOT_SECONDS + below(words, 46, _SLOT_SECONDS))
+        second = time * _SLOT_SECONDS + draw.below(words, 46, _SLOT_SECONDS)
+        if day % 7 == 2:
+            second[:1] = SECONDS_A_DAY + 60
         yield pa.table(
             {
                 "slug": slugs.take(pa.array(watched)),
                 "checked_at": timestamps(day, second, field(words, 20, 9)),
                 "num_offers": pa.array(offers.astype(np.int32), mask=np.isin(fate, [2, 3, 4, 10])),
                 "lowest_price": pa.array(lowest / 100, mask=np.isin(fate, [5, 6, 7, 10]) | (offers == 0)),
-                "offer_list": offer_lists(keys, lowest, listed, np.isin(fate, [8, 9, 10]), _watch_columns),
+                "offer_list": offer_lists(keys, lowest, listed, np.isin(fate, [8, 9, 10]), watched=True),
             }
         )
-
-
-def _watch_columns(words: Words, cents: Integers) -> dict[str, pa.Array]:
-    columns = offer_columns(words, cents)
-    columns["quantity"] = pick(vocabulary.QUANTITIES, words, 28, field(words, 20, 5) == 0)
-    columns["comment"] = pick(vocabulary.COMMENTS, words, 24, field(words, 4, 2) != 0)
-    return {name: columns[name] for name in ("seller", "condition", "quantity", "price", "comment")}

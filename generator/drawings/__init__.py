@@ -4,7 +4,7 @@ Everything follows from a hash of its name, set, rarity and game, in 32-bit inte
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from itertools import count
@@ -77,38 +77,22 @@ def numbers(texts: Texts) -> dict[str, Numbers]:
         """Return numbers from `low` to `low + many - 1`. Each call takes the next word of the hash."""
         return np.asarray(low + mixed(own, next(words)) % many)
 
-    found: dict[str, Numbers] = {
-        "gameHue": mixed(game, 0) % 360,
-        "innerLight": 70 + mixed(game, 1) % 22,
-        "setHue": mixed(set_, 0) % 360,
-        "stripLight": 68 + mixed(set_, 1) % 20,
-        "frameHue": mixed(rarity, 0) % 360,
-        "frameLight": 30 + mixed(rarity, 1) % 40,
-    }
-    _sky(found, pick)
-    _land(found, pick)
-    _creature(found, pick)
-    found |= {f"line{at}": pick(60, 130) for at in range(5)}
-    return found
+    game_hue, set_hue = mixed(game, 0) % 360, mixed(set_, 0) % 360
+    found = {"gameHue": game_hue, "innerLight": 70 + mixed(game, 1) % 22}
+    found |= {"setHue": set_hue, "stripLight": 68 + mixed(set_, 1) % 20}
+    found |= {"frameHue": mixed(rarity, 0) % 360, "frameLight": 30 + mixed(rarity, 1) % 40}
 
-
-def _sky(found: dict[str, Numbers], pick: Callable[[int, int], Numbers]) -> None:
-    hue, turn, top, low = (found["setHue"] + pick(0, 60)) % 360, pick(0, 26), pick(24, 62), pick(24, 62)
+    hue, turn, top, low = (set_hue + pick(0, 60)) % 360, pick(0, 26), pick(24, 62), pick(24, 62)
     for band in range(5):
         found[f"skyHue{band}"] = (hue + band * turn) % 360
         found[f"skyLight{band}"] = top * (4 - band) + low * band >> 2
     found |= {"sunX": pick(36, 180), "sunY": pick(54, 66), "sunR": pick(10, 24)}
     found |= {"sunHue": (hue + 150 + pick(0, 60)) % 360, "sunLight": np.where(top > 54, 22, 92)}
 
-
-def _land(found: dict[str, Numbers], pick: Callable[[int, int], Numbers]) -> None:
     found |= {"hillX": pick(20, 100), "hillWide": pick(50, 70), "hillTall": pick(16, 58), "hillLight": pick(18, 50)}
     found |= {"ridgeX": pick(130, 100), "ridgeWide": pick(50, 70), "ridgeTall": pick(12, 46)}
-    found["ridgeLight"] = pick(18, 50)
-    found["hillHue"] = (found["gameHue"] + pick(0, 70)) % 360
+    found |= {"ridgeLight": pick(18, 50), "hillHue": (game_hue + pick(0, 70)) % 360}
 
-
-def _creature(found: dict[str, Numbers], pick: Callable[[int, int], Numbers]) -> None:
     x, wide, tall, head, lean = pick(72, 108), pick(22, 24), pick(22, 20), pick(15, 13), pick(0, 31)
     ear_wide, ear_tall, tail, light = pick(4, 8), pick(6, 20), pick(5, 10), pick(28, 48)
     y = 178 - tall - pick(0, 20)
@@ -117,9 +101,10 @@ def _creature(found: dict[str, Numbers], pick: Callable[[int, int], Numbers]) ->
     found |= {"headR": head, "bellyY": y + (tall >> 2), "bellyWide": wide * 5 >> 3, "bellyTall": tall * 5 >> 3}
     found |= {"earLeft": head_x - (head * 3 >> 2), "earRight": head_x + (head * 3 >> 2), "earY": head_y - head}
     found |= {"earWide": ear_wide, "earTall": ear_tall, "tailX": x + np.where(lean > 15, -wide, wide), "tailR": tail}
-    found |= {"tailY": y + (tall >> 1), "furHue": (found["gameHue"] + 60 + pick(0, 240)) % 360, "furLight": light}
+    found |= {"tailY": y + (tall >> 1), "furHue": (game_hue + 60 + pick(0, 240)) % 360, "furLight": light}
     found |= {"earLight": light - 10, "bellyLight": light + 18, "eyeTall": pick(4, 4), "mouthWide": pick(2, 6)}
     found |= {"eyeLeft": head_x - (head >> 1), "eyeRight": head_x + (head >> 1), "mouthY": head_y + (head * 5 >> 3)}
+    return found | {f"line{at}": pick(60, 130) for at in range(5)}
 
 
 def labels(texts: Texts) -> dict[str, pa.Array]:
