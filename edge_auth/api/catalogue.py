@@ -21,7 +21,7 @@ from edge_auth.live import keys
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.open_build import OpenBuild
 from edge_auth.search.query import Search, filter_key, read_search, value_filters
-from edge_auth.search.ranking import ResultPage, cheap_page, few_matches, first_matches, mask_of
+from edge_auth.search.ranking import ResultPage, cheap_page, first_matches, mask_of
 from edge_auth.text import MAX_DIGITS, fold, fold_without_apostrophes
 
 cards, market, changes = (Routes(name, keys.CARDS_READ, "catalogue") for name in ("cards", "market", "changes"))
@@ -84,8 +84,7 @@ def count_facets(build: OpenBuild, query: Query) -> Body:
         return MadeBody(facets.stored[search.filters])
     if search.ranks is not None and not search.filters:
         return MadeBody(facets.of_ranks(*search.ranks))
-    few = few_matches(catalogue, search)
-    return MadeBody(facets.of_mask(mask_of(catalogue, search)) if few is None else facets.of_few(few))
+    return MadeBody(facets.of_mask(mask_of(catalogue, search)))
 
 
 @cards.get("names", schema="Names", query=rules.GAME)
@@ -100,7 +99,7 @@ def get_card(build: OpenBuild, id_product: str, query: Query) -> Body:
     if query.days is not None:
         first_day = build.as_of - timedelta(days=query.days - 1)
         if (detail := build.card_since(id_, first_day.isoformat())) is not None:
-            return MadeBody(detail, keep_plain=False)
+            return MadeBody(detail)
     elif (card := build.card(id_)) is not None:
         member = card.member
         return StoredBody(card.digest, card.size, len(member), lambda: member)
@@ -237,7 +236,7 @@ def get_market_history(build: OpenBuild, query: Query) -> Body:
     if group is None:
         raise NotFound(_NO_GROUP)
     first_day = build.as_of - timedelta(days=query.days - 1) if query.days else None
-    return MadeBody(build.market_history(group, str(first_day or "")), keep_plain=False)
+    return MadeBody(build.market_history(group, str(first_day or "")))
 
 
 @changes.get("changes", schema="ChangesPage", of_build=False, query={"since": rules.BuildId()} | rules.page(50, 100))

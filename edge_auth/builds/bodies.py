@@ -88,27 +88,19 @@ class Body:
 
 
 class MadeBody(Body):
-    """A body that was put together for an answer. It makes its gzip member when a client wants it.
+    """A body that was put together for an answer. It makes its gzip member when a client wants it."""
 
-    Without `keep_plain` it then gives up the plain content, so the cache holds more bodies.
-    """
-
-    def __init__(self, plain: bytes, digest: bytes | None = None, total: int | None = None, *, keep_plain: bool = True):
+    def __init__(self, plain: bytes, digest: bytes | None = None, total: int | None = None):
         size = len(plain)
-        super().__init__(digest or sha256(plain).digest(), size, size + size // 4 if keep_plain else size, total=total)
-        self._plain: bytes | None = plain
-        self._keep_plain = keep_plain
+        super().__init__(digest or sha256(plain).digest(), size, size + size // 4, total=total)
+        self._plain = plain
 
     def _make_member(self) -> bytes:
-        member = self.member = compress(self.plain)
-        if not self._keep_plain:
-            self._plain = None
-        return member
+        return compress(self._plain)
 
     @property
     def plain(self) -> bytes:
-        plain = self._plain  # another thread may give it up meanwhile
-        return super().plain if plain is None else plain
+        return self._plain
 
 
 class StoredBody(Body):
@@ -198,11 +190,6 @@ def dumps(value: object) -> bytes:
     if type(value) is str:
         return encode_basestring(value).encode()  # what `json.dumps` does, in a fifth of the time
     return _encoder.encode(value).encode()
-
-
-def dump_texts(texts: Sequence[str]) -> list[bytes]:
-    """Return the `dumps` of each text. All are encoded at once, in half of the time: JSON escapes line feeds."""
-    return "\n".join(map(encode_basestring, texts)).encode().split(b"\n")
 
 
 def paged(items: Iterable[str], per_page: int, key: Callable[[int], str]) -> list[tuple[str, bytes]]:

@@ -9,9 +9,9 @@ memory. A search for the values themselves takes five times as long.
 """
 
 import json
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from itertools import accumulate, pairwise, takewhile
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -56,9 +56,8 @@ class Identifiers:
 
     def of_product(self, id_: int) -> dict[str, list[str]]:
         """Return the values of a product by scheme, both by code point. The id may be any integer."""
-        first = bisect_left(self._by_id, id_, key=self._ids.__getitem__)
-        of_id = (self._by_id[place] for place in range(first, len(self._by_id)))
-        rows, text, ends = list(takewhile(lambda row: self._ids[row] == id_, of_id)), self._text, self._ends
+        first, last = (find(self._by_id, id_, key=self._ids.__getitem__) for find in (bisect_left, bisect_right))
+        rows, text, ends = self._by_id[first:last], self._text, self._ends
         found = {
             scheme: sorted(str(text[ends[row] : ends[row + 1]], "utf-8") for row in rows if row in rows_of)
             for scheme, rows_of in self._rows_of.items()

@@ -98,7 +98,7 @@ def only_chunk(table: pa.Table, name: str) -> pa.Array:
 def text_column(table: pa.Table, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the bytes of all texts of such a column, and where each text begins, with the end of the last one."""
     _, offsets, text = only_chunk(table, name).buffers()
-    return np.frombuffer(text or b"", np.uint8), np.frombuffer(offsets or b"", np.int32)
+    return np.frombuffer(text or b"", np.uint8), np.frombuffer(offsets or bytes(4), np.int32)
 
 
 class Index:

@@ -51,6 +51,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from edge_auth.builds import layout
 from edge_auth.builds.layers import Layer, only_chunk, text_column
@@ -70,6 +71,7 @@ PRICES, EXTREMES = "prices", "extremes"  # files of the layers `series-…` and 
 WEEKS = 53  # of a series
 _ONE_WEEK, TO_SUNDAY = timedelta(weeks=1), timedelta(days=6)
 _BETWEEN, _NO_PRICE = b",", b"null"
+_NO_PRICES = pa.table({"id_product": pa.array([], pa.int64()), "trend": pa.array([], pa.string())})
 _EXTREMES_FORM = ',"low":{{"day":"{}","price":{!r}}},"high":{{"day":"{}","price":{!r}}}'
 _EXTREMES_COLUMNS = ("low_day", "low", "high_day", "high")
 _NO_EXTREMES = b',"low":null,"high":null'
@@ -199,33 +201,20 @@ class _Period:
     """The weekly prices of a period; `first` is the first of its `weeks` that belongs to the series."""
 
     def __init__(self, layer: Layer | None, first: int, weeks: int, ids: np.ndarray):
-        self._first, self._shown = first, weeks - first
-        self._without = _BETWEEN.join([_NO_PRICE] * self._shown)
-        table = layer.table(PRICES) if layer else None
-        if table is None or not len(table):
-            self._text, self._starts = memoryview(b""), np.zeros(1, np.int32)
-            self._rows = np.full(len(ids), -1, np.int32)
-        else:
-            text, self._starts = text_column(table, "trend")
-            self._text = text.data
-            # Searched once for all products: in a request, the search would take as long as the rest.
-            self._rows = _places(only_chunk(table, "id_product").to_numpy(), ids)
+        self._first = first
+        self._without = _BETWEEN.join([_NO_PRICE] * (weeks - first))
+        table = layer.table(PRICES) if layer else _NO_PRICES
+        text, self._starts = text_column(table, "trend")
+        self._text = text.data
+        # Searched once for all products: in a request, the search would take as long as the rest.
+        self._rows = _places(only_chunk(table, "id_product").to_numpy(), ids)
 
-    def prices(self, ordinals: np.ndarray) -> list[bytes | memoryview]:
-        rows, text, without = self._rows.take(ordinals), self._text, self._without
+    def prices(self, ordinals: np.ndarray) -> list[bytes]:
+        rows, text, first, without = self._rows.take(ordinals), self._text, self._first, self._without
         # The row -1 of a product without prices is an empty range, which ends at 0.
         starts, ends = self._starts.take(rows).tolist(), self._starts.take(rows + 1).tolist()
         ranges = zip(starts, ends, strict=True)
-        if not self._first:
-            return [text[start:end] or without for start, end in ranges]
-        return [self._last_weeks(text[start:end]) if end else without for start, end in ranges]
-
-    def _last_weeks(self, prices: memoryview) -> bytes | memoryview:
-        """Return the prices of the weeks that belong to the series, of those of all weeks."""
-        if self._first < self._shown:
-            return bytes(prices).split(_BETWEEN, self._first)[-1]
-        before = bytes(prices).rsplit(_BETWEEN, self._shown)[0]
-        return prices[len(before) + len(_BETWEEN) :]
+        return [bytes(text[start:end]).split(_BETWEEN, first)[-1] if end else without for start, end in ranges]
 
 
 def _places(sorted_ids: np.ndarray, ids: np.ndarray) -> np.ndarray:

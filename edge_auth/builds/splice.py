@@ -104,7 +104,12 @@ def encode_fragments(arrays: Sequence[bytes]) -> tuple[bytes, bytes]:
 
 def decode_fragments(member: bytes) -> list[bytes]:
     """Return the rows of the history arrays of a member: what `encode_fragments` was given."""
-    return _texts(member)[1:]
+    _, size = _TRAILER.unpack_from(member, len(member) - _TRAILER.size)
+    rest, arrays = decompress(member, size)[len(_HEAD) :], []
+    for mark in HISTORY_MARKS[1:]:
+        rows, _, rest = rest.partition(mark)
+        arrays.append(rows.removesuffix(b"\n"))
+    return arrays
 
 
 def splice(line: bytes, periods: Sequence[bytes]) -> SplicedCard:
@@ -120,10 +125,10 @@ def splice(line: bytes, periods: Sequence[bytes]) -> SplicedCard:
 
 def detail_since(line: bytes, periods: Sequence[bytes], day: str) -> bytes:
     """Return the JSON of a Card with its history from a day (YYYY-MM-DD) on; the arguments are those of `splice`."""
-    members = [_texts(member) for member in periods]
+    members = list(map(decode_fragments, periods))
     arrays = [
-        BETWEEN.join(filter(None, (rows_since(texts[number], day) for texts in members)))
-        for number in range(1, 1 + len(HISTORY_ARRAYS))
+        BETWEEN.join(filter(None, (rows_since(arrays[number], day) for arrays in members)))
+        for number in range(len(HISTORY_ARRAYS))
     ]
     return _head(line) + b"".join(map(bytes.__add__, arrays, _array_ends(arrays, CARD_TAIL)))
 
@@ -142,16 +147,6 @@ def _array_ends(arrays: Sequence[bytes], tail: bytes) -> list[bytes]:
 def _fragments(member: bytes) -> list[_Fragment]:
     entries = _FRAGMENT_ENTRY.iter_unpack(member[_TABLE])
     return [(member[offset : offset + length], size, crc) for offset, length, size, crc in entries]
-
-
-def _texts(member: bytes) -> list[bytes]:
-    """Return the texts of the head and the arrays of a member, inflated at once."""
-    _, whole = _TRAILER.unpack_from(member, len(member) - _TRAILER.size)
-    text, start, texts = decompress(member, whole), 0, []
-    for (_, _, size, _), ends in zip(_FRAGMENT_ENTRY.iter_unpack(member[_TABLE]), (None, *_MARKS_AFTER), strict=True):
-        texts.append(text[start : start + size])
-        start += size + (len(ends[0] if size else ends[1]) if ends else 0)
-    return texts
 
 
 @lru_cache(64)

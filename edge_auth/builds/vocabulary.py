@@ -34,7 +34,6 @@ WORDS, SUFFIXES, SUBSTRINGS, NAMES = "words", "suffixes", "pieces", "names"
 _MASKS = ("products", "starts", "with_sets")  # columns of `pieces`
 _KEY_BYTES = 8
 _MIN_SUBSTRING_SHARE = 1 / 32  # of all products
-_MAX_FEW_SHARE = 1 / 16  # of all products
 
 
 class Vocabulary:
@@ -50,7 +49,6 @@ class Vocabulary:
         self._words = SortedTexts(text, self._ends[:-1], self._ends[1:])
         self._suffixes = SortedTexts(text, self._ends[self._word] + start, self._ends[1:][self._word])
         self._at_start = start == 0
-        self._of_sets = self._sets.lengths(np.arange(len(words))) > 0
         masks = zip(*(only_chunk(substrings, name) for name in _MASKS), strict=True)
         self._substrings = dict(zip(substrings["piece"].to_pylist(), masks, strict=True))
 
@@ -65,17 +63,10 @@ class Vocabulary:
             return self._stored(text, _MASKS.index("with_sets" if with_sets else "products"))
         words = self._words_with(text)
         mask = self._mask_of(words)
-        for start, end in self._ranges_of_sets(words) if with_sets else ():
-            mask[start:end] = True
+        starts = self._set_starts
+        for row in set(self._sets.values(words).tolist()) if with_sets else ():
+            mask[starts[row] : starts[row + 1]] = True
         return mask
-
-    def _ranges_of_sets(self, words: np.ndarray) -> list[tuple[int, int]]:
-        """Return where the products of the sets begin and end that have one of some words in their name."""
-        words = words.compress(self._of_sets.take(words))
-        if not len(words):
-            return []
-        rows = np.unique(self._sets.values(words))
-        return list(zip(self._set_starts.take(rows).tolist(), self._set_starts.take(rows + 1).tolist(), strict=True))
 
     def having(self, word: str) -> np.ndarray:
         """Return the products that have a whole word in their name: ordinals, ascending."""
@@ -83,17 +74,6 @@ class Vocabulary:
         found = self._words.beginning_with(text)
         is_word = found.start < found.stop and self._ends[found.start + 1] - self._ends[found.start] == len(text)
         return self._products.between(range(found.start, found.start + is_word))
-
-    def few_products(self, text: str, *others: np.ndarray, with_sets: bool = False) -> np.ndarray | None:
-        """Return the products of `mask` and some others, as ordinals in any order. None if they may be many."""
-        if text in self._substrings:
-            return None
-        words = self._words_with(text)
-        more = [*others, *(np.arange(*range_) for range_ in (self._ranges_of_sets(words) if with_sets else ()))]
-        if self._products.lengths(words).sum() + sum(map(len, more)) > self._count * _MAX_FEW_SHARE:
-            return None
-        products = np.sort(np.concatenate((self._products.values(words), *more)))
-        return products[np.flatnonzero(np.diff(products, prepend=-1))]
 
     def _words_with(self, text: str) -> np.ndarray:
         words: np.ndarray = self._word[self._suffixes.beginning_with(text.encode())]
@@ -112,8 +92,7 @@ class Vocabulary:
 
     def _mask_of(self, words: np.ndarray) -> np.ndarray:
         mask = np.zeros(self._count, bool)
-        if len(words):
-            mask[self._products.values(words).astype(np.intp)] = True
+        mask[self._products.values(words).astype(np.intp)] = True
         return mask
 
 
@@ -126,6 +105,9 @@ class Names:
         self._keys, self._by_key = (only_chunk(table, name).to_numpy() for name in ("key", "by_key"))
         entries, self._entry_ends = text_column(table, "entry")
         self._entries = entries.data
+
+    def __len__(self) -> int:
+        return len(self._keys)
 
     def rows(self, texts: Sequence[bytes]) -> list[int | None]:
         """Return the row of each text in UTF-8, None for one that stands for no name. All are searched at once."""
@@ -182,17 +164,17 @@ class Lists:
 
     def values(self, rows: np.ndarray) -> np.ndarray:
         """Return the concatenated lists of some rows."""
-        starts = self._offsets[rows]
-        lengths = self._offsets[rows + 1] - starts
+        starts, lengths = self._offsets[rows], self.lengths(rows)
         before = np.cumsum(lengths) - lengths
         found: np.ndarray = self._values[np.repeat(starts - before, lengths) + np.arange(lengths.sum())]
         return found
 
-    def kept(self, mask: np.ndarray) -> np.ndarray:
-        """Return how many values of each list a mask of ordinals keeps."""
-        before = np.concatenate(([0], mask.take(self._values).cumsum()))
-        counts: np.ndarray = np.diff(before.take(self._offsets))
-        return counts
+    def kept(self, rows: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ordinals in the lists of some rows that a mask keeps, and the bounds of those of each row."""
+        ordinals = self.values(rows)
+        kept = mask.take(ordinals)
+        before, ends = np.append(0, kept.cumsum()), np.append(0, self.lengths(rows).cumsum())
+        return ordinals.compress(kept), before.take(ends)
 
     def between(self, rows: range) -> np.ndarray:
         return self._values[self._offsets[rows.start] : self._offsets[rows.stop]]

@@ -82,7 +82,7 @@ class Facets:
         bits = _bits(mask)
         of_words = np.bitwise_count(bits)
         if of_words.sum(dtype=np.uint32) <= _FEW_IN_WORD * self._words:
-            return self.of_few(np.flatnonzero(mask))
+            return self._text(self._few(np.flatnonzero(mask)))
         singles, priced, *of_frequent = np.bitwise_count(self._bits & bits).sum(axis=1, dtype=np.uint32).tolist()
         rest = self._rest_rarity.compress(mask.take(self._rest))
         of_rarities = np.bincount(rest, minlength=len(self._rarities))
@@ -97,7 +97,7 @@ class Facets:
         """Return the facets of the products in a range of the default sort, all of which have a price."""
         first, last = -(-start // self._step), stop // self._step
         if first > last:
-            return self.of_few(self._ranking[start:stop])
+            return self._text(self._few(self._ranking[start:stop]))
         beside = self._ranking[start : first * self._step], self._ranking[last * self._step : stop]
         few, row = self._few(np.concatenate(beside)), self._before_step[last] - self._before_step[first]
         of_sets, of_rarities, singles, priced = np.split(row, [len(self._sets), -2, -1])
@@ -105,11 +105,8 @@ class Facets:
         more = few.singles + int(singles[0]), few.priced + int(priced[0])
         return self._text(_Counts(of_sets + few.of_sets, of_rarities + few.of_rarities, *more, cents))
 
-    def of_few(self, products: np.ndarray) -> bytes:
-        """Return the facets of some products, in any order, which are looked up one by one."""
-        return self._text(self._few(products))
-
     def _few(self, products: np.ndarray) -> _Counts:
+        """Count some products, in any order, which are looked up one by one."""
         cents = self._cents.take(products)
         return _Counts(
             np.bincount(self._set.take(products), minlength=len(self._sets)),

@@ -14,9 +14,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from edge_auth.builds.bodies import dump_texts, dumps
+from edge_auth.builds.bodies import dumps
 from edge_auth.builds.catalogue import MARKET_SORT, OFFERS_SORT, Catalogue
-from edge_auth.builds.vocabulary import Lists, Names
+from edge_auth.builds.vocabulary import Names
 from edge_auth.errors import AmbiguousSlug, NotFound
 from edge_auth.text import fold, name_keys
 
@@ -36,8 +36,9 @@ class Narrowing:
 
     def __init__(self, index: Names, mask: np.ndarray):
         ways = (index.whole, index.base, index.short)
-        kept = sum(lists.kept(mask) for lists in ways)
-        found = sum(lists.kept(np.ones(len(mask), bool)) for lists in ways)
+        rows = np.arange(len(index))
+        found = sum(lists.lengths(rows) for lists in ways)
+        kept = sum(np.diff(lists.kept(rows, mask)[1]) for lists in ways)
         self.mask = mask
         # A row may have no products, of which filters leave none.
         self.left = np.asarray((kept > 0) * (1 + (kept == found)), np.uint8).data
@@ -63,7 +64,7 @@ def find_named(
         for place, (entry, listed) in zip(making, made, strict=True):
             more = b',"printings":[%b]' % b",".join(_printings(catalogue, listed)) if printings else b""
             found[place] = b"%b%b}" % (entry, more)
-    said = zip(dump_texts(names), found, strict=True)
+    said = zip(map(dumps, names), found, strict=True)
     return [b"".join((b'{"name":', name, b",", entry)) if entry else b"" for name, entry in said]
 
 
@@ -80,26 +81,16 @@ def _printings(catalogue: Catalogue, ordinals: np.ndarray) -> Iterator[bytes]:
 def _entries(catalogue: Catalogue, rows: np.ndarray, mask: np.ndarray) -> Iterator[tuple[bytes, np.ndarray]]:
     """Yield what the answer says of each row that a mask narrows, without its closing brace; and its ordinals."""
     index = catalogue.names
-    lists = [_kept(way, rows, mask) for way in (index.whole, index.base, index.short)]
+    lists = [way.kept(rows, mask) for way in (index.whole, index.base, index.short)]
     ids = [catalogue.ids.take(ordinals).tolist() for ordinals, _ in lists]
     prices = [catalogue.cents_of(ordinals, MARKET_SORT) for ordinals, _ in lists]
-    for bounds in zip(*(ends for _, ends in lists), strict=True):
+    for bounds in zip(*(pairwise(ends.tolist()) for _, ends in lists), strict=True):
         way, start, end = next((way, start, end) for way, (start, end) in enumerate(bounds) if end > start)
         listed, cents = slice(start, min(end, start + _MOST_IDS)), prices[way][start]
         cheapest = "null" if cents is None else f'{{"id_product":{ids[way][start]},"price":{cents / 100}}}'
         texts = ",".join(map(str, ids[way][listed]))  # a list by `dumps` takes as long as all of the rest
         entry = f'"matched":"{MATCHES[way]}","products":{end - start},"ids":[{texts}],"cheapest":{cheapest}'
         yield entry.encode(), lists[way][0][listed]
-
-
-def _kept(way: Lists, rows: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, list[tuple[int, int]]]:
-    """Return the ordinals in the lists of some rows that a mask keeps, and where those of each row begin and end."""
-    ordinals = way.values(rows)
-    kept = mask.take(ordinals)
-    before = np.concatenate(([0], kept.cumsum()))
-    ends = np.concatenate(([0], way.lengths(rows).cumsum()))
-    places = before.take(ends).tolist()
-    return ordinals.compress(kept), list(pairwise(places))
 
 
 class Slugs:

@@ -60,19 +60,6 @@ def _mask_of_part(catalogue: Catalogue, part: Part) -> np.ndarray:
     return found
 
 
-def few_matches(catalogue: Catalogue, search: Search) -> np.ndarray | None:
-    """Return the products that a search for one word finds, as ordinals in any order. None if they may be many."""
-    if len(search.filters) != 1 or search.ranks is not None:
-        return None
-    [(name, wanted)] = search.filters
-    if name == "q" and isinstance(wanted, str):
-        return catalogue.vocabulary.few_products(wanted)
-    if isinstance(wanted, Part) and len(wanted.words) == 1:
-        others = [catalogue.numbered(wanted.number)] if wanted.number else []
-        return catalogue.vocabulary.few_products(wanted.words[0], *others, with_sets=True)
-    return None
-
-
 class ResultPage(NamedTuple):
     """One page of a search result: the ordinals of its products, and the number of products in the whole result."""
 
