@@ -80,8 +80,6 @@ def _later_page(build: OpenBuild, search: Search, offset: int, limit: int) -> Re
 def count_facets(build: OpenBuild, query: Query) -> Body:
     catalogue, facets = build.catalogue, build.facets
     search = read_search(catalogue, Query(**vars(query), sort=PRICE_SORTS[0], order=None))
-    if search.ranks is None and search.filters in facets.stored:
-        return MadeBody(facets.stored[search.filters])
     if search.ranks is not None and not search.filters:
         return MadeBody(facets.of_ranks(*search.ranks))
     return MadeBody(facets.of_mask(mask_of(catalogue, search)))
@@ -139,10 +137,9 @@ def list_series(build: OpenBuild, query: Query) -> Body:
 
 def _find(build: OpenBuild, ids: Sequence[int]) -> tuple[np.ndarray, list[int], list[int]]:
     """Return the ordinals of the products with some ids, the ids that are known, and the others."""
-    ordinals = build.catalogue.ordinals(ids)
-    known = [ordinal is not None for ordinal in ordinals]
+    ordinals, known = build.catalogue.ordinals(ids)
     not_found = [id_ for id_, is_known in zip(ids, known, strict=True) if not is_known]
-    return np.array(list(compress(ordinals, known)), np.int64), list(compress(ids, known)), not_found
+    return ordinals, list(compress(ids, known)), not_found
 
 
 @cards.get("cards/<id_product>/identifiers", schema="CardIdentifiers", errors=(NotFound,), subject=rules.ProductId())

@@ -39,7 +39,7 @@ import numpy as np
 import pyarrow as pa
 
 from edge_auth.builds.layers import Layer, only_chunk
-from edge_auth.builds.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, Lists, Names, Vocabulary
+from edge_auth.builds.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, Names, Vocabulary
 from edge_auth.errors import DamagedObject, StoreError
 from edge_auth.store.codec import sha256
 from edge_auth.text import fold, fold_without_apostrophes, number_filter_key
@@ -148,6 +148,7 @@ class Catalogue:
         texts, order, rank: By text filter, and by sort (uint32).
         cents: By sort by a price (int64): the prices of the products that have one, highest first.
         keyed: By sort, the number of products with a sort key.
+        set_starts: The ordinal of the first product of each set, in the order of `set_ids`, and the end of the last.
     """
 
     def __init__(self, layer: Layer, lines: Layer):
@@ -156,35 +157,35 @@ class Catalogue:
         self._columns = columns
         self.counts: dict[str, Any] = json.loads(columns.schema.metadata[b"counts"])
         self.keyed: dict[str, int] = self.counts["keyed"]["all"]
-        self.ids, self.single, self.set = (_values(columns, name) for name in ("id", "single", "set"))
+        self.ids, self.by_id = _values(columns, "id"), _values(columns, "by_id")
+        self._views = self.ids.data, self.by_id.data  # a single number is read in a fifth of numpy's time
+        self.single, self.set = _values(columns, "single"), _values(columns, "set")
         self.texts = {name: _texts(columns, name) for name in TEXT_FILTERS}
         self.order = {sort: _values(columns, f"order_{sort}") for sort in SORTS}
         self.rank = {sort: _values(columns, f"rank_{sort}") for sort in SORTS}
         self.full_name = _values(columns, "full_name")
         self.cents = {sort: _values(columns, f"cents_{sort}")[: self.keyed[sort]] for sort in PRICE_SORTS}
+        self.digests, self.product_digests = (only_chunk(columns, name) for name in ("digest", "product_digest"))
         self.set_ids = _values(sets, "id")
+        self.set_starts = starts_of(self.set, len(self.set_ids))
         self.set_names = sets["name"].to_pylist()
         self.set_games = sets["game"].to_pylist()
         self.spellings: dict[str, dict[str, str]] = json.loads(columns.schema.metadata[b"spellings"])
-
-    @cached_property
-    def by_id(self) -> np.ndarray:
-        return _values(self._columns, "by_id")
 
     @cached_property
     def folded_sets(self) -> dict[str, str]:
         """The names of the sets, by their texts as /sets compares them."""
         return {fold_without_apostrophes(name): name for name in self.set_names if name}
 
-    def ordinals(self, ids: Sequence[int]) -> list[int | None]:
-        """Return the ordinals of products, None for an unknown id. The ids fit into 64 bits."""
-        if not len(self.ids):
-            return [None] * len(ids)
+    def ordinals(self, ids: Sequence[int]) -> tuple[np.ndarray, list[bool]]:
+        """Return the ordinals of the products with some ids, and which ids are known. The ids fit into 64 bits."""
         wanted = np.array(ids, np.int64)
+        if not len(self.ids):
+            return wanted[:0], [False] * len(ids)
         places = np.searchsorted(self.ids, wanted, sorter=self.by_id)
-        found = self.by_id[np.minimum(places, len(self.ids) - 1)]
-        known = (self.ids[found] == wanted).tolist()
-        return [ordinal if is_known else None for ordinal, is_known in zip(found.tolist(), known, strict=True)]
+        found = self.by_id.take(places, mode="clip")
+        known = self.ids.take(found) == wanted
+        return found.compress(known), known.tolist()
 
     def ordinal(self, id_: int) -> int | None:
         """Return the ordinal of a product, or None for an unknown id, in a tenth of the time of `ordinals`."""
@@ -198,30 +199,6 @@ class Catalogue:
         has_price = (ranks < len(cents)).tolist()
         found = cents.take(ranks, mode="clip").tolist() if len(cents) else [0] * len(ranks)
         return [price if is_known else None for price, is_known in zip(found, has_price, strict=True)]
-
-    @cached_property
-    def set_starts(self) -> np.ndarray:
-        """The ordinal of the first product of each set, in the order of `set_ids`, and the end of the last one."""
-        return starts_of(self.set, len(self.set_ids))
-
-    def numbered(self, key: str) -> np.ndarray:
-        """Return the products that have a collector number, by the key of its filter, as ordinals."""
-        row = self.texts["number"].code_of[key]
-        return self._by_number.between(range(row, row + 1))
-
-    @cached_property
-    def _by_number(self) -> Lists:
-        codes, count = self.texts["number"].codes, len(self.texts["number"].code_of)
-        ends = np.bincount(codes, minlength=count).cumsum()
-        return Lists(np.append(0, ends), codes.argsort(kind="stable").astype(np.uint32))
-
-    @property
-    def digests(self) -> pa.Array:
-        return only_chunk(self._columns, "digest")
-
-    @property
-    def product_digests(self) -> pa.Array:
-        return only_chunk(self._columns, "product_digest")
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -240,11 +217,6 @@ class Catalogue:
             return CardLines(file, self.by_id, _values(self._columns, "size"), self.digests)
         except (OSError, ValueError) as error:
             raise StoreError(f"the local copy {file} cannot be mapped into memory: {error}") from error
-
-    @cached_property
-    def _views(self) -> tuple[memoryview, memoryview]:
-        """`ids` and `by_id`. A single number is read in a fifth of numpy's time."""
-        return self.ids.data, self.by_id.data
 
 
 def _values(table: pa.Table, name: str) -> np.ndarray:

@@ -235,9 +235,6 @@ def _substring_rows(substrings: list[str], *masks: Iterable[np.ndarray]) -> pa.T
 
 def _prefix_keys(text: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """Return the first 8 bytes of each text as a big-endian uint64, padded with zeros: sorted if the texts are."""
-    keys = np.zeros(len(starts), np.uint64)
-    for byte in range(_KEY_BYTES):
-        positions = starts + byte
-        values = text.take(positions, mode="clip") if len(text) else np.zeros(0, np.uint8)
-        keys = keys << np.uint64(8) | np.where(positions < ends, values, 0).astype(np.uint64)
-    return keys
+    positions = starts[:, np.newaxis] + np.arange(_KEY_BYTES)
+    values = np.append(text, np.uint8(0)).take(positions, mode="clip")
+    return np.where(positions < ends[:, np.newaxis], values, np.uint8(0)).view(">u8").ravel().astype(np.uint64)

@@ -102,7 +102,7 @@ class OpenBuild(Build):
         for layer in self.layers.values():
             if bulk_files or not layout.holds_bulk_files(layer.name):
                 layer.require_whole_files()
-        _read(self.catalogue, "vocabulary", "card_lines", "by_id", "names")
+        _read(self.catalogue, "vocabulary", "card_lines", "names")
         _read(self, "sets", "slugs", "bulk_files", "best_of_letters", "facets")
         _read(self, "movers", "series", "identifiers", "market")
         fingerprints = self.find(layout.FINGERPRINTS_KEY)

@@ -9,18 +9,15 @@ Products in a range of prices lie side by side in the ranking by that price. Of 
 ranks are known before, so only the products beside two of these ranks are looked up.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from edge_auth.builds.bodies import dumps
 from edge_auth.builds.catalogue import DEFAULT_SORT, MARKET_SORT, Catalogue
-from edge_auth.search.query import Filter, Search, read_find
-from edge_auth.search.ranking import mask_of
 
 _MOST = 100  # entries of a list
-_LEAST_STORED = 1 / 64  # of all products
 _WORD_BITS = 64
 _FEW_IN_WORD = 1 / 4  # so many matches for each word, or less, are looked up
 _STEPS = 256  # of a ranking
@@ -38,8 +35,6 @@ class _Counts(NamedTuple):
 
 
 class Facets:
-    """The facets of a catalogue. `stored` has those of frequent searches with at most one filter, by their filters."""
-
     def __init__(self, catalogue: Catalogue, set_names: Mapping[int, str]):
         games, rarities = catalogue.spellings["game"], catalogue.spellings["rarity"]
         heads = [_set_head(id_, set_names.get(id_)) for id_ in catalogue.set_ids.tolist()]
@@ -54,7 +49,6 @@ class Facets:
         self._cents_before = np.append(0, self._cents.take(self._ranking).cumsum())
         column = catalogue.texts["rarity"]
         self._rarity = _places(list(column.code_of), rarities).astype(np.min_scalar_type(len(rarities)))[column.codes]
-        self._type_of_sets = np.min_scalar_type(int(np.bincount(catalogue.set, minlength=1).max()))
         starts = np.append(catalogue.set_starts, len(catalogue.ids))
         self._start_word, bit = np.divmod(starts, _WORD_BITS)
         self._before_start = (np.uint64(1) << bit.astype(np.uint64)) - np.uint64(1)
@@ -67,7 +61,6 @@ class Facets:
         self._rest_rarity = self._rarity[self._rest].astype(np.intp)
         self._step = len(self._ranking) // _STEPS + 1
         self._before_step = self._counts_before_steps()
-        self.stored = {filters: self.of_mask(mask) for filters, mask in _frequent_searches(catalogue)}
 
     def _counts_before_steps(self) -> np.ndarray:
         """Return the counts of the products before each step of the ranking: a row of all numbers but the sum."""
@@ -117,23 +110,17 @@ class Facets:
         )
 
     def _text(self, counts: _Counts) -> bytes:
-        of_games = np.bincount(self._game_of_set, counts.of_sets, len(self._games)).astype(np.int64).tolist()
-        products = sum(of_games)
+        of_games = np.bincount(self._game_of_set, counts.of_sets, len(self._games)).astype(np.int64)
+        products = int(of_games.sum())
         return b'{"products":%d,"kinds":[%b],"rarities":[%b],"games":[%b],"sets":[%b],"priced":%d,"value":%b}\n' % (
             products,
-            self._kinds.most_first([products - counts.singles, counts.singles, 0]),
-            self._rarities.most_first(counts.of_rarities.tolist()),
+            self._kinds.most_first(np.array([products - counts.singles, counts.singles, 0])),
+            self._rarities.most_first(counts.of_rarities),
             self._games.most_first(of_games),
-            self._text_of_sets(counts.of_sets),
+            self._sets.most_first(counts.of_sets),
             counts.priced,
             (b"%d.%02d" % divmod(counts.cents, 100)).removesuffix(b"0"),  # in the form that other prices have
         )
-
-    def _text_of_sets(self, of_sets: np.ndarray) -> bytes:
-        """Return the entries of the sets. There are many, so numpy sorts them, which takes least for small numbers."""
-        known = of_sets[:-1]
-        places = (~known.astype(self._type_of_sets)).argsort(kind="stable")[:_MOST]
-        return self._sets.text(places.tolist(), known[places].tolist(), int(of_sets[-1]))
 
 
 class _Entries:
@@ -145,15 +132,13 @@ class _Entries:
     def __len__(self) -> int:
         return len(self._forms)
 
-    def most_first(self, products: Sequence[int]) -> bytes:
-        """Return the entries that have products, most first; no value is last."""
-        places = sorted(range(len(products) - 1), key=products.__getitem__, reverse=True)
-        return self.text(places, [products[place] for place in places], products[-1])
-
-    def text(self, places: Sequence[int], numbers: Sequence[int], without: int) -> bytes:
-        """Return the first entries at places with `numbers`, if they have products, and the last one with `without`."""
-        shown = [number for number in numbers if number][: _MOST - (without > 0)]
-        forms = [self._forms[place] for place in places[: len(shown)]]
+    def most_first(self, products: np.ndarray) -> bytes:
+        """Return the first entries that have products, most first; no value is last."""
+        known, without = products[:-1], int(products[-1])
+        small = known.astype(np.min_scalar_type(int(known.max(initial=0))))  # numpy sorts small integers much faster
+        places = (~small).argsort(kind="stable")[:_MOST]
+        shown = [number for number in known[places].tolist() if number][: _MOST - (without > 0)]
+        forms = [self._forms[place] for place in places[: len(shown)].tolist()]
         if without:
             forms.append(self._forms[-1])
             shown.append(without)
@@ -164,19 +149,6 @@ def _bits(mask: np.ndarray) -> np.ndarray:
     packed = np.zeros((len(mask) // _WORD_BITS + 1) * _WORD_BITS // 8, np.uint8)
     packed[: -(-len(mask) // 8)] = np.packbits(mask, bitorder="little")
     return packed.view("<u8")
-
-
-def _frequent_searches(catalogue: Catalogue) -> Iterator[tuple[tuple[Filter, ...], np.ndarray]]:
-    yield (), np.ones(len(catalogue.ids), bool)
-    filters: list[Filter] = [("kind", "single"), ("kind", "sealed")]
-    for text in catalogue.vocabulary.characters:
-        filters += [("q", text), *(("find", part) for part in read_find(catalogue, text)[1])]
-    least = max(1, len(catalogue.ids) * _LEAST_STORED)
-    for name in ("game", "rarity"):
-        column = catalogue.texts[name]
-        frequent = np.bincount(column.codes, minlength=len(column.code_of)) >= least
-        filters += [(name, key) for key, code in column.code_of.items() if key and frequent[code]]
-    yield from (((one,), mask_of(catalogue, Search((one,)))) for one in filters)
 
 
 def _value_entries(values: Iterable[str]) -> _Entries:

@@ -56,7 +56,7 @@ def _mask_of_part(catalogue: Catalogue, part: Part) -> np.ndarray:
     masks = (catalogue.vocabulary.mask(word, with_sets=True) for word in part.words)
     found = reduce(np.ndarray.__iand__, masks)
     if part.number:
-        found[catalogue.numbered(part.number)] = True
+        found |= catalogue.texts["number"].mask(part.number)
     return found
 
 
@@ -83,7 +83,7 @@ def cheap_page(
         return ResultPage(stored.ordinals[offset : offset + limit], stored.total)
     if not search.filters and (search.ranks is None or search.sort == price_sort(search.sort)):
         ranking = _ranking(catalogue, search)  # no product is looked at
-        return ResultPage(_slice(ranking, offset, limit), sum(map(len, ranking)))
+        return ResultPage(ranking[offset : offset + limit], len(ranking))
     return None if offset else first_matches(catalogue, search, limit)
 
 
@@ -141,27 +141,18 @@ def _in_order(catalogue: Catalogue, search: Search, mask: np.ndarray, total: int
     return _scan(_ranking(catalogue, search), mask, min(count, total))[:count]
 
 
-def _ranking(catalogue: Catalogue, search: Search) -> list[np.ndarray]:
-    """Return all ordinals in the order of a search, in one or two sections.
+def _ranking(catalogue: Catalogue, search: Search) -> np.ndarray:
+    """Return all ordinals in the order of a search.
 
-    In the reverse order, the products without a sort key are a section of their own, since they still come last. In a
-    sort by a price, only the products in the price range are in the ranking.
+    In the reverse order, too, the products without a sort key come last. In a sort by a price, only the products in the
+    price range are in the ranking.
     """
     order = catalogue.order[search.sort]
     if search.ranks is not None and search.sort == price_sort(search.sort):
         order = order[slice(*search.ranks)]
-        return [order[::-1] if search.reverse else order]
+        return order[::-1] if search.reverse else order
     keyed = catalogue.keyed[search.sort]
-    return [order[:keyed][::-1], order[keyed:]] if search.reverse else [order]
-
-
-def _slice(ranking: list[np.ndarray], offset: int, limit: int) -> np.ndarray:
-    slices = []
-    for section in ranking:
-        slices.append(section[offset : offset + limit])
-        limit -= len(slices[-1])
-        offset = max(0, offset - len(section))
-    return np.concatenate(slices)
+    return np.concatenate((order[:keyed][::-1], order[keyed:])) if search.reverse else order
 
 
 def _sorted(catalogue: Catalogue, search: Search, ordinals: np.ndarray) -> np.ndarray:
@@ -172,14 +163,12 @@ def _sorted(catalogue: Catalogue, search: Search, ordinals: np.ndarray) -> np.nd
     return catalogue.order[search.sort].take(ranks)
 
 
-def _scan(ranking: list[np.ndarray], mask: np.ndarray, count: int) -> np.ndarray:
+def _scan(ranking: np.ndarray, mask: np.ndarray, count: int) -> np.ndarray:
     """Return the first matches of a ranking, at least `count`: from blocks, each twice as long as the one before."""
-    matches, size = [ranking[0][:0]], max(_FIRST_BLOCK_PRODUCTS, count)
-    for section in ranking:
-        start = 0
-        while start < len(section) and count > 0:
-            block = section[start : start + size]
-            matches.append(block.compress(mask.take(block.astype(np.intp))))  # a third of the time of `mask[block]`
-            count -= len(matches[-1])
-            start, size = start + size, size * 2
+    matches, start, size = [ranking[:0]], 0, max(_FIRST_BLOCK_PRODUCTS, count)
+    while start < len(ranking) and count > 0:
+        block = ranking[start : start + size]
+        matches.append(block.compress(mask.take(block.astype(np.intp))))  # a third of the time of `mask[block]`
+        count -= len(matches[-1])
+        start, size = start + size, size * 2
     return np.concatenate(matches)
