@@ -9,23 +9,21 @@ A `Comparison` has a table of each side for everything that is compared. The nam
     <side>_cards        id, card_sha256, product_sha256: the hash of the Card's line, and of the line before its prices
     <side>_objects      key, json_sha256: the stored objects of one layer, or the list pages (`diff`)
 
-`build/checks/two_builds.sql` lists those that only gates read. Each is read once, when it is first asked for: a night
-makes one comparison, and the gates, the documents of /changes and the pages read it in turn.
+`build/checks/two_builds.sql` lists those that only gates read. `read` reads each once, when it is first asked for: a
+night makes one comparison, and the gates, the documents of /changes and the pages read it in turn.
 
 The report of one build reads its prices in a database of their own (`prices_database`), by the SQL of `build/report/`.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, timedelta
-from functools import cached_property
 from typing import Any
 
 import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from edge_auth.builds import layout
@@ -49,10 +47,6 @@ _PRICES = [
     *GUIDE_PRICES,
     *("filtered_day", "filtered", "listing_day", "from_price"),
 ]
-_SOURCE_ROWS = pa.schema(
-    [("table", pa.string()), ("id", pa.int64()), ("slug", pa.string()), ("day", pa.date32())]
-    + [(name, pa.float64()) for name in "ab"]
-)
 # By table of days of the lake: its bulk file, and two of its columns that tell rows of two days apart.
 SOURCES = {
     "price_guide": ("price_guide", "trend", "low"),
@@ -68,35 +62,24 @@ class Comparison:
     def __init__(self, old: Build | None, new: Build, resources: Resources = USUAL):
         self.old, self.new = old, new
         self.db = Database(resources)
+        self.tables: dict[str, dict[str, pa.Table]] = {}  # that are read, by name and side
 
     def is_of(self, old: str, new: str) -> bool:
         return self.old is not None and (self.old.id, self.new.id) == (old, new)
 
-    def register(self, name: str, read: Callable[[Build], pa.Table]) -> dict[str, pa.Table]:
+    def register(self, name: str, read: Callable[[Build], pa.Table]) -> None:
         """Make the tables <side>_<name> of what `read` returns for each build. That of no build is empty."""
         old = read(self.old) if self.old else None
         new = read(self.new)
-        tables = {"old": new.slice(0, 0) if old is None else old, "new": new}
-        for side, table in tables.items():
+        self.tables[name] = {"old": new.slice(0, 0) if old is None else old, "new": new}
+        for side, table in self.tables[name].items():
             self.db.connection.register(f"{side}_{name}", table)
-        return tables
 
-    @cached_property
-    def products(self) -> dict[str, pa.Table]:
-        """The tables <side>_prices, by side; <side>_sets is made with them."""
-        self.register("sets", lambda build: map_table(checked_file(build.layers[layout.CATALOGUE], SETS)))
-        return self.register("prices", newest_prices)
-
-    @cached_property
-    def identifiers(self) -> dict[str, pa.Table]:
-        """The tables <side>_identifiers, by side."""
-        columns = ["id_product", "scheme", "value"]
-        return self.register("identifiers", lambda build: read_bulk_table(build, "identifiers", columns))
-
-    @cached_property
-    def cards(self) -> dict[str, pa.Table]:
-        """The tables <side>_cards, by side."""
-        return self.register("cards", _card_hashes)
+    def read(self, *names: str) -> None:
+        """Make the tables <side>_<name> of those above that are not made yet."""
+        for name in names:
+            if name not in self.tables:
+                self.register(name, _READ[name])
 
 
 @contextmanager
@@ -130,6 +113,15 @@ def _card_hashes(build: Build) -> pa.Table:
     return pa.table({"id": found.ids, "card_sha256": found.digests, "product_sha256": found.product_digests})
 
 
+# How `Comparison.read` has each table from a build.
+_READ: dict[str, Callable[[Build], pa.Table]] = {
+    "prices": newest_prices,
+    "sets": lambda build: map_table(checked_file(build.layers[layout.CATALOGUE], SETS)),
+    "identifiers": lambda build: read_bulk_table(build, "identifiers", ["id_product", "scheme", "value"]),
+    "cards": _card_hashes,
+}
+
+
 def read_bulk_table(build: Build, table: str, columns: Sequence[str]) -> pa.Table:
     """Return columns of a table without days."""
     return _read_columns(build.layers[layout.sublayer(layout.BULK, PART_OF_TABLE[table])], table, columns)
@@ -141,6 +133,11 @@ def bulk_entries(build: Build) -> list[dict[str, Any]]:
     return entries
 
 
+def bulk_names(build: Build) -> set[str]:
+    """Return the names of the bulk files, which name their content too."""
+    return {entry["name"] for entry in bulk_entries(build)}
+
+
 def bulk_file(build: Build, entry: Mapping[str, Any]) -> tuple[Layer, str]:
     """Return the layer that has a file of the bulk manifest, and the first part of the file's name."""
     stem = entry["name"].rpartition("-")[0]
@@ -148,52 +145,35 @@ def bulk_file(build: Build, entry: Mapping[str, Any]) -> tuple[Layer, str]:
     return build.layers[layout.sublayer(layout.BULK, part)], stem
 
 
-def _read_columns(layer: Layer, stem: str, columns: Sequence[str]) -> pa.Table:
+def _read_columns(layer: Layer, stem: str, columns: Sequence[str] | None, days: list[date] | None = None) -> pa.Table:
     try:
-        return pq.read_table(checked_file(layer, stem), columns=columns)
+        return pq.read_table(
+            checked_file(layer, stem), columns=columns, filters=[("day", "in", days)] if days else None
+        )
     except (OSError, pa.ArrowException) as error:
-        raise DamagedObject(f"the file {stem} in {layer.folder} cannot be read: {error}") from error
+        file = "bulk file" if days else "file"
+        raise DamagedObject(f"the {file} {stem} in {layer.folder} cannot be read: {error}") from error
 
 
-def read_rows_of_days(
-    build: Build, entry: Mapping[str, Any], days: Iterable[str], columns: Sequence[str] | None
-) -> pa.Table:
-    """Return columns (None: all) of the rows of some days in a file of the bulk manifest. No such rows: no columns."""
-    within = [
-        date.fromisoformat(day) for day in days if (entry["first_day"] or "9") <= day <= (entry["last_day"] or "")
-    ]
-    if not within:
-        return pa.table({})
-    layer, stem = bulk_file(build, entry)
-    try:
-        return pq.read_table(checked_file(layer, stem), columns=columns, filters=[("day", "in", within)])
-    except (OSError, pa.ArrowException) as error:
-        raise DamagedObject(f"the bulk file {stem} in {layer.folder} cannot be read: {error}") from error
+def read_rows_of_days(build: Build, table: str, days: Collection[date], columns: Sequence[str] | None) -> pa.Table:
+    """Return columns of the rows of some days in the bulk files of a table; no columns if no file has these days."""
+    found = []
+    for entry in bulk_entries(build):
+        if entry["table"] == table and entry["first_day"]:
+            first, last = (date.fromisoformat(entry[end]) for end in ("first_day", "last_day"))
+            if within := [day for day in days if first <= day <= last]:
+                found.append(_read_columns(*bulk_file(build, entry), columns, within))
+    return pa.concat_tables(found) if found else pa.table({})
 
 
 def rows_of_last_days(build: Build) -> dict[str, pa.Table]:
     """Return the rows of the last days of each table of days that has any; of the price guide only some columns."""
-    days = [(build.as_of - timedelta(days=age)).isoformat() for age in range(settings.SOURCE_DAYS)]
-    entries = bulk_entries(build)
+    days = [build.as_of - timedelta(days=age) for age in range(settings.SOURCE_DAYS)]
     found = {}
     for table, (bulk_table, a, b) in SOURCES.items():
         columns = ["id_product", "day", a, b] if table == "price_guide" else None
-        read = (read_rows_of_days(build, entry, days, columns) for entry in entries if entry["table"] == bulk_table)
-        if rows := [of_file for of_file in read if of_file.num_columns]:
-            found[table] = pa.concat_tables(rows)
-    return found
-
-
-def source_rows(days: Mapping[str, pa.Table]) -> pa.Table:
-    """Return rows of tables of days as one: table, id or slug, day, and two values that tell rows of two days apart."""
-    return pa.concat_tables([_SOURCE_ROWS.empty_table(), *(_as_source_rows(name, rows) for name, rows in days.items())])
-
-
-def _as_source_rows(table: str, rows: pa.Table) -> pa.Table:
-    key, (_, a, b) = "slug" if table == "watch_checks" else "id_product", SOURCES[table]
-    columns = {"table": pa.repeat(table, len(rows)), "day": rows["day"], "a": rows[a], "b": rows[b]}
-    columns |= {name: pa.nulls(len(rows)) for name in ("id", "slug")} | {"slug" if key == "slug" else "id": rows[key]}
-    return pa.table({field.name: pc.cast(columns[field.name], field.type) for field in _SOURCE_ROWS})
+        found[table] = read_rows_of_days(build, bulk_table, days, columns)
+    return {table: rows for table, rows in found.items() if rows.num_columns}
 
 
 def read_cards(catalogue: Catalogue, ids: IdArray) -> Iterator[pa.Table]:

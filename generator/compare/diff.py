@@ -7,6 +7,7 @@ that hold values are read into text tables. The views of `build/diff/` answer ev
 import itertools
 import operator
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -16,36 +17,36 @@ from edge_auth.builds.builds import Build
 from edge_auth.builds.layers import INDEX_NAME, Layer, map_table
 from edge_auth.store.codec import decompress
 from generator.compare.comparison import Comparison, bulk_entries, read_cards
-from generator.database import Database
 from generator.site.texts import REFERENCE, schemas
 from generator.terminal import Progress
 from generator.tree.documents import card_lists
 
 OBJECTS_PER_BATCH = 3000
-Counts = dict[str, Any]
+_ABSENT = {"old": "added", "new": "removed"}  # the change of what a side lacks
 HashedKeys = tuple[str, pa.Table]  # the pattern of keys, and a table with at least `key` and `json_sha256`
 
 
-def object_hashes(build: Build, name: str) -> HashedKeys:
-    """Return the keys and hashes of the objects of a layer: of the catalogue its Cards, of the manifest its files."""
-    layer = build.layers[name]
+def object_hashes(build: Build, name: str) -> HashedKeys | None:
+    """Return the keys and hashes of the objects of a layer; None without it.
+
+    Of the catalogue they are its Cards, of the manifest its files; those of `lists` are the list pages.
+    """
+    if name == layout.LISTS:
+        lists = card_lists(build).items()
+        return _hashed({f"{folder}/{n}.json": one.tag(n) for folder, one in lists for n in range(one.pages)})
+    if name not in build.layers:
+        return None
     if name == layout.BULK:
-        files = bulk_entries(build)
-        hashes = pa.array([bytes.fromhex(file["sha256"]) for file in files], pa.binary())
-        return "", pa.table({"key": [f"{layout.BULK}/{file['name']}" for file in files], "json_sha256": hashes})
+        return _hashed({f"{layout.BULK}/{file['name']}": file["sha256"] for file in bulk_entries(build)})
     if name == layout.CATALOGUE:
         return "rows/{}.json", pa.table({"key": build.catalogue.ids, "json_sha256": build.catalogue.digests})
-    pattern = layer.index.pattern  # raises StoreError if the index is missing or broken
-    return pattern, map_table(layer.local(INDEX_NAME)).replace_schema_metadata(None)
+    pattern = build.layers[name].index.pattern  # raises StoreError if the index is missing or broken
+    return pattern, map_table(build.layers[name].local(INDEX_NAME)).replace_schema_metadata(None)
 
 
-def page_hashes(build: Build) -> HashedKeys:
-    """Return the keys and hashes of the list pages of a build."""
-    lists = card_lists(build).items()
-    pages = [(f"{folder}/{number}.json", one.tag(number)) for folder, one in lists for number in range(one.pages)]
-    keys, tags = (list(column) for column in zip(*pages, strict=True))
-    hashes = pa.array(map(bytes.fromhex, tags), pa.binary())
-    return "", pa.table({"key": pa.array(keys, pa.string()), "json_sha256": hashes})
+def _hashed(digests: dict[str, str]) -> HashedKeys:
+    hashes = pa.array(map(bytes.fromhex, digests.values()), pa.binary())
+    return "", pa.table({"key": pa.array(list(digests), pa.string()), "json_sha256": hashes})
 
 
 def read_objects(layer: Layer, keys: Iterable[str]) -> Iterator[pa.Table]:
@@ -94,9 +95,10 @@ class Diff:
         assert comparison.old is not None, "a diff has two builds"
         self.comparison, self.db = comparison, comparison.db
         self.old, self.new = comparison.old, comparison.new
+        self._sides = (("old", self.old), ("new", self.new))
         self._compare(progress)
 
-    def layers(self) -> list[Counts]:
+    def layers(self) -> list[dict[str, Any]]:
         """Return the counts of stored objects per layer, by name, and its digest in each build; None without it."""
         return [
             self._counts("object_changes", "layer", name, self._stored_count(name))
@@ -104,7 +106,7 @@ class Diff:
             for name, old, new in self._layer_digests()
         ]
 
-    def resources(self) -> list[Counts]:
+    def resources(self) -> list[dict[str, Any]]:
         """Return the counts of the API's objects per resource, as `cardpress export` writes them."""
         old = {name: self._stored_count(name) for name in RESOURCES}
         old[layout.LISTS] = sum(one.pages for one in card_lists(self.old).values())
@@ -117,31 +119,31 @@ class Diff:
         self.db.set(resources=RESOURCES, old_build=self.old.id, new_build=self.new.id, floor=PERCENT_FLOOR_EUROS)
         with progress.bar("compare", len(differing) + 2) as bar:
             for name in differing:
-                builds = (self.old, self.new)
-                self._compare_objects(name, [object_hashes(b, name) if name in b.layers else None for b in builds])
+                self._compare_objects(name)
                 bar.update(1)
             if layout.CATALOGUE in differing:
-                self._compare_objects(layout.LISTS, [page_hashes(build) for build in (self.old, self.new)])
+                self._compare_objects(layout.LISTS)
             # Several stored objects of one card detail may differ although their union does not.
-            _ = self.comparison.cards
+            self.comparison.read("cards")
             self.db.run("diff/card_details")
-            _read_histories(self.db, self.old, self.new)
+            self._read_histories()
             self.db.run("diff/same_history", "diff/api_objects")
             bar.update(1)
-            _read_values(self.db, self.old, self.new, differing)
+            self._read_values(differing)
             self.db.run("diff/items")
             for resource, fields in compared_fields().items():
                 self.db.set(resource=resource, fields=fields, paths=[f"$.{field}" for field in fields])
                 self.db.run("diff/field_changes")
-            _ = self.comparison.identifiers
+            self.comparison.read("identifiers")
             self.db.run(*(f"diff/{view}" for view in _VIEWS))
             bar.update(1)
 
-    def _compare_objects(self, name: str, indexes: list[HashedKeys | None]) -> None:
-        """Note the objects of a layer, or the list pages, that differ; None stands for a build without them."""
-        pattern, empty = next((index[0], index[1].slice(0, 0)) for index in indexes if index)
-        for side, index in zip(("old", "new"), indexes, strict=True):
-            self.db.connection.register(f"{side}_objects", index[1] if index else empty)
+    def _compare_objects(self, name: str) -> None:
+        """Note the objects of a layer, or the list pages, that differ."""
+        found = {side: object_hashes(build, name) for side, build in self._sides}
+        pattern, empty = next((hashed[0], hashed[1].slice(0, 0)) for hashed in found.values() if hashed)
+        for side, hashed in found.items():
+            self.db.connection.register(f"{side}_objects", hashed[1] if hashed else empty)
         self.db.set(layer=name, pattern=pattern)
         self.db.run("diff/objects")
 
@@ -151,7 +153,7 @@ class Diff:
             before, after = (layers[name]["digest"] if name in layers else None for layers in (old, new))
             yield name, before, after
 
-    def _counts(self, table: str, column: str, name: str, old: int) -> Counts:
+    def _counts(self, table: str, column: str, name: str, old: int) -> dict[str, Any]:
         """Return how many objects were added, removed or changed, and how many of `old` ones are the same."""
         query = f"select change, count(*) from {table} where {column} = $1 group by change"
         by_change = dict(self.db.connection.execute(query, [name]).fetchall())
@@ -159,62 +161,46 @@ class Diff:
         return {"name": name} | counts | {"unchanged": old - counts["removed"] - counts["changed"]}
 
     def _stored_count(self, name: str) -> int:
-        return len(object_hashes(self.old, name)[1]) if name in self.old.layers else 0
+        hashed = object_hashes(self.old, name)
+        return len(hashed[1]) if hashed else 0
+
+    def _read_values(self, differing: list[str]) -> None:
+        """Fill old_texts and new_texts from the layers named in `differing`."""
+        for side, build in self._sides:
+            insert = partial(self.db.insert, f"{side}_texts")
+            if layout.CATALOGUE in differing:
+                ids = self.db.table(f"{_changed('id', side, layout.CATALOGUE)} order by id")["id"].to_numpy()
+                for batch in read_cards(build.catalogue, ids):
+                    insert("select $1, json from batch", batch, "products")
+            if layout.WATCHLIST in differing:
+                for batch in self._changed_objects(side, build, layout.WATCHLIST, _IS_WATCHLIST_ITEM):
+                    insert("select $1, json from batch", batch, "watchlist")
+            # The items of pages, and of the index of fingerprints, are one on each line.
+            for layer in (build.layers[name] for name in (layout.SETS, layout.FINGERPRINTS) if name in differing):
+                for position in range(len(layer.index)):
+                    lines = layer.read(layer.index.entry(position)).decode().split("\n")
+                    batch = pa.table({"line": pa.array(lines, pa.large_string())})
+                    insert(_ITEMS_QUERY, batch, layer.name)
+                    if layer.name == layout.FINGERPRINTS:
+                        insert(_INDEX_FIELDS_QUERY, batch)
+
+    def _read_histories(self) -> None:
+        """Fill history_texts with the history arrays of the doubtful card details."""
+        layers = self.db.rows(f"select distinct layer from object_changes where {_IS_DOUBTFUL} order by layer")
+        for side, build in self._sides:
+            for (name,) in layers:
+                for batch in self._changed_objects(side, build, name, _IS_DOUBTFUL):
+                    self.db.insert("history_texts", "select $1, $2, key, json from batch", batch, side, name)
+
+    def _changed_objects(self, side: str, build: Build, name: str, condition: str) -> Iterator[pa.Table]:
+        """Yield the objects (key, json) of a layer of a build that meet a condition and differ from the other's."""
+        if name in build.layers:
+            keys = self.db.rows(f"{_changed('key', side, name)} and {condition}")
+            yield from read_objects(build.layers[name], (key for (key,) in keys))
 
 
-def _read_values(db: Database, old: Build, new: Build, differing: list[str]) -> None:
-    """Fill old_texts and new_texts from the layers named in `differing`."""
-    for side, build in (("old", old), ("new", new)):
-        if layout.CATALOGUE in differing:
-            _insert_cards(db, build, side)
-        if layout.WATCHLIST in differing:
-            for batch in _changed_objects(db, build, side, layout.WATCHLIST, _IS_WATCHLIST_ITEM):
-                db.insert(f"{side}_texts", "select $1, json from batch", batch, "watchlist")
-        for layer in (layout.SETS, layout.FINGERPRINTS):
-            if layer in differing:
-                _insert_lines(db, build.layers[layer], side)
-
-
-def _read_histories(db: Database, old: Build, new: Build) -> None:
-    """Fill history_texts with the history arrays of the doubtful card details."""
-    layers = db.rows(f"select distinct layer from object_changes where {_IS_DOUBTFUL} order by layer")
-    for side, build in (("old", old), ("new", new)):
-        for (name,) in layers:
-            for batch in _changed_objects(db, build, side, name, _IS_DOUBTFUL):
-                db.insert("history_texts", "select $1, $2, key, json from batch", batch, side, name)
-
-
-def _insert_cards(db: Database, build: Build, side: str) -> None:
-    ids = db.table(
-        f"select id from object_changes where layer = '{layout.CATALOGUE}' and change <> '{_absent_in(side)}' "
-        "order by id"
-    )
-    for batch in read_cards(build.catalogue, ids["id"].to_numpy()):
-        db.insert(f"{side}_texts", "select $1, json from batch", batch, "products")
-
-
-def _changed_objects(db: Database, build: Build, side: str, name: str, condition: str) -> Iterator[pa.Table]:
-    """Yield the objects (key, json) of a layer of this build that meet a condition and differ from the other build."""
-    if name not in build.layers:
-        return iter(())
-    keys = db.rows(
-        f"select key from object_changes where layer = '{name}' and change <> '{_absent_in(side)}' and {condition}"
-    )
-    return read_objects(build.layers[name], (key for (key,) in keys))
-
-
-def _absent_in(side: str) -> str:
-    return "added" if side == "old" else "removed"
-
-
-def _insert_lines(db: Database, layer: Layer, side: str) -> None:
-    """Insert the items of pages, and of the index of fingerprints, which have one on each line."""
-    for position in range(len(layer.index)):
-        lines = layer.read(layer.index.entry(position)).decode().split("\n")
-        batch = pa.table({"line": pa.array(lines, pa.large_string())})
-        db.insert(f"{side}_texts", _ITEMS_QUERY, batch, layer.name)
-        if layer.name == layout.FINGERPRINTS:
-            db.insert(f"{side}_texts", _INDEX_FIELDS_QUERY, batch)
+def _changed(column: str, side: str, layer: str) -> str:
+    return f"select {column} from object_changes where layer = '{layer}' and change <> '{_ABSENT[side]}'"
 
 
 def compared_fields() -> dict[str, list[str]]:

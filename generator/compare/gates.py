@@ -28,16 +28,17 @@ from edge_auth.builds.market import INDEXES
 from edge_auth.errors import EdgeError
 from generator import settings
 from generator.compare.comparison import (
+    SOURCES,
     Comparison,
     bulk_entries,
+    bulk_names,
     newest_prices,
     read_bulk_table,
     read_rows_of_days,
     rows_of_last_days,
-    source_rows,
 )
 from generator.compare.ordinary import count_differences, measure_columns, unusual
-from generator.compare.run_reports import NO_PAST, Judgement, Past, Verdict, breached_gates, read_judgement
+from generator.compare.run_reports import NO_PAST, Judgement, Past, Verdict, breached_gates, known_judgement
 from generator.database import Database, sql_text
 from generator.errors import DamageError
 from generator.lake.files import NO_GAME, PRICE_TABLES, FileKey
@@ -104,7 +105,7 @@ def judge(
         db.set(enough_priced=settings.ENOUGH_PRICED, one_game=False)
         db.set(today=now.date().isoformat(), as_of=comparison.new.as_of.isoformat(), withdrawn=withdrawn)
         days = rows_of_last_days(comparison.new)
-        db.connection.register("source_rows", source_rows(days))
+        _fill_source_rows(db, days)
         db.run("checks/two_builds", "checks/sources")
         verdicts = [_verdict(db, "gates", gate, limit, gate in set(forced)) for gate, limit in limits.items()]
         days.pop(_GUIDE, None)
@@ -162,14 +163,15 @@ def _could_judge(db: Database, of_game: Verdict, of_all: Verdict) -> bool:
 def _rows_of(db: Database, whole: Mapping[str, pa.Table], game: str) -> dict[str, pa.Table]:
     """Return the tables with the rows of one game alone: that of a product in the live build, or else now."""
     db.set(game=game)
-    ids = """
-        select coalesce(o.id_product, n.id_product) as id_product
-        from old_prices as o full join new_prices as n using (id_product)
-        where coalesce(o.game, n.game, '') = getvariable('game')
+    of_products = """
+        id_product in (
+            select coalesce(o.id_product, n.id_product)
+            from old_prices as o full join new_prices as n using (id_product)
+            where coalesce(o.game, n.game, '') = getvariable('game')
+        )
     """
-    conditions = {name: f"id_product in ({ids})" for name in whole if not name.endswith("indexes")}
-    conditions |= {name: "game = getvariable('game')" for name in whole if name.endswith("indexes")}
-    return {name: db.table(f"select * from {name} where {condition}") for name, condition in conditions.items()}
+    conditions = {name: "game = getvariable('game')" if name.endswith("indexes") else of_products for name in whole}
+    return {name: db.table(f"from {name} where {condition}") for name, condition in conditions.items()}
 
 
 def _verdict(db: Database, folder: str, gate: str, threshold: float, forced: bool = False) -> Verdict | None:
@@ -208,10 +210,21 @@ def _age_verdict(db: Database, table: str, days: int, forced: Collection[str]) -
     return Verdict(gate, float(age), float(days), breached, breached and gate in forced, message, {})
 
 
+def _fill_source_rows(db: Database, days: Mapping[str, pa.Table]) -> None:
+    """Make one table of the rows of tables of days; `a` and `b` tell rows of two days apart."""
+    columns = '"table" varchar, id bigint, slug varchar, day date, a double, b double'
+    db.connection.execute(f"create or replace table source_rows ({columns})")
+    for table, rows in days.items():
+        _, a, b = SOURCES[table]
+        keys = "null, slug" if table == "watch_checks" else "id_product, null"
+        db.insert("source_rows", f"select $1, {keys}, day, {a}, {b} from batch", rows, table)
+
+
 def _open_sides(comparison: Comparison, days_left_out: Collection[tuple[str, str]]) -> None:
     """Make the tables that only gates read; `build/checks/two_builds.sql` describes them."""
     old, new, db = comparison.old, comparison.new, comparison.db
-    prices, _ = comparison.products, comparison.identifiers
+    comparison.read("prices", "sets", "identifiers")
+    prices = comparison.tables["prices"]
     for build in filter(None, (old, new)):
         checked_file(build.layers[layout.CATALOGUE], COLUMNS)  # the documents of /changes compare it
     comparison.register("build", _days_of_build)
@@ -222,7 +235,7 @@ def _open_sides(comparison: Comparison, days_left_out: Collection[tuple[str, str
     comparison.register("fingerprints", _fingerprints(db, old, new))
     unread = _unread_days(old, new) if old else _DAYS.empty_table()
     db.connection.register("unread_days", unread)
-    db.connection.register("live_days", _guide_rows(old, _days_of(unread)) if old else unread)
+    db.connection.register("live_days", _guide_rows(old, unread["day"].unique().to_pylist()) if old else unread)
     db.connection.register("known_days", _known_days(new, unread))
 
 
@@ -234,11 +247,9 @@ def _days_of_build(build: Build) -> pa.Table:
 
 def _links(old: Build | None, new: Build) -> Callable[[Build], pa.Table]:
     """Return what reads the pictures and pages of the products; nothing if both builds have the same."""
-    names = [{entry["name"] for entry in bulk_entries(build)} for build in (old, new) if build]
-    products = [{name for name in found if name.startswith("products-")} for found in names]
-    if products[0] == products[-1]:
-        return lambda build: _LINKS.empty_table()
-    return lambda build: read_bulk_table(build, "products", _LINKS.names)
+    if old and any(name.startswith("products-") for name in bulk_names(old) ^ bulk_names(new)):
+        return lambda build: read_bulk_table(build, "products", _LINKS.names)
+    return lambda build: _LINKS.empty_table()
 
 
 # The entries of an index of fingerprints, unless another index is of another recipe.
@@ -251,20 +262,20 @@ where $1::json ->> 'version' = $2::json ->> 'version'
 
 def _fingerprints(db: Database, old: Build | None, new: Build) -> Callable[[Build], pa.Table]:
     """Return what reads the entries of a fingerprint index; none if both builds have the same, or another recipe."""
-    layers = [build.layers.get(layout.FINGERPRINTS) for build in (old, new) if build]
-    if not all(layers) or len({layer.folder for layer in layers if layer}) == 1:
+    builds = [build for build in (old, new) if build and layout.FINGERPRINTS in build.layers]
+    if len({build.layers[layout.FINGERPRINTS].folder for build in builds}) < 2:
         return lambda build: _FINGERPRINTS.empty_table()
-    old_index, new_index = ((build.get(layout.FINGERPRINTS_KEY) or b"{}").decode() for build in (old, new) if build)
+    indexes = [(build.get(layout.FINGERPRINTS_KEY) or b"{}").decode() for build in builds]
 
     def entries(build: Build) -> pa.Table:
-        indexes = [new_index, old_index] if build is new else [old_index, new_index]
-        return db.connection.sql(_ENTRIES, params=indexes).to_arrow_table()
+        params = indexes[::-1] if build is new else indexes
+        return db.connection.sql(_ENTRIES, params=params).to_arrow_table()
 
     return entries
 
 
 def _open_past(comparison: Comparison, past: Past) -> None:
-    db, none = comparison.db, comparison.products["new"].slice(0, 0)
+    db, none = comparison.db, comparison.tables["prices"]["new"].slice(0, 0)
     for name, build in (("week", past.week), ("before", past.before)):
         prices = newest_prices(build) if build else none
         if name == "week" and past.accepted:
@@ -278,15 +289,16 @@ def _bulk(build: Build, days_left_out: Collection[tuple[str, str]]) -> pa.Table:
     records: Counter[str] = Counter()
     columns: set[str] = set()
     for entry in bulk_entries(build):
-        if entry["table"] == CATALOGUE:  # the rows of the other files
-            continue
-        lake_table = _LAKE_TABLES.get(entry["table"], entry["table"])
-        days = [day for table, day in days_left_out if table == lake_table]
-        records[entry["table"]] += entry["records"] - read_rows_of_days(build, entry, days, ["day"]).num_rows
-        columns |= {f"{entry['table']}.{name} {type_}" for name, type_ in entry["columns"]}
-    tables = ((table, _LAKE_TABLES.get(table, table), count) for table, count in records.items())
-    rows = [*tables, *((column, None, None) for column in sorted(columns))]
-    return pa.Table.from_pylist([dict(zip(_BULK.names, row, strict=True)) for row in rows], _BULK)
+        if entry["table"] != CATALOGUE:  # it has the rows of the other files
+            records[entry["table"]] += entry["records"]
+            columns |= {f"{entry['table']}.{name} {type_}" for name, type_ in entry["columns"]}
+    rows: list[dict[str, object]] = []
+    for table, count in records.items():
+        lake_table = _LAKE_TABLES.get(table, table)
+        days = [date.fromisoformat(day) for of_table, day in days_left_out if of_table == lake_table]
+        left_out = read_rows_of_days(build, table, days, ["day"]).num_rows
+        rows.append({"content": table, "lake_table": lake_table, "records": count - left_out})
+    return pa.Table.from_pylist(rows + [{"content": column} for column in sorted(columns)], _BULK)
 
 
 def _unread_days(old: Build, new: Build) -> pa.Table:
@@ -295,33 +307,23 @@ def _unread_days(old: Build, new: Build) -> pa.Table:
     Of very many days, as after a first import of a history, only the last ones are read.
     """
     newest = new.record["freshness"]["catalogue"]["price_guide_day"]
-    unread = {file.day for file in unread_files(new, old) if file.table == _GUIDE}
-    return _guide_rows(new, sorted(unread - {newest})[-settings.MAX_JUDGED_DAYS :])
+    unread = {file.day for file in unread_files(new, old) if file.table == _GUIDE} - {newest}
+    return _guide_rows(new, [date.fromisoformat(day) for day in sorted(unread)[-settings.MAX_JUDGED_DAYS :]])
 
 
-def _guide_rows(build: Build, days: Collection[str]) -> pa.Table:
-    entries = bulk_entries(build) if days else []
-    read = (read_rows_of_days(build, entry, days, _DAYS.names) for entry in entries if entry["table"] == _GUIDE)
-    return pa.concat_tables([_DAYS.empty_table(), *(rows.cast(_DAYS) for rows in read if rows.num_columns)])
-
-
-def _days_of(rows: pa.Table) -> set[str]:
-    return {day.isoformat() for day in rows["day"].unique().to_pylist()}
+def _guide_rows(build: Build, days: Collection[date]) -> pa.Table:
+    rows = read_rows_of_days(build, _GUIDE, days, _DAYS.names)
+    return rows.cast(_DAYS) if rows.num_columns else _DAYS.empty_table()
 
 
 def _known_days(new: Build, unread: pa.Table) -> pa.Table:
     """Return the prices of the days that are nearest to unread days and were read before; `near` is the unread day."""
-    days = _days_of(unread)
-    read = {file.day for file in files_read(new) if file.table == _GUIDE} - days
-    nearest = {day: min(read, key=lambda other: (_distance(day, other), other), default=None) for day in days}
-    near = {day: other for day, other in nearest.items() if other and _distance(day, other) <= settings.JUDGED_DAYS}
-    dates = [[date.fromisoformat(day) for day in days] for days in (near.keys(), near.values())]
-    pairs = pa.table({name: pa.array(found, pa.date32()) for name, found in zip(("near", "day"), dates, strict=True)})
+    days = unread["day"].unique().to_pylist()
+    read = {date.fromisoformat(file.day) for file in files_read(new) if file.table == _GUIDE}.difference(days)
+    nearest = {day: min(read, key=lambda other: (abs(other - day), other)) for day in days if read}
+    near = {day: other for day, other in nearest.items() if abs(other - day).days <= settings.JUDGED_DAYS}
+    pairs = pa.table({"near": pa.array(list(near), pa.date32()), "day": pa.array(list(near.values()), pa.date32())})
     return pairs.join(_guide_rows(new, set(near.values())), "day", join_type="inner")
-
-
-def _distance(day: str, other: str) -> int:
-    return abs((date.fromisoformat(day) - date.fromisoformat(other)).days)
 
 
 def _table_rows(build: Build, prices: pa.Table) -> pa.Table:
@@ -370,7 +372,7 @@ def forgive(
     `judged` judges the new build against another one.
     """
     said = []
-    for right, tables, why in filter(None, (_way_back(judgement, live), _newest_accepted(new, live, accepted))):
+    for right, tables, why in _right_builds(judgement, new, live, accepted):
         if judgement.breaches:
             with suppress(EdgeError, DamageError):  # pruned or damaged: nothing else to compare with
                 passed = {v.gate: v for v in judged(open_build(live.store, right)).verdicts if not v.breached}
@@ -381,37 +383,33 @@ def forgive(
                 judgement = replace(judgement, verdicts=verdicts)
                 said.append(why)
     files = {file.key.whole for file in accepted}
-
-    def is_accepted(verdict: Verdict) -> bool:
-        judged_files = _judged_files(verdict, new, live) if verdict.stops and files else set()
-        return bool(judged_files) and judged_files <= files
-
-    verdicts = [replace(verdict, forced=True) if is_accepted(verdict) else verdict for verdict in judgement.verdicts]
+    forced = {
+        verdict.gate
+        for verdict in judgement.breaches
+        if files and (of_gate := _judged_files(verdict, new, live)) and of_gate <= files
+    }
+    verdicts = [replace(verdict, forced=True) if verdict.gate in forced else verdict for verdict in judgement.verdicts]
     return replace(judgement, verdicts=verdicts), said
 
 
-def _way_back(judgement: Judgement, live: Build) -> tuple[str, set[str], str] | None:
-    """Return what was live before refused data went live, and the tables of the gates that refused it and breach now.
+def _right_builds(
+    judgement: Judgement, new: Build, live: Build, accepted: Collection[QuarantinedFile]
+) -> Iterator[tuple[str, set[str], str]]:
+    """Yield builds that a person took for right, each with the tables that it stands for, and why as a sentence.
 
-    If the live build breached gates that the new one breaches too, its data was bad, or the new one's.
+    If the live build breached gates that the new one breaches too, its data was bad, or the new one's: what was live
+    before may tell. Of accepted days that came in, the refused build that had the newest may.
     """
     back = breached_gates(live.store, live.id)
     tables = {table for verdict in judgement.breaches for table in back.get(verdict.gate, [])}
-    before = (read_judgement(live.store, live.id) or {}).get("against") if tables else None
-    return before and (before, tables, f"{live.id} was live although gates refused it: compared with {before} as well")
-
-
-def _newest_accepted(
-    new: Build, live: Build, accepted: Collection[QuarantinedFile]
-) -> tuple[str, set[str], str] | None:
-    """Return the refused build that had the newest accepted day, and the tables of the accepted days that came in."""
+    if tables and (before := known_judgement(live.store, live.id).get("against")):
+        yield before, tables, f"{live.id} was live although gates refused it: compared with {before} as well"
     unread = {file.whole for file in unread_files(new, live)} if accepted else set()
     believed = [file for file in accepted if file.key.whole in unread and file.build != new.id]
-    if not believed:
-        return None
-    newest = max(believed, key=lambda file: (file.day, file.since)).build
-    said = f"accepted days came in: compared with {newest}, which had the last of them, as well"
-    return newest, {file.table for file in believed}, said
+    if believed:
+        newest = max(believed, key=lambda file: (file.day, file.since)).build
+        said = f"accepted days came in: compared with {newest}, which had the last of them, as well"
+        yield newest, {file.table for file in believed}, said
 
 
 def _judged_files(verdict: Verdict, new: Build, live: Build) -> set[FileKey]:

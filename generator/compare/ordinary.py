@@ -9,7 +9,6 @@ said.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -25,7 +24,7 @@ from edge_auth.builds.layers import map_table
 from edge_auth.builds.market import LINES, LISTS
 from edge_auth.store.interface import Store
 from generator import settings
-from generator.compare.comparison import SOURCES, Comparison, bulk_entries, read_cards
+from generator.compare.comparison import SOURCES, Comparison, bulk_entries, bulk_names, read_cards
 from generator.compare.run_reports import Figures, earlier_nights, known_judgement
 from generator.database import Database, run_file
 from generator.lake.files import GUIDE_PRICES
@@ -44,8 +43,6 @@ _NOTHING = {
     "days_added": "no day came in",
     "movers_lists_changed": "the movers are those of the night before",
 }
-# By table, measure with its columns, and kind of part: the least and the greatest value of a part.
-Measures = dict[str, list[float]]
 _MARGIN = 0.15  # how far outside the nights before a value is unusual, and their range
 _OF_SETS = 2  # the margins of sets, which are many and small
 _NEARLY = 0.02  # less of the values changed on no night before: then all of them repeated is unusual
@@ -74,20 +71,20 @@ from batch
 
 def count_differences(comparison: Comparison) -> Figures:
     """Return the counts of what a build adds, lacks and changes; without an old build only products and sets."""
-    old, new, _ = comparison.old, comparison.new, comparison.products
+    old, new = comparison.old, comparison.new
+    comparison.read("prices", "sets")
     counts: Figures = comparison.db.answer("checks/differences").to_pylist()[0]
     if old is None:
         return counts
     before, after = _movers(old), _movers(new)
     gone = files_read(old) - files_read(new)
     days = {file.day for file in gone | unread_files(new, old)}  # of which only one of the lakes had this file
-    names, names_before = ({entry["name"] for entry in bulk_entries(build)} for build in (new, old))
     added = sum(day > old.as_of.isoformat() for day in days)
     return counts | {
         "days_added": added,
         "past_days_changed": len(days) - added,
         "movers_lists_changed": sum(before.get(key) != after.get(key) for key in before | after),
-        "bulk_files_added": len(names - names_before),
+        "bulk_files_added": len(bulk_names(new) - bulk_names(old)),
     }
 
 
@@ -109,8 +106,7 @@ class FigureRow(NamedTuple):
     ordinary: bool
 
 
-@dataclass(frozen=True)
-class NightComparison:
+class NightComparison(NamedTuple):
     """The figures of a night, one sentence about them, and what more gates and remarks say.
 
     `days` are the as-of days of the night before and of the one a week before, or words where there was none.
@@ -118,8 +114,8 @@ class NightComparison:
 
     sentence: str
     rows: list[FigureRow]
-    more: Sequence[str] = ()
-    days: tuple[str, str] = ("night before", "week before")
+    more: Sequence[str]
+    days: tuple[str, str]
 
     @property
     def facts(self) -> list[FigureRow]:
@@ -152,17 +148,14 @@ def compare_night(store: Store, as_of: date, tonight: Figures, strange: Sequence
     judged = earlier_nights(store, as_of, settings.USUAL_NIGHTS)
     nights: list[tuple[date, Figures]] = [(day, judgement["differences"]) for day, judgement in judged]
     none: Figures = {}
-    before = nights[0] if nights else ("night before", none)
-    week = next((night for night in nights if night[0] <= as_of - timedelta(days=7)), ("week before", none))
+    day, before = nights[0] if nights else ("night before", none)
+    week_day, week = next((night for night in nights if night[0] <= as_of - timedelta(days=7)), ("week before", none))
     rows = []
     for name, figure in tonight.items():
-        earlier = [figures[name] for _, figures in nights if name in figures]
-        rows.append(
-            FigureRow(name, figure, before[1].get(name), week[1].get(name), _is_ordinary(name, figure, earlier))
-        )
-    return NightComparison(
-        _sentence_of_figures(rows, len(nights), strange), rows, strange[1:], (str(before[0]), str(week[0]))
-    )
+        is_ordinary = _is_ordinary(name, figure, [figures[name] for _, figures in nights if name in figures])
+        rows.append(FigureRow(name, figure, before.get(name), week.get(name), is_ordinary))
+    sentence = _sentence_of_figures(rows, len(nights), strange)
+    return NightComparison(sentence, rows, strange[1:], (str(day), str(week_day)))
 
 
 def _is_ordinary(name: str, figure: int, earlier: list[int]) -> bool:
@@ -195,18 +188,14 @@ def title(name: str) -> str:
 
 
 class Measured(NamedTuple):
-    """One measure: its key among `Measures`, and its least and its greatest value with the parts that have them."""
+    """One measure of a column: its least and its greatest value, and the parts that have them."""
 
-    key: str
+    key: str  # table, measure with its columns, and kind of part
     values: tuple[float, float]
     parts: tuple[str, str]
 
 
-class _Table(NamedTuple):
-    name: str
-    keys: tuple[str, ...]
-    before: pa.Table
-    tonight: pa.Table
+_Table = tuple[str, tuple[str, ...], pa.Table, pa.Table]  # its name, its keys, its rows before and tonight
 
 
 def measure_columns(comparison: Comparison, days: Mapping[str, pa.Table]) -> list[Measured]:
@@ -216,10 +205,10 @@ def measure_columns(comparison: Comparison, days: Mapping[str, pa.Table]) -> lis
     comparison.db.set(enough_rows=settings.ENOUGH_ROWS)
     comparison.db.run("checks/column_parts")
     tables = _tables(comparison, comparison.old, days)
-    return [measured for table in tables for measured in _measure(comparison.db, table)]
+    return [measured for table in tables for measured in _measure(comparison.db, *table)]
 
 
-def unusual(tonight: Sequence[Measured], nights: Sequence[Measures]) -> list[dict[str, Any]]:
+def unusual(tonight: Sequence[Measured], nights: Sequence[dict[str, list[float]]]) -> list[dict[str, Any]]:
     """Return what lies outside the nights before, the farthest first; nothing that too few of them measured.
 
     Each has a `sentence`, and its `distance` from what is usual in margins.
@@ -233,27 +222,23 @@ def _tables(comparison: Comparison, old: Build, days: Mapping[str, pa.Table]) ->
     prices = ", ".join(f"{{}}.{name}" for name in GUIDE_PRICES)
     newer = "from old_prices as o join new_prices as n using (id_product) where n.guide_day > o.guide_day"
     before, tonight = (db.table(f"select id_product, {prices.replace('{}', side)} {newer}") for side in "on")
-    yield _Table("price_guide", ("id_product",), before, tonight)
+    yield "price_guide", ("id_product",), before, tonight
     for name, rows in days.items():
         days_before = (entry["last_day"] or "" for entry in bulk_entries(old) if entry["table"] == SOURCES[name][0])
         if table := _newest_day(db, name, rows, max(days_before, default="")):
             yield table
-    names = [{entry["name"] for entry in bulk_entries(build)} for build in (old, new)]
-    differing = {name.rpartition("-")[0] for name in names[0] ^ names[1]}
+    differing = {name.rpartition("-")[0] for name in bulk_names(old) ^ bulk_names(new)}
     if "products" in differing:
-        sides = (db.table(_TEXTS.format(side=side)) for side in ("old", "new"))
-        yield _Table("products", ("id_product",), *sides)
+        yield "products", ("id_product",), *(db.table(_TEXTS.format(side=side)) for side in ("old", "new"))
     if "sets" in differing:
         layers = (build.layers[layout.sublayer(layout.BULK, PART_OF_TABLE["sets"])] for build in (old, new))
-        yield _Table("expansions", ("id",), *(pq.read_table(checked_file(layer, "sets")) for layer in layers))
+        yield "expansions", ("id",), *(pq.read_table(checked_file(layer, "sets")) for layer in layers)
     if "identifiers" in differing:
         query = "select id_product, scheme, min(value) as value from {}_identifiers group by all"
-        yield _Table(
-            "identifiers", ("id_product", "scheme"), *(db.table(query.format(side)) for side in ("old", "new"))
-        )
+        yield "identifiers", ("id_product", "scheme"), *(db.table(query.format(side)) for side in ("old", "new"))
     entries = [db.table(f"from {side}_fingerprints") for side in ("old", "new")]
     if all(map(len, entries)):
-        yield _Table("fingerprints", ("key",), *entries)
+        yield "fingerprints", ("key",), *entries
     yield from _offers(db, old, new)
 
 
@@ -272,7 +257,7 @@ def _newest_day(db: Database, name: str, rows: pa.Table, last_day: str) -> _Tabl
         where day < getvariable('newest')::date
         qualify row_number() over (partition by {key} order by day desc) = 1"""
     )
-    return _Table(name, (key,), before, tonight)
+    return name, (key,), before, tonight
 
 
 def _offers(db: Database, old: Build, new: Build) -> Iterator[_Table]:
@@ -285,32 +270,32 @@ def _offers(db: Database, old: Build, new: Build) -> Iterator[_Table]:
             cards = pa.concat_tables(read_cards(build.catalogue, wanted))
             db.connection.register("batch", cards.append_column("id_product", ids["id_product"]))
             sides.append(db.table(_OFFERS))
-        yield _Table("offers", ("id_product",), *sides)
+        yield "offers", ("id_product",), *sides
 
 
-def _measure(db: Database, table: _Table) -> Iterator[Measured]:
-    columns = [
-        field for field in table.tonight.schema if field.name not in table.keys and not pa.types.is_nested(field.type)
-    ]
+def _measure(
+    db: Database, table: str, keys: tuple[str, ...], before: pa.Table, tonight: pa.Table
+) -> Iterator[Measured]:
+    columns = [field for field in tonight.schema if field.name not in keys and not pa.types.is_nested(field.type)]
     names = tuple(field.name for field in columns)
     is_number = (pa.types.is_floating, pa.types.is_integer, pa.types.is_decimal)
     values = (field for field in columns if not field.name.startswith("id_"))
     numbers = tuple(field.name for field in values if any(is_one(field.type) for is_one in is_number))
     finishes = ([n for n in numbers if n.endswith("_holo")], [n for n in numbers if not n.endswith("_holo")])
     pairs = tuple(pair for finish in finishes for pair in pairwise(finish))
-    db.connection.register("before", table.before)
-    db.connection.register("tonight", table.tonight)
-    run_file(db.connection, "checks/column_pairs", columns=names, keys=table.keys)
+    db.connection.register("before", before)
+    db.connection.register("tonight", tonight)
+    run_file(db.connection, "checks/column_pairs", columns=names, keys=keys)
     rows = db.answer("checks/columns", columns=names, numbers=numbers, pairs=pairs).to_pylist()
     stayed = {row["measure"] for row in rows if row["measure"].startswith("repeated") and row["least"] == 1}
     changed = tuple(sorted(name for name in names if f"repeated {name}" not in stayed))
     rows += db.answer("checks/column_values", columns=changed).to_pylist() if changed else []
     for row in rows:
-        key = f"{table.name}/{row['measure']}/{row['kind']}"
+        key = f"{table}/{row['measure']}/{row['kind']}"
         yield Measured(key, (row["least"], row["greatest"]), (row["least_part"], row["greatest_part"]))
 
 
-def _unusual(tonight: Measured, nights: Sequence[Measures]) -> Iterator[tuple[float, str]]:
+def _unusual(tonight: Measured, nights: Sequence[dict[str, list[float]]]) -> Iterator[tuple[float, str]]:
     table, measure, kind = tonight.key.split("/")
     earlier = [night[tonight.key] for night in nights if tonight.key in night]
     if table in _WITHOUT_DAYS:

@@ -29,10 +29,10 @@ from generator.lake.quarantine import ACCEPTED, read_quarantine
 LATE = "sources-late"  # the remark on sources that stopped, slowed down or lost rows
 
 # A fault often breaches many gates. These say most plainly what happened, the plainest first.
-_TELLING = [
+_TELLING = (
     *("tables-emptied", "products-lost", "prices-scaled", "days-scaled", "game-prices-lost", "set-prices-scaled"),
     *("prices-moved", "game-shrank", "prices-repeated", "names-changed", "products-moved"),
-]
+)
 
 REPORT_PAGE, DIFF_PAGE = "report.html", "diff.html"
 # The outcomes of a run. The first two are successes.
@@ -105,8 +105,7 @@ class Judgement:
 
     def in_short(self, details: str) -> str:
         """Return the most telling breach as a line, and how many more there are with the command that shows them."""
-        order = {gate: place for place, gate in enumerate(_TELLING)}
-        first, *others = sorted(self.breaches, key=lambda verdict: order.get(verdict.gate, len(order)))
+        first, *others = sorted(self.breaches, key=lambda verdict: (*_TELLING, verdict.gate).index(verdict.gate))
         return first.line() + (f"; {len(others)} more: {details}" if others else "")
 
 
@@ -226,18 +225,14 @@ def newest_report(store: Store) -> dict[str, Any] | None:
 
 def lost_pointer(store: Store) -> str | None:
     """Return what shows that a store without a pointer had one; None if nothing was ever live."""
-    night = next((report for report in read_reports(store) if report.get("live")), None)
-    if night:
-        return (
-            f"{layout.POINTER} is missing, but the night {night['run']} left {night['live']} live: restore it from a "
-            f"backup, or `cardpress publish {night['live']} --store {store.location}`"
-        )
-    if store.stat(layout.CHANGES_INDEX) is None:
+    if night := next((report for report in read_reports(store) if report.get("live")), None):
+        shown, way_out = f"the night {night['run']} left {night['live']} live", f"`cardpress publish {night['live']}"
+    elif store.stat(layout.CHANGES_INDEX) is not None:
+        shown = f"{layout.CHANGES_INDEX} shows that builds were live"
+        way_out = "choose the live build by `cardpress publish BUILD"
+    else:
         return None
-    return (
-        f"{layout.POINTER} is missing, but {layout.CHANGES_INDEX} shows that builds were live: restore it from a "
-        f"backup, or choose the live build by `cardpress publish BUILD --store {store.location}`"
-    )
+    return f"{layout.POINTER} is missing, but {shown}: restore it from a backup, or {way_out} --store {store.location}`"
 
 
 def earlier_nights(store: Store, as_of: date, nights: int) -> Iterator[tuple[date, dict[str, Any]]]:

@@ -127,7 +127,7 @@ def compare_cards(comparison: Comparison) -> list[ChangesDocument]:
         return [_nothing_changed(old, new), _nothing_changed(new, old)]
     with named_faults(comparison):
         db = comparison.db
-        comparison.cards  # noqa: B018  (registers the tables)
+        comparison.read("cards")
         db.run("changes/products")
         _read_names(db, old.catalogue, "removed")
         _read_names(db, new.catalogue, "added")
