@@ -9,7 +9,7 @@ Progress goes to standard error: a bar on a terminal, a plain line per step else
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
@@ -45,11 +45,12 @@ def clean(text: str) -> str:
     return _escaped(text, lambda character: character.encode("unicode_escape").decode())
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield the lines of a table with left-aligned columns."""
+def aligned(rows: Sequence[Sequence[str]], right: Callable[[int, str], bool] = lambda at, cell: False) -> Iterator[str]:
+    """Yield the lines of a table; `right` says by the place and the text of a cell whether it is aligned right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        cells = (f"{cell:{'>' if right(at, cell) else '<'}{widths[at]}}" for at, cell in enumerate(row))
+        yield "  ".join(cells).rstrip()
 
 
 class ProgressBar(Protocol):
@@ -82,7 +83,7 @@ class Progress:
             label=f"{label:<14}",
             file=sys.stderr,
             hidden=not shown,
-            item_show_func=lambda _: self._stored_text(),
+            item_show_func=lambda _: f"{self._stored_bytes / 1e6:,.1f} MB stored" if self._stored_bytes else None,
         ) as bar:
             yield bar
         if length and not shown:
@@ -91,9 +92,6 @@ class Progress:
     def bar_if_long(self, label: str, length: int) -> AbstractContextManager[ProgressBar]:
         """Show a bar as `bar` does, but only of many steps."""
         return self.bar(label, length if length >= _MANY_STEPS else 0)
-
-    def _stored_text(self) -> str | None:
-        return f"{self._stored_bytes / 1e6:,.1f} MB stored" if self._stored_bytes else None
 
 
 def _escaped(text: str, escape: Any) -> str:

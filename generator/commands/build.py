@@ -1,7 +1,7 @@
 """`cardpress build`: from a lake to a build in the store."""
 
-from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 
 import click
 
@@ -21,10 +21,10 @@ from generator.lake.quarantine import skipped_by_builds, waiting_files, waiting_
 from generator.making.make import BuildResult, make_build
 from generator.making.make import plan_only as make_plan
 from generator.making.plan import Plan
-from generator.reading.explain import Explanation, explain_build
+from generator.reading.explain import explain_build
 from generator.releases.locks import end_by_error, hold_back, keep_reserve
 from generator.releases.publish import publish
-from generator.terminal import Progress, say, say_json, say_lines
+from generator.terminal import Progress, aligned, say, say_json, say_lines
 from generator.threads import Resources
 
 
@@ -88,14 +88,12 @@ def build(
             progress.say(f"published: {result.id} is live in {store}")
 
 
-def _explain(result: Explanation, as_json: bool) -> None:
+def _explain(result: dict[str, Any], as_json: bool) -> None:
     if as_json:
-        say_json(asdict(result))
+        say_json(result)
         return
-    width = max(len(layer.layer) for layer in result.layers)
-    for layer in result.layers:
-        say(f"{'make' if layer.make else 'keep'}  {layer.layer:<{width}}  {layer.why}")
-    say(result.build)
+    say_lines(aligned([("make" if one["make"] else "keep", one["layer"], one["why"]) for one in result["layers"]]))
+    say(result["build"])
 
 
 def _plan(plan: Plan, as_json: bool) -> None:

@@ -43,7 +43,7 @@ def report(build: str | None, store: str, out: Path | None, against: str | None,
         raise click.UsageError("--against writes a second page beside the first: choose its folder with --out FILE")
     opened = open_store(store)
     chosen = named_build(opened, build)
-    page = build_page(opened, chosen, utc_now, resources, DIFF_PAGE if against else None)
+    page = build_page(chosen, utc_now, resources, DIFF_PAGE if against else None)
     if against and out:
         with compare(named_build(opened, against), chosen, resources) as comparison:
             changes = diff_page(comparison, out.name, Progress())

@@ -12,7 +12,7 @@ from generator.ingest.marketplace import DEFAULT_PATTERN, GameImport, memory_fil
 from generator.ingest.pipeline import REFUSED
 from generator.lake.lake import DAILY_TABLES
 from generator.lake.writer import LakeWriter
-from generator.reading.lake_days import day_files, outlying_days
+from generator.reading.lake_days import day_files, outlying_days, outlying_line
 from generator.terminal import Progress, say, say_json, say_lines
 
 
@@ -70,10 +70,10 @@ def check(store: str, as_json: bool) -> None:
     opened = open_store(store)
     found = outlying_days(open_build(opened, live_build_id(opened)))
     if as_json:
-        say_json(list(map(asdict, found)))
+        say_json(found)
         return
-    say_lines(day.line(opened.location) for day in found)
-    say(f"{len({day.day for day in found}):,} days lie apart from the days around them", err=True)
+    say_lines(outlying_line(day, opened.location) for day in found)
+    say(f"{len({day['day'] for day in found}):,} days lie apart from the days around them", err=True)
 
 
 @lake.command()

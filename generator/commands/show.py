@@ -25,12 +25,9 @@ from generator.lake.quarantine import QuarantinedFile, read_quarantine, waiting_
 from generator.reading.overview import (
     LIVE,
     PREVIOUS,
-    BuildRow,
-    Overview,
     games_table,
     gates_table,
     inputs_table,
-    last_failed_night,
     layers_table,
     left_out_table,
     overview,
@@ -38,9 +35,10 @@ from generator.reading.overview import (
     source_ages,
     sources_table,
     undone_decisions,
+    why_not_published,
 )
 from generator.reading.page import Table, age, as_lines
-from generator.terminal import say, say_json, say_lines
+from generator.terminal import aligned, say, say_json, say_lines
 
 _Json = dict[str, Any]
 
@@ -63,51 +61,48 @@ def show(build: str | None, store: str, as_json: bool) -> None:
     found = overview(opened, utc_now)
     details = _build_details(opened, build) if build else _store_details(opened, found)
     if as_json:
-        say_json({"live": found.live, "hold": found.hold} | details)
+        say_json({"live": found["live"], "hold": found["hold"]} | details)
         return
-    if found.hold:
+    if found["hold"]:
         say(
-            f"HOLD: a rollback to {found.live} holds publishing back: nothing is published "
+            f"HOLD: a rollback to {found['live']} holds publishing back: nothing is published "
             f"until `cardpress publish BUILD --store {store}`"
         )
-    say_lines(_build_lines(details) if build else _store_lines(details, found, store))
+    say_lines(_build_lines(details) if build else _store_lines(details, store))
 
 
-def _store_details(store: Store, found: Overview) -> _Json:
-    live = open_build(store, found.live).record if found.live else None
-    sources = [asdict(source) for source in source_ages(live, utc_now)] if live else []
-    games = live["games"] if live else []
+def _store_details(store: Store, found: _Json) -> _Json:
+    live = open_build(store, found["live"]).record if found["live"] else None
     night = newest_report(store)
-    waiting = [asdict(file) for file in read_quarantine(store) if file.waits]
     last_night = None
     if night:
         last_night = {name: night[name] for name in ("run", "finished", "outcome", "error", "build")}
         last_night["held"] = night.get("held", "")
-        failed = last_failed_night(store)
-        last_night["meaning"] = [failed.sentences[0], *failed.sentences[2:]] if failed else []
+        seen, *why = why_not_published(store, night) or [""]
+        last_night["meaning"] = [seen, *why[1:]] if seen else []
         last_night["pages"] = sorted(store.list(layout.page_name(night["run"], "")))
     return {
-        "builds": [asdict(row) for row in found.builds],
-        "sources": sources,
-        "late": late_sources(store, found.live) if found.live else None,
-        "games": games,
-        "quarantine": waiting,
+        "builds": found["builds"],
+        "sources": source_ages(live, utc_now()) if live else [],
+        "late": late_sources(store, live["id"]) if live else None,
+        "games": live["games"] if live else [],
+        "quarantine": [asdict(file) for file in read_quarantine(store) if file.waits],
         "undone": undone_decisions(store, live) if live else None,
         "last_night": last_night,
     }
 
 
 def _build_details(store: Store, build: str) -> _Json:
-    opened = named_build(store, build)
-    sources = [asdict(source) for source in source_ages(opened.record, utc_now)]
-    gates = read_judgement(store, opened.id)
-    return {"record": opened.record, "sources": sources, "games": opened.record["games"], "gates": gates}
+    record = named_build(store, build).record
+    sources, gates = source_ages(record, utc_now()), read_judgement(store, record["id"])
+    return {"record": record, "sources": sources, "games": record["games"], "gates": gates}
 
 
-def _store_lines(details: _Json, found: Overview, store: str) -> Iterator[str]:
+def _store_lines(details: _Json, store: str) -> Iterator[str]:
     header = ("BUILD", "AGE", "PRODUCTS", "OBJECTS", "MB", "GATES", "")
-    if found.builds:
-        yield from _table([header, *map(_build_row, found.builds)])
+    if details["builds"]:
+        rows = [header, *map(_build_row, details["builds"])]
+        yield from aligned(rows, lambda place, cell: place > 0 and cell[:1].isdigit())
     else:
         yield no_builds_message(store)
     if details["late"]:
@@ -126,9 +121,9 @@ def _store_lines(details: _Json, found: Overview, store: str) -> Iterator[str]:
     yield from _tables(*_fresh_tables(details))
 
 
-def _build_row(row: BuildRow) -> Sequence[str]:
-    counts = (f"{row.products:,}", f"{row.objects:,}", f"{row.bytes / 1e6:,.1f}")
-    return (row.id, age(row.age_hours), *counts, row.gates, row.state)
+def _build_row(row: _Json) -> Sequence[str]:
+    counts = (f"{row['products']:,}", f"{row['objects']:,}", f"{row['bytes'] / 1e6:,.1f}")
+    return (row["id"], age(row["age_hours"]), *counts, row["gates"], row["state"])
 
 
 def _build_lines(details: _Json) -> Iterator[str]:
@@ -159,16 +154,6 @@ def _tables(*tables: Table) -> Iterator[str]:
         yield from as_lines(shown)
 
 
-def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (
-            cell.rjust(width) if cell[:1].isdigit() and place else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        yield "  ".join(cells).rstrip()
-
-
 @click.command()
 @store_option
 @json_option
@@ -180,26 +165,20 @@ def builds(store: str, as_json: bool) -> None:
     """
     found = overview(open_store(store), utc_now)
     if as_json:
+        names = ("products", "objects", "bytes")
         rows = [
-            {
-                "id": row.id,
-                "as_of": row.as_of,
-                "live": row.state == LIVE,
-                "previous": row.state == PREVIOUS,
-                "products": row.products,
-                "objects": row.objects,
-                "bytes": row.bytes,
-            }
-            for row in found.builds
+            {"id": row["id"], "as_of": row["as_of"], "live": row["state"] == LIVE, "previous": row["state"] == PREVIOUS}
+            | {name: row[name] for name in names}
+            for row in found["builds"]
         ]
-        say_json({"live": found.live, "hold": found.hold, "builds": rows})
+        say_json(found | {"builds": rows})
         return
-    for row in found.builds:
-        counts = f"{row.products:>9,} products  {row.objects:>11,} objects  {row.bytes / 1e6:>9,.1f} MB"
-        say(f"{row.id}  {counts}  {row.state}  {row.held}".rstrip())
-    if not found.builds:
+    for row in found["builds"]:
+        counts = f"{row['products']:>9,} products  {row['objects']:>11,} objects  {row['bytes'] / 1e6:>9,.1f} MB"
+        say(f"{row['id']}  {counts}  {row['state']}  {row['held']}".rstrip())
+    if not found["builds"]:
         say(no_builds_message(store), err=True)
-    if found.hold:
+    if found["hold"]:
         say(
             f"a rollback holds publishing back: nothing is published until `cardpress publish BUILD --store {store}`",
             err=True,

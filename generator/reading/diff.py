@@ -26,13 +26,13 @@ from generator.reading.page import (
     Chart,
     Column,
     PageGroup,
-    Plot,
     Record,
     Table,
     as_lines,
     counts,
     euros,
     number,
+    plots_by_kind,
     product,
     render,
     set_name,
@@ -273,19 +273,13 @@ def _figures(views: _Views) -> list[Chart]:
         (row["price"], row["kind"]): "{up:,} up, {down:,} down, {appeared:,} appeared, {went:,} went".format(**row)
         for row in moves
     }
-    kinds = list(dict.fromkeys(band["kind"] for band in bands))
     charts = []
     for price, name in PRICES.items():
         of_price = [band for band in bands if band["price"] == price]
-        plots = [_moves_plot(price, kind, [band for band in of_price if band["kind"] == kind]) for kind in kinds]
-        charts.append(Chart(name, plots, [(kind, said[price, kind]) for kind in kinds]))
+        axes = ("change in percent", "prices")
+        plots = plots_by_kind(of_price, _bar, f"moves of the price {price}", "percent", "No price moved.", *axes)
+        charts.append(Chart(name, plots, [(plot.view, said[price, plot.view]) for plot in plots]))
     return charts
-
-
-def _moves_plot(price: str, kind: str, bands: list[Record]) -> Plot:
-    moves = sum(band["moves"] for band in bands)
-    label = f"{moves:,} moves of the price {price} ({kind}), by percent"
-    return Plot(label, list(map(_bar, bands)), "No price moved.", "change in percent", "prices", kind)
 
 
 def _bar(band: Record) -> Bar:

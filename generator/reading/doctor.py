@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import partial
 from importlib.metadata import PackageNotFoundError, metadata, requires, version
@@ -27,13 +27,7 @@ from edge_auth.builds.builds import Build, open_build, read_pointer
 from edge_auth.errors import Conflict, EdgeError
 from edge_auth.live.keys import KeyFile
 from edge_auth.live.redis_counter import COUNTER_TIMEOUT_SECONDS, server_problem, wrong_kind
-from edge_auth.serve.nginx_config import (
-    NginxOptions,
-    ReadFiles,
-    configuration,
-    in_quotes,
-    written_options,
-)
+from edge_auth.serve.nginx_config import NginxOptions, ReadFiles, configuration, in_quotes, written_options
 from edge_auth.store.interface import Store
 from edge_auth.store.open import is_folder, open_store
 from edge_auth.store.remedies import cause_of, remedy_of
@@ -50,7 +44,7 @@ from generator.lake.quarantine import read_quarantine, waiting_in_short
 from generator.lake.tables import check_columns
 from generator.lake.writer import LakeWriter
 from generator.pack.verify import visible_damage
-from generator.reading.overview import last_failed_night, source_ages, undone_decisions
+from generator.reading.overview import source_ages, undone_decisions, why_not_published
 from generator.releases.change_documents import verify_steps
 from generator.releases.locks import Holder, current_holder
 from generator.terminal import Progress
@@ -70,7 +64,7 @@ _NGINX_SECONDS, _CONNECT_SECONDS = 30, 2.0
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one check. `advice`: what to do next, for a warning or a problem."""
+    """The result of one check. `advice`: what to do next, soon for a warning and now for a problem."""
 
     check: str
     level: str
@@ -83,17 +77,14 @@ class Finding:
 
 
 def ok(check: str, message: str) -> Finding:
-    """Return a finding without any problem."""
     return Finding(check, OK, message)
 
 
 def warning(check: str, message: str, advice: str) -> Finding:
-    """Return a finding that needs attention soon."""
     return Finding(check, WARNING, message, advice)
 
 
 def problem(check: str, message: str, advice: str) -> Finding:
-    """Return a finding that must be fixed."""
     return Finding(check, PROBLEM, message, advice)
 
 
@@ -233,9 +224,9 @@ def _check_live_build(live: Build, clock: Clock) -> Iterator[Finding]:
 def _check_sources(live: Build, clock: Clock) -> Iterator[Finding]:
     if found := late_sources(live.store, live.id):
         yield warning("sources", found, "check the jobs that write these tables")
-    late = [source for source in source_ages(live.record, clock) if source.late]
+    late = [source for source in source_ages(live.record, clock()) if source["late"]]
     if late:
-        tables = ", ".join(f"{source.table} ({(source.age_hours or 0) / 24:,.1f} days)" for source in late)
+        tables = ", ".join(f"{source['table']} ({source['age_hours'] / 24:,.1f} days)" for source in late)
         advice = "check the jobs that write the lake, and the last nights"
         yield warning("sources", f"old in the live build: {tables}", advice)
     else:
@@ -243,12 +234,13 @@ def _check_sources(live: Build, clock: Clock) -> Iterator[Finding]:
 
 
 def _check_last_night(store: Store) -> Iterator[Finding]:
-    night, failed = newest_report(store), last_failed_night(store)
+    night = newest_report(store)
     if night is None:
         return
+    failed = why_not_published(store, night)
     run = f"{night['run']}: {night['outcome']}"
     if failed and night["outcome"] == REFUSED:
-        seen, why, *steps = failed.sentences
+        seen, why, *steps = failed
         yield warning("night", f"{night['run']}: {seen}; {why}", "; ".join(steps))
     elif failed:
         held = night["outcome"] == HELD
@@ -317,8 +309,9 @@ def check_lake(location: str, clock: Clock) -> Iterator[Finding]:
         with closing(Database(ONE_THREAD)) as db:
             for table, files in tables.items():
                 last = max(files, key=lambda file: (file.day or date.min, file.name))
-                newest = LakeFile(last.name, table, last.day, path=str(Path(location) / last.name))
-                check_columns(db, table, [newest])  # against `build/lake.sql`
+                check_columns(
+                    db, table, [replace(last, path=str(Path(location) / last.name))]
+                )  # against `build/lake.sql`
 
 
 def _check_days(tables: dict[str, list[LakeFile]], today: date) -> Iterator[Finding]:

@@ -1,7 +1,7 @@
 """Explains why a build would make or keep each layer, by comparing the layers' inputs with those of another build."""
 
 from contextlib import closing
-from dataclasses import dataclass
+from typing import Any
 
 from edge_auth.builds.builds import LayerRecord, last_build_id, open_build
 from edge_auth.store.interface import Store
@@ -12,41 +12,28 @@ from generator.making.work import BuildContext
 from generator.threads import ONE_THREAD
 
 
-@dataclass(frozen=True)
-class LayerReason:
-    layer: str
-    digest: str
-    make: bool
-    why: str
+def explain_build(lake: Lake, store: Store, repair: bool = False) -> dict[str, Any]:
+    """Explain what `make_build` would do with this lake and store, compared with the live or else the newest build.
 
-
-@dataclass(frozen=True)
-class Explanation:
-    build: str
-    base: str | None
-    layers: list[LayerReason]
-
-
-def explain_build(lake: Lake, store: Store, repair: bool = False) -> Explanation:
-    """Explain what `make_build` would do with this lake and store, compared with the live or else the newest build."""
+    `layers` has of each layer its name, its digest, whether it would be made and why.
+    """
     with closing(BuildContext(lake, store, ONE_THREAD)) as context:
         run = BuildRun(context, repair)
         defects = run.reasons
     base = last_build_id(store) or None
     layers = open_build(store, base).record["layers"] if base else {}
-    reasons = [_reason(spec, layers.get(spec.name), base, defects.get(spec.name)) for spec in run.layers]
-    return Explanation(run.id, base, reasons)
+    reasons = [
+        {"layer": spec.name, "digest": spec.digest, "make": spec.name in defects,
+         "why": _why(_difference(spec, layers.get(spec.name), base), base, defects.get(spec.name))}
+        for spec in run.layers
+    ]  # fmt: skip
+    return {"build": run.id, "base": base, "layers": reasons}
 
 
-def _reason(spec: BuildLayer, base_layer: LayerRecord | None, base: str | None, defect: str | None) -> LayerReason:
-    difference = _difference(spec, base_layer, base)
+def _why(difference: str | None, base: str | None, defect: str | None) -> str:
     if defect is None:
-        why = f"unchanged since {base}" if difference is None else f"already in the store; {difference}"
-    elif defect == MISSING:
-        why = difference or f"{base} has it, but {MISSING}"
-    else:
-        why = f"damaged: {defect}"
-    return LayerReason(spec.name, spec.digest, defect is not None, why)
+        return f"unchanged since {base}" if difference is None else f"already in the store; {difference}"
+    return (difference or f"{base} has it, but {MISSING}") if defect == MISSING else f"damaged: {defect}"
 
 
 def _difference(spec: BuildLayer, base_layer: LayerRecord | None, base: str | None) -> str | None:

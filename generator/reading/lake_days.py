@@ -1,8 +1,9 @@
 """The days of a lake: what their files hold and what builds make of them, and days whose prices lie apart."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -66,31 +67,22 @@ def _rows(path: str) -> int:
         raise LakeError(f"{path} cannot be read as Parquet: {error}") from error
 
 
-@dataclass(frozen=True)
-class OutlyingDay:
-    """A day on which half of the prices of a game or set are so many times those of the days around it.
+def outlying_line(day: Mapping[str, Any], location: str) -> str:
+    """Return an outlying day as one line, with the command that withdraws it."""
+    columns = ", ".join(f"{column} x {ratio:.3g}" for column, ratio in day["columns"].items())
+    named = f"the {day['part']} {day['name']}" if day["name"] else "the products without a game"
+    return (
+        f"{day['day']} {_GUIDE}: half of the prices of {named} ({day['prices']:,}) are apart from the days around it: "
+        f"{columns}: `cardpress quarantine drop {day['day']} --store {location}`"
+    )
 
-    `columns` has the middle ratios to the day before, `prices` the most that were compared in one of them.
+
+def outlying_days(build: Build) -> list[dict[str, Any]]:
+    """Return the days on which half of the prices of a game or set are many times those of the days around them.
+
+    The oldest come first; a game hides its sets of the same day. `columns` has the middle ratios to the day before,
+    `prices` the most that were compared in one of them.
     """
-
-    day: str
-    part: str
-    name: str
-    columns: dict[str, float]
-    prices: int
-
-    def line(self, location: str) -> str:
-        """Return the day as one line, with the command that withdraws it."""
-        columns = ", ".join(f"{column} x {ratio:.3g}" for column, ratio in self.columns.items())
-        named = f"the {self.part} {self.name}" if self.name else "the products without a game"
-        return (
-            f"{self.day} {_GUIDE}: half of the prices of {named} ({self.prices:,}) are apart from the days around it: "
-            f"{columns}: `cardpress quarantine drop {self.day} --store {location}`"
-        )
-
-
-def outlying_days(build: Build) -> list[OutlyingDay]:
-    """Return the outlying days of a build's history, oldest first. A game hides its sets of the same day."""
     places = [bulk_file(build, entry) for entry in bulk_entries(build) if entry["table"] == _GUIDE]
     if not places:
         return []
@@ -100,4 +92,4 @@ def outlying_days(build: Build) -> list[OutlyingDay]:
         db.connection.execute(f"create view guide_history as from read_parquet([{listed}])")
         db.run("report/outlying_days")
         rows = db.table("from outlying_days").to_pylist()
-    return [OutlyingDay(**row | {"columns": dict(row["columns"])}) for row in rows]
+    return [row | {"columns": dict(row["columns"])} for row in rows]

@@ -1,7 +1,6 @@
 """The builds of a store, the age of its data, and the tables of one build, which its report and `show` print."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,7 +10,7 @@ from edge_auth.errors import DamagedObject
 from edge_auth.store.interface import Store
 from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp
-from generator.compare.run_reports import PUBLISHED, REFUSED, UNCHANGED, newest_report, read_judgement
+from generator.compare.run_reports import PUBLISHED, REFUSED, UNCHANGED, read_judgement
 from generator.lake.files import GUIDE_PRICES
 from generator.lake.quarantine import (
     ACCEPTED,
@@ -34,25 +33,12 @@ SOURCE_TITLES = {
 _MAX_REASON = 300  # characters
 
 
-@dataclass(frozen=True)
-class LastNight:
-    """The newest night of a store, if it did not publish: what clients see, why, what is held and the next step."""
-
-    run: str
-    outcome: str
-    build: str | None
-    sentences: list[str]
+def why_not_published(store: Store, night: Mapping[str, Any]) -> list[str]:
+    """Return what clients see after the newest night, why, and the next steps; [] if it is as it should be."""
+    return [] if night["outcome"] in (PUBLISHED, UNCHANGED) else list(_sentences(store, night))
 
 
-def last_failed_night(store: Store) -> LastNight | None:
-    """Return the newest night if it was refused, held back or failed; None if it published or changed nothing."""
-    night = newest_report(store)
-    if night is None or night["outcome"] in (PUBLISHED, UNCHANGED):
-        return None
-    return LastNight(night["run"], night["outcome"], night.get("build"), list(_sentences(store, night)))
-
-
-def _sentences(store: Store, night: dict[str, Any]) -> Iterator[str]:
+def _sentences(store: Store, night: Mapping[str, Any]) -> Iterator[str]:
     seen = f"clients see {night['live']}, with prices of {night['data_day']}" if night["live"] else "no build is live"
     yield f"the last night was {night['outcome']}: {seen}"
     if night["error"]:
@@ -98,48 +84,12 @@ def undone_decisions(store: Store, record: BuildRecord) -> str | None:
 LIVE, PREVIOUS, FAILED = "live", "previous", "failed its smoke test"
 
 
-@dataclass(frozen=True)
-class BuildRow:
-    """A build in the overview.
+def overview(store: Store, clock: Clock) -> dict[str, Any]:
+    """Return the live build, whether a rollback holds publishing back, and the builds of a store, newest day first.
 
-    Attributes:
-        made: When its record was written.
-        state: LIVE, PREVIOUS (it was live before), REFUSED by a gate, FAILED or ''.
-        held: Which games' prices it lacks because they are held.
+    `made` is when a record was written. The state is LIVE, PREVIOUS (it was live before), REFUSED by a gate, FAILED or
+    ''. `held` says which games' prices a build lacks because they are held.
     """
-
-    id: str
-    as_of: str
-    made: str
-    age_hours: float
-    products: int
-    objects: int
-    bytes: int
-    gates: str
-    state: str
-    held: str
-
-
-@dataclass(frozen=True)
-class SourceAge:
-    """The age of a lake table in a build. `newest`: day or time of its newest row, or None if it has none."""
-
-    table: str
-    newest: str | None
-    age_hours: float | None
-    allowed_hours: float
-    late: bool
-
-
-@dataclass(frozen=True)
-class Overview:
-    live: str | None
-    hold: bool
-    builds: list[BuildRow]
-
-
-def overview(store: Store, clock: Clock) -> Overview:
-    """Return the builds of a store with their counts, ages and gate results."""
     pointer, _ = read_pointer(store)
     live, previous = (pointer.build, pointer.previous) if pointer else (None, [])
     rows = []
@@ -151,24 +101,24 @@ def overview(store: Store, clock: Clock) -> Overview:
         state = LIVE if record["id"] == live else PREVIOUS if record["id"] in previous else ""
         state = FAILED if pointer and record["id"] in pointer.failed else state
         rows.append(_row(store, record, from_unix_time(entry.modified), clock(), state))
-    return Overview(live, bool(pointer and pointer.hold), rows)
+    return {"live": live, "hold": bool(pointer and pointer.hold), "builds": rows}
 
 
-def _row(store: Store, record: BuildRecord, written: datetime, now: datetime, state: str) -> BuildRow:
+def _row(store: Store, record: BuildRecord, written: datetime, now: datetime, state: str) -> Record:
     judgement = read_judgement(store, record["id"])
     refused = any(verdict["breached"] and not verdict["forced"] for verdict in (judgement or {}).get("verdicts", []))
-    return BuildRow(
-        id=record["id"],
-        as_of=record["as_of"],
-        made=timestamp(written),
-        age_hours=_hours(now - written),
-        products=record["freshness"]["catalogue"]["products"],
-        objects=sum(record["objects"].values()),
-        bytes=sum(record["bytes"].values()),
-        gates=_gates(judgement),
-        state=state or (REFUSED if refused else ""),
-        held=held_games(store, record),
-    )
+    return {
+        "id": record["id"],
+        "as_of": record["as_of"],
+        "made": timestamp(written),
+        "age_hours": _hours(now - written),
+        "products": record["freshness"]["catalogue"]["products"],
+        "objects": sum(record["objects"].values()),
+        "bytes": sum(record["bytes"].values()),
+        "gates": _gates(judgement),
+        "state": state or (REFUSED if refused else ""),
+        "held": held_games(store, record),
+    }
 
 
 def _gates(judgement: dict[str, Any] | None) -> str:
@@ -180,8 +130,11 @@ def _gates(judgement: dict[str, Any] | None) -> str:
     return ", ".join([*breached, *forced]) or "passed"
 
 
-def source_ages(record: BuildRecord, clock: Clock) -> list[SourceAge]:
-    """Return how old the newest rows are that a build shows, per table of the lake."""
+def source_ages(record: BuildRecord, now: datetime) -> list[Record]:
+    """Return how old the newest rows are that a build shows, per table of the lake.
+
+    `newest` is the day or time of the newest row, or None if the table has none.
+    """
     freshness = record["freshness"]
     newest = {
         "price_guide": freshness["catalogue"]["price_guide_day"],
@@ -189,13 +142,14 @@ def source_ages(record: BuildRecord, clock: Clock) -> list[SourceAge]:
         "filtered_checks": freshness["filtered_price"]["latest_checked_at"],
         "watch_checks": freshness["watchlist"]["last_checked"],
     }
-    ages = []
+    ages: list[Record] = []
     for source, time in newest.items():
         allowed, hours = settings.MAX_SOURCE_AGE_HOURS[source], None
         if time is not None:
             latest = time if "T" in time else f"{time}T23:59:59Z"  # when rows of that day can have been written
-            hours = _hours(clock() - parse_timestamp(latest))
-        ages.append(SourceAge(source, time, hours, allowed, (hours or 0) > allowed))
+            hours = _hours(now - parse_timestamp(latest))
+        late = (hours or 0) > allowed
+        ages.append({"table": source, "newest": time, "age_hours": hours, "allowed_hours": allowed, "late": late})
     return ages
 
 
@@ -204,7 +158,7 @@ def _hours(age: timedelta) -> float:
 
 
 def sources_table(sources: Iterable[Record]) -> Table:
-    """Return how old the newest row of each source is; `sources` have the fields of a `SourceAge`."""
+    """Return how old the newest row of each source is."""
 
     def source(row: Record) -> Cell:
         late = f"WARNING: older than {age(row['allowed_hours'])}" if row["late"] else ""

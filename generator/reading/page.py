@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
+from generator.terminal import aligned
+
 _TEMPLATES = Path(__file__).with_name("templates")
 # Characters of names that HTML does not allow, or that change the direction of writing. `cat page.html` prints them.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -71,16 +73,6 @@ class Bar:
     color: str = "plain"
 
 
-class Rectangle(NamedTuple):
-    """The place of a bar in the units of the SVG. `label` is the number above it."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    label: str
-
-
 @dataclass(frozen=True)
 class Plot:
     """A bar chart with its axes, which the macro `plot_svg` of the templates draws as SVG.
@@ -88,7 +80,7 @@ class Plot:
     Attributes:
         label: The text for screen readers.
         placeholder: The sentence in place of the chart if all bars are 0.
-        view: The value of the page's filter that shows this plot; None if the plot is always shown.
+        view: The value of the page's filter that shows this plot; '' if it is always shown.
     """
 
     # In the units of the SVG. The width is that of a narrow phone, so that the text there has its natural size.
@@ -104,7 +96,7 @@ class Plot:
     placeholder: str
     x_axis: str = ""
     y_axis: str = ""
-    view: str | None = None
+    view: str = ""
 
     @cached_property
     def step(self) -> int:
@@ -119,14 +111,14 @@ class Plot:
         return self.step * max((-(-bar.count // self.step) for bar in self.bars), default=0)
 
     @property
-    def rectangles(self) -> Iterator[tuple[Bar, Rectangle]]:
-        """The bars with their places."""
+    def rectangles(self) -> Iterator[tuple[Bar, dict[str, float | str]]]:
+        """The bars with their places in the units of the SVG; `label` is the number above a bar."""
         gap = max(min(2.0, self._width / 5), self._width - _MAX_BAR_WIDTH)
         for place, bar in enumerate(self.bars):
             x, y = self.LEFT + self._width * place + gap / 2, self._y(bar.count)
             label = _short_count(bar.count) if self._width > _MIN_LABEL_WIDTH else ""
-            height = round(self.HEIGHT - self.BOTTOM - y, 2)
-            yield bar, Rectangle(round(x, 2), y, round(self._width - gap, 2), height, label)
+            width, height = round(self._width - gap, 2), round(self.HEIGHT - self.BOTTOM - y, 2)
+            yield bar, {"x": round(x, 2), "y": y, "width": width, "height": height, "label": label}
 
     @property
     def x_ticks(self) -> list[tuple[float, str]]:
@@ -154,6 +146,24 @@ def _short_count(count: int) -> str:
         return str(count) if count else ""
     value, unit = (count / 1000, "k") if count < 999_500 else (count / 1_000_000, "M")
     return f"{value:.1f}{unit}" if value < 9.95 and value % 1 else f"{value:.0f}{unit}"
+
+
+def plots_by_kind(
+    bands: Sequence[Record],
+    bar: Callable[[Record], Bar],
+    counted: str,
+    unit: str,
+    placeholder: str,
+    x_axis: str,
+    y_axis: str,
+) -> list[Plot]:
+    """Return a plot for each kind of products of some bands, of which a page shows the one that its filter names."""
+    plots = []
+    for kind in dict.fromkeys(band["kind"] for band in bands):
+        bars = [bar(band) for band in bands if band["kind"] == kind]
+        label = f"{sum(one.count for one in bars):,} {counted} ({kind}), by {unit}"
+        plots.append(Plot(label, bars, placeholder, x_axis, y_axis, kind))
+    return plots
 
 
 @dataclass(frozen=True)
@@ -261,16 +271,12 @@ def as_lines(shown: Table) -> Iterator[str]:
     yield f"{shown.title}. {shown.note}" if shown.note else shown.title
     texts = [list(shown.heads)]
     texts += [[_text(cell) for cell in row.cells] for row in shown.rows]
-    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
-    order = [*range(len(widths))]
+    order = [*range(len(shown.heads))]
     if any(row.kind for row in shown.rows):  # names of products are long
         order.append(order.pop(0))
-    numbers = {place for place in order if all(row.cells[place].css.startswith("n") for row in shown.rows)}
-    for row in texts:
-        cells = (
-            row[place].rjust(widths[place]) if place in numbers else row[place].ljust(widths[place]) for place in order
-        )
-        yield f"  {'  '.join(cells)}".rstrip()
+    numbers = [all(row.cells[place].css.startswith("n") for row in shown.rows) for place in order]
+    rows = [[row[place] for place in order] for row in texts]
+    yield from (f"  {line}" for line in aligned(rows, lambda at, _: numbers[at]))
 
 
 def _text(cell: Cell) -> str:

@@ -7,7 +7,6 @@ The pages of a night are the report of its build and the diff to the live build,
 import itertools
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -24,6 +23,7 @@ from generator.compare.run_reports import (
     UNCHANGED,
     Figures,
     RunReport,
+    newest_report,
     read_judgement,
     read_reports,
 )
@@ -35,12 +35,12 @@ from generator.reading.overview import (
     games_table,
     gates_in_short,
     gates_table,
-    last_failed_night,
     layers_table,
     left_out_table,
     some,
     source_ages,
     sources_table,
+    why_not_published,
 )
 from generator.reading.page import (
     Bar,
@@ -54,6 +54,7 @@ from generator.reading.page import (
     counts,
     number,
     part,
+    plots_by_kind,
     render,
     signed,
     table,
@@ -93,7 +94,7 @@ def write_pages(
             figures = judged.differences if judged else None
             page = diff_page(comparison, REPORT_PAGE, progress, figures)
         store.put(layout.page_name(report.run, DIFF_PAGE), page)
-    page = build_page(store, new, clock, resources, DIFF_PAGE if report.live_before else None)
+    page = build_page(new, clock, resources, DIFF_PAGE if report.live_before else None)
     store.put(layout.page_name(report.run, REPORT_PAGE), page)
     return layout.page_name(report.run, "")
 
@@ -104,51 +105,49 @@ def diff_page(comparison: Comparison, build_report: str, progress: Progress, fig
         return as_html(Diff(comparison, progress), _DIFF_ROWS, figures, build_report).encode()
 
 
-def build_page(store: Store, build: Build, clock: Clock, resources: Resources, changes: str | None = None) -> bytes:
+def build_page(build: Build, clock: Clock, resources: Resources, changes: str | None = None) -> bytes:
     """Return the report of a build as a page, with a link to the page of what it changed."""
     with prices_database(build, resources) as db:
         db.run(*(f"report/{view}" for view in _VIEWS))
         prices: dict[str, list[Record]] = {view: db.table(f"from {view}").to_pylist() for view in _VIEWS}
-    nights, records = _nights(store, build), _records(store, build)
+    nights, judgement = _nights(build), read_judgement(build.store, build.id)
     night = next((report for report in nights if report["build"] == build.id), None)
-    judgement = read_judgement(store, build.id)
     page = render(
         "report",
         build=build,
         night=night,
         changes=changes,
-        warnings=list(_warnings(store, build, night, judgement)),
+        warnings=list(_warnings(build, night, judgement)),
         tiles=_tiles(build.record, judgement),
-        groups=list(_groups(build, clock(), prices, judgement, night, nights, records)),
+        groups=list(_groups(build, clock(), prices, judgement, night, nights)),
     )
     return page.encode()
 
 
-def _nights(store: Store, build: Build) -> list[_Stored]:
+def _nights(build: Build) -> list[_Stored]:
     """Return the reports of nights that made a build up to this one's as-of day, newest first."""
-    newest = itertools.islice(read_reports(store), _MAX_RUN_REPORTS)
+    newest = itertools.islice(read_reports(build.store), _MAX_RUN_REPORTS)
     with_build = (report for report in newest if report.get("build") and report.get("record"))
     return [report for report in with_build if report["record"]["as_of"] <= build.as_of.isoformat()]
 
 
-def _records(store: Store, build: Build) -> dict[str, BuildRecord]:
+def _records(build: Build) -> dict[str, BuildRecord]:
     """Return the records of the newest builds up to this one's as-of day, by id."""
-    ids = map(layout.id_of, store.list(layout.BUILDS))
+    ids = map(layout.id_of, build.store.list(layout.BUILDS))
     records = {}
     for id_ in sorted(id_ for id_ in ids if layout.day_of(id_) <= build.as_of.isoformat())[-_MAX_HISTORY_BUILDS:]:
         with suppress(UnknownBuild, DamagedObject):  # pruned meanwhile, or damaged, which the doctor says
-            records[id_] = open_build(store, id_).record
+            records[id_] = open_build(build.store, id_).record
     return records
 
 
-def _warnings(
-    store: Store, build: Build, night: _Stored | None, judgement: _Stored | None
-) -> Iterator[tuple[str, list[str]]]:
+def _warnings(build: Build, night: _Stored | None, judgement: _Stored | None) -> Iterator[tuple[str, list[str]]]:
+    store = build.store
     if held := held_games(store, build.record):
         yield held, []
-    if (failed := last_failed_night(store)) and failed.build != build.id:
-        seen = "This page is about what clients see."
-        yield f"The last night was {failed.outcome}", [*failed.sentences[1:], seen]
+    newest = newest_report(store)
+    if newest and newest.get("build") != build.id and (failed := why_not_published(store, newest)):
+        yield f"The last night was {newest['outcome']}", [*failed[1:], "This page is about what clients see."]
     if night and (files := [QuarantinedFile(**file) for file in night.get("quarantine", [])]):
         yield "In quarantine", [describe_waiting(files, night["store"])]
     if night and night["error"]:
@@ -172,10 +171,9 @@ def _groups(
     judgement: _Stored | None,
     night: _Stored | None,
     nights: list[_Stored],
-    records: dict[str, BuildRecord],
 ) -> Iterator[PageGroup]:
-    record = build.record
-    sources = sources_table(map(vars, source_ages(record, lambda: moment)))
+    record, records = build.record, _records(build)
+    sources = sources_table(source_ages(record, moment))
     ages = [_ages_figure(source, prices["ages"]) for source in dict.fromkeys(row["source"] for row in prices["ages"])]
     yield PageGroup(f"Freshness at {moment:%Y-%m-%d %H:%M} UTC", some([sources, left_out_table(record)]), ages)
     of_games = [_coverage_table(prices["coverage"]), games_table(record["games"])]
@@ -187,7 +185,7 @@ def _groups(
     seconds = _layer_seconds(record, nights, records | {build.id: record})
     yield PageGroup("Gates and time", some([*gates, *steps, layers_table(record, seconds)]))
     history = _history(nights, records)
-    yield PageGroup("History", [_history_table(history)], [_products_figure(history), _seconds_figure(history)])
+    yield PageGroup("History", [_history_table(history)], _history_figures(history))
 
 
 def _coverage_table(rows: list[Record]) -> Table:
@@ -246,26 +244,25 @@ def _layer_seconds(record: BuildRecord, nights: list[_Stored], records: dict[str
 
 def _history(nights: list[_Stored], records: dict[str, BuildRecord]) -> list[Record]:
     """Return the builds up to the as-of day, the oldest first, each with the last night that made it."""
-    rows = {id_: _history_row(id_, record, {}) for id_, record in records.items()}
+    made: dict[str, tuple[Mapping[str, Any], _Stored]] = {id_: (record, {}) for id_, record in records.items()}
     for night in reversed(nights):
-        if night["outcome"] != UNCHANGED or night["build"] not in rows:
-            rows[night["build"]] = _history_row(night["build"], night["record"], night)
-    return sorted(rows.values(), key=lambda row: (row["as_of"], row["run"], row["build"]))[-_MAX_HISTORY_BUILDS:]
-
-
-def _history_row(id_: str, record: BuildRecord, night: _Stored) -> Record:
-    catalogue = record["freshness"]["catalogue"]
-    return {
-        "build": id_,
-        "as_of": record["as_of"],
-        "products": catalogue["products"],
-        "sets": catalogue["sets"],
-        "objects": sum(record["objects"].values()),
-        "bytes": sum(record["bytes"].values()) / 1e6,
-        "run": night.get("run", ""),
-        "outcome": night.get("outcome", "–"),
-        "seconds": sum(night["seconds"].values()) if night else None,
-    }
+        if night["outcome"] != UNCHANGED or night["build"] not in made:
+            made[night["build"]] = night["record"], night
+    rows: list[Record] = [
+        {
+            "build": id_,
+            "as_of": record["as_of"],
+            "products": record["freshness"]["catalogue"]["products"],
+            "sets": record["freshness"]["catalogue"]["sets"],
+            "objects": sum(record["objects"].values()),
+            "bytes": sum(record["bytes"].values()) / 1e6,
+            "run": night.get("run", ""),
+            "outcome": night.get("outcome", "–"),
+            "seconds": sum(night["seconds"].values()) if night else None,
+        }
+        for id_, (record, night) in made.items()
+    ]
+    return sorted(rows, key=lambda row: (row["as_of"], row["run"], row["build"]))[-_MAX_HISTORY_BUILDS:]
 
 
 def _history_table(history: list[Record]) -> Table:
@@ -280,19 +277,14 @@ def _history_table(history: list[Record]) -> Table:
 
 
 def _prices_figure(price: str, distribution: list[Record]) -> Chart:
-    of_price = [row for row in distribution if row["price"] == price]
-    kinds = dict.fromkeys(row["kind"] for row in of_price)
-    plots = [_prices_plot(price, kind, [row for row in of_price if row["kind"] == kind]) for kind in kinds]
-    return Chart(PRICES[price], plots)
+    bands = [row for row in distribution if row["price"] == price]
+    none = "No product has this price."
+    return Chart(PRICES[price], plots_by_kind(bands, _price_bar, f"prices {price}", "euros", none, "euros", "products"))
 
 
-def _prices_plot(price: str, kind: str, rows: list[Record]) -> Plot:
-    bars = []
-    for row in rows:
-        band = f"{row['low']:g} euros and above" if row["high"] is None else f"{row['low']:g} to {row['high']:g} euros"
-        bars.append(Bar(row["products"], f"{band}: {row['products']:,}", edge_label=f"{row['low']:g}"))
-    label = f"{sum(bar.count for bar in bars):,} prices {price} ({kind}), by euros"
-    return Plot(label, bars, "No product has this price.", "euros", "products", kind)
+def _price_bar(row: Record) -> Bar:
+    band = f"{row['low']:g} euros and above" if row["high"] is None else f"{row['low']:g} to {row['high']:g} euros"
+    return Bar(row["products"], f"{band}: {row['products']:,}", edge_label=f"{row['low']:g}")
 
 
 def _ages_figure(source: str, rows: list[Record]) -> Chart:
@@ -311,22 +303,22 @@ def _age_bar(row: Record) -> Bar:
     return Bar(row["products"], f"{days} days: {row['products']:,}", label=days, color=color)
 
 
-def _products_figure(history: list[Record]) -> Chart:
-    bars = [Bar(row["products"], f"{row['build']}: {row['products']:,} products") for row in history]
-    shown = _by_day("Products of each build of the history", bars, history, "products", "No build has products.")
-    return Chart("Products, build by build", [shown])
-
-
-def _seconds_figure(history: list[Record]) -> Chart:
+def _history_figures(history: list[Record]) -> list[Chart]:
     nights = [row for row in history if row["seconds"] is not None]
-    bars = [Bar(round(row["seconds"]), f"{row['run']}: {row['seconds']:,.1f} s") for row in nights]
-    shown = _by_day("Seconds of each night", bars, nights, "seconds", "No night took a second or more.")
-    return Chart("Seconds, night by night", [shown])
+    products = [
+        Bar(row["products"], f"{row['build']}: {row['products']:,} products", label=day)
+        for row, day in zip(history, _some_days(history), strict=True)
+    ]
+    seconds = [
+        Bar(round(row["seconds"]), f"{row['run']}: {row['seconds']:,.1f} s", label=day)
+        for row, day in zip(nights, _some_days(nights), strict=True)
+    ]
+    of_builds = Plot("Products of each build of the history", products, "No build has products.", y_axis="products")
+    of_nights = Plot("Seconds of each night", seconds, "No night took a second or more.", y_axis="seconds")
+    return [Chart("Products, build by build", [of_builds]), Chart("Seconds, night by night", [of_nights])]
 
 
-def _by_day(label: str, bars: list[Bar], rows: list[Record], y_axis: str, placeholder: str) -> Plot:
-    """Return a plot with month and day below some of its bars, so that the labels do not touch."""
+def _some_days(rows: list[Record]) -> list[str]:
+    """Return month and day of the rows, or '' so that the labels below their bars do not touch."""
     every = max(1, -(-len(rows) // _MAX_DAY_LABELS))
-    for place in range(len(rows) - 1, -1, -every):
-        bars[place] = replace(bars[place], label=rows[place]["as_of"][5:])
-    return Plot(label, bars, placeholder, y_axis=y_axis)
+    return ["" if place % every else row["as_of"][5:] for place, row in enumerate(rows, 1 - len(rows))]

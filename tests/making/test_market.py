@@ -176,5 +176,6 @@ def test_an_old_day_that_is_corrected_changes_its_year_and_those_after_it(lake: 
 
 def reasons(lake: Path, store: FolderStore) -> dict[str, str]:
     """The layers of the market that a build would make, and the inputs that changed."""
-    layers = explain_build(open_lake(str(lake), LAST), store).layers
-    return {one.layer: one.why.partition(": ")[2] for one in layers if one.make and one.layer.startswith("market")}
+    layers = explain_build(open_lake(str(lake), LAST), store)["layers"]
+    made = (one for one in layers if one["make"] and one["layer"].startswith("market"))
+    return {one["layer"]: one["why"].partition(": ")[2] for one in made}

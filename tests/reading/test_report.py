@@ -4,7 +4,6 @@ import json
 import re
 from collections import Counter
 from datetime import UTC, datetime
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -23,37 +22,9 @@ from tests.nightly.test_nightly import night as one_night
 from tests.support.commands import run
 from tests.support.lake_edits import empty
 from tests.support.nights import at, demo_lake, names, published
+from tests.support.pages import Page
 
 pytestmark = pytest.mark.xdist_group("diff")
-
-
-class Tables(HTMLParser):
-    """Rows of cells of every table of a page, and the targets of its links."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.rows: list[list[str]] = []
-        self.links: list[str] = []
-        self._cell = False
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "tr":
-            self.rows.append([])
-        elif tag == "a":
-            self.links.append(dict(attrs)["href"])
-        elif tag in ("td", "th"):
-            self.rows[-1].append("")
-            self._cell = True
-        elif tag == "small":
-            self._cell = False
-
-    def handle_endtag(self, tag: str) -> None:
-        self._cell = self._cell and tag not in ("td", "th")
-
-    def handle_data(self, data: str) -> None:
-        if self._cell:
-            self.rows[-1][-1] += data
 
 
 @pytest.fixture(scope="module")
@@ -94,29 +65,26 @@ def test_counts_and_coverage_are_those_of_the_cards(night: tuple[FolderStore, Pa
     store, lake, said = night
     expected = coverage(store, lake, said["build"])
     assert len(expected) > 6
-    rows = Tables(page(store, said["run"])).rows
-    start = next(at for at, row in enumerate(rows) if row[0] == "Game") + 1
+    rows = Page(page(store, said["run"])).rows
+    start = next(at for at, row in enumerate(rows) if row[:1] == ["Game"]) + 1
     shown = {(row[0], row[1]): row[2:] for row in rows[start : start + len(expected)]}
     for key, counts in expected.items():
         columns = [counts[name] for name in ("trend", "low", "avg", "checked", "filtered", "from_price")]
-        shares = [f"{100 * many / counts['products']:.1f} %" for many in columns]
-        assert shown[key] == [str(counts["products"]), *(text.replace("00.0", "00") for text in _short(shares))]
-
-
-def _short(shares: list[str]) -> list[str]:
-    return ["0 %" if text == "0.0 %" else text for text in shares]
+        shares = (100 * many / counts["products"] for many in columns)
+        wanted = [f"{share:.0f} %" if share in (0, 100) else f"{share:.1f} %" for share in shares]
+        assert shown[key] == [str(counts["products"]), *wanted]
 
 
 def test_a_night_leaves_two_pages_that_link_to_each_other(night: tuple[FolderStore, Path, dict]) -> None:
     store, _, said = night
     report, changes = page(store, said["run"]), page(store, said["run"], "diff.html")
-    assert "diff.html" in Tables(report).links and "report.html" in Tables(changes).links
-    rows = {row[0]: row for row in Tables(report).rows if row}
-    assert rows["Price guide"][1] == "2025-11-23"
+    assert "diff.html" in Page(report).links and "report.html" in Page(changes).links
+    rows = {row[0]: row for row in Page(report).rows if row}
+    assert rows["Price guide"][-2] == "2025-11-23"
     assert rows["products-lost"] == ["products-lost", "0", "0.01"]
     assert float(rows["catalogue"][-1]) == pytest.approx(said["layer_seconds"]["catalogue"], abs=0.06)
     assert rows[said["build"]][5] == "published"
-    layers = [row[0] for row in Tables(report).rows if row and row[0] in said["layer_seconds"]]
+    layers = [row[0] for row in Page(report).rows if row and row[0] in said["layer_seconds"]]
     assert layers == sorted(layers, key=lambda layer: -said["layer_seconds"][layer])
     assert f"pages of the last night: private/nights/{said['run']}/" in run("show", "--store", store.root).stdout
 
@@ -139,9 +107,9 @@ def test_the_same_build_gives_the_same_page(night: tuple[FolderStore, Path, dict
 def test_ages_count_up_to_the_clock_and_bands_up_to_the_as_of_day(night: tuple[FolderStore, Path, dict]) -> None:
     store, _, said = night
     clock = at(datetime(2025, 12, 24, 6, 30, tzinfo=UTC))
-    once = build_page(store, open_build(store, said["build"]), clock, ONE_THREAD).decode()
-    [guide] = [row for row in Tables(once).rows if row and row[0] == "Price guide"]
-    assert guide[1:] == ["2025-11-23", "30 d"]  # and 6.5 hours since the end of that day
+    once = build_page(open_build(store, said["build"]), clock, ONE_THREAD).decode()
+    [guide] = [row for row in Page(once).rows if row and row[0] == "Price guide"]
+    assert guide[-2:] == ["2025-11-23", "30 d"]  # and 6.5 hours since the end of that day
     assert "Freshness at 2025-12-24 06:30 UTC" in once and "days from their newest row to the as-of day" in once
 
 
