@@ -1,7 +1,5 @@
 """`cardpress lake …`: what a lake holds."""
 
-from dataclasses import asdict
-
 import click
 
 from edge_auth.builds.builds import live_build_id, open_build
@@ -48,11 +46,11 @@ def days(lake: str, store: str, tables: tuple[str, ...], as_json: bool) -> None:
     """
     files = list(day_files(lake, open_store(store), dict.fromkeys(tables), Progress()))
     if as_json:
-        say_json(list(map(asdict, files)))
+        say_json(files)
     else:
         for file in files:
-            kept = f"{file.day}  {file.table:<15}  {file.rows:>9,} rows  {file.imported}"
-            say(f"{kept}  {file.verdict:<8}  {file.source}")
+            kept = f"{file['day']}  {file['table']:<15}  {file['rows']:>9,} rows  {file['imported']}"
+            say(f"{kept}  {file['verdict']:<8}  {file['source']}")
         say(f"{len(files):,} files", err=True)
 
 

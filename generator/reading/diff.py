@@ -26,6 +26,7 @@ from generator.reading.page import (
     Chart,
     Column,
     PageGroup,
+    Plot,
     Record,
     Table,
     as_lines,
@@ -276,8 +277,9 @@ def _figures(views: _Views) -> list[Chart]:
     charts = []
     for price, name in PRICES.items():
         of_price = [band for band in bands if band["price"] == price]
-        axes = ("change in percent", "prices")
-        plots = plots_by_kind(of_price, _bar, f"moves of the price {price}", "percent", "No price moved.", *axes)
+        label = f"{{many:,}} moves of the price {price} ({{kind}}), by percent"
+        shown = Plot(label, [], "No price moved.", "change in percent", "prices")
+        plots = plots_by_kind(shown, of_price, _bar)
         charts.append(Chart(name, plots, [(plot.view, said[price, plot.view]) for plot in plots]))
     return charts
 

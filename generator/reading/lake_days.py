@@ -1,7 +1,6 @@
 """The days of a lake: what their files hold and what builds make of them, and days whose prices lie apart."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -25,32 +24,27 @@ READ, NEW = "read", "new"
 _GUIDE = "price_guide"
 
 
-@dataclass(frozen=True)
-class DayFile:
-    """A file of a daily table; its verdict is `held`, `accepted` or `dropped`, or else READ by the live build, or NEW.
+def day_files(location: str, store: Store, tables: Collection[str], progress: Progress) -> Iterator[dict[str, Any]]:
+    """Yield the day files of some tables of a lake, by table, day and name.
 
-    Its source is its name without suffix: `cardmarket` and `monitor` are of imports.
+    The verdict is `held`, `accepted` or `dropped`, or else READ by the live build, or NEW. The source is the name of
+    the file without suffix: `cardmarket` and `monitor` are of imports.
     """
-
-    table: str
-    day: str
-    rows: int
-    source: str
-    imported: str
-    verdict: str
-    sha256: str
-
-
-def day_files(location: str, store: Store, tables: Collection[str], progress: Progress) -> Iterator[DayFile]:
-    """Yield the day files of some tables of a lake, by table, day and name."""
     backend = LakeFiles(location)
     files = [file for file in hash_day_files(location, backend, progress) if file.table in tables]
     verdicts = _verdicts(store, {FileKey(file.table, str(file.day), file.sha256) for file in files})
     for table in tables:
         for file in backend.fetch(table, [file for file in files if file.table == table]):
             key = FileKey(table, str(file.day), file.sha256)
-            source, written = PurePosixPath(file.name).stem, timestamp(from_unix_time(backend.modified(file.name)))
-            yield DayFile(table, key.day, _rows(file.path), source, written, verdicts[key], file.sha256)
+            yield {
+                "table": table,
+                "day": key.day,
+                "rows": _rows(file.path),
+                "source": PurePosixPath(file.name).stem,
+                "imported": timestamp(from_unix_time(backend.modified(file.name))),
+                "verdict": verdicts[key],
+                "sha256": file.sha256,
+            }
 
 
 def _verdicts(store: Store, files: set[FileKey]) -> dict[FileKey, str]:

@@ -35,17 +35,17 @@ _MAX_REASON = 300  # characters
 
 def why_not_published(store: Store, night: Mapping[str, Any]) -> list[str]:
     """Return what clients see after the newest night, why, and the next steps; [] if it is as it should be."""
-    return [] if night["outcome"] in (PUBLISHED, UNCHANGED) else list(_sentences(store, night))
-
-
-def _sentences(store: Store, night: Mapping[str, Any]) -> Iterator[str]:
+    if night["outcome"] in (PUBLISHED, UNCHANGED):
+        return []
     seen = f"clients see {night['live']}, with prices of {night['data_day']}" if night["live"] else "no build is live"
-    yield f"the last night was {night['outcome']}: {seen}"
+    sentences = [f"the last night was {night['outcome']}: {seen}"]
     if night["error"]:
         reason = str(night["error"]).partition("; in quarantine")[0]
-        yield reason if len(reason) <= _MAX_REASON else f"{reason[:_MAX_REASON]}…"
+        sentences.append(reason if len(reason) <= _MAX_REASON else f"{reason[:_MAX_REASON]}…")
     if night["outcome"] == REFUSED:
-        yield from _next_steps([file for file in read_quarantine(store) if file.run == night["run"]], store.location)
+        files = [file for file in read_quarantine(store) if file.run == night["run"]]
+        sentences += _next_steps(files, store.location)
+    return sentences
 
 
 def _next_steps(files: list[QuarantinedFile], location: str) -> Iterator[str]:

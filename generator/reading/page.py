@@ -3,7 +3,7 @@
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -148,22 +148,15 @@ def _short_count(count: int) -> str:
     return f"{value:.1f}{unit}" if value < 9.95 and value % 1 else f"{value:.0f}{unit}"
 
 
-def plots_by_kind(
-    bands: Sequence[Record],
-    bar: Callable[[Record], Bar],
-    counted: str,
-    unit: str,
-    placeholder: str,
-    x_axis: str,
-    y_axis: str,
-) -> list[Plot]:
-    """Return a plot for each kind of products of some bands, of which a page shows the one that its filter names."""
-    plots = []
-    for kind in dict.fromkeys(band["kind"] for band in bands):
-        bars = [bar(band) for band in bands if band["kind"] == kind]
-        label = f"{sum(one.count for one in bars):,} {counted} ({kind}), by {unit}"
-        plots.append(Plot(label, bars, placeholder, x_axis, y_axis, kind))
-    return plots
+def plots_by_kind(shown: Plot, bands: Iterable[Record], bar: Callable[[Record], Bar]) -> list[Plot]:
+    """Return a plot for each kind of products; the label gets how `{many}` of that `{kind}` are counted."""
+    bars: dict[str, list[Bar]] = {}
+    for band in bands:
+        bars.setdefault(band["kind"], []).append(bar(band))
+    return [
+        replace(shown, label=shown.label.format(many=sum(bar.count for bar in some), kind=kind), bars=some, view=kind)
+        for kind, some in bars.items()
+    ]
 
 
 @dataclass(frozen=True)
@@ -224,7 +217,7 @@ def counts(*names: str) -> list[Column]:
     """Return the columns of some counts."""
 
     def count(name: str) -> Column:
-        return name.replace("_", " ").capitalize(), lambda record: number(record[name])
+        return name.capitalize(), lambda record: number(record[name])
 
     return list(map(count, names))
 

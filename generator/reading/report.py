@@ -278,8 +278,9 @@ def _history_table(history: list[Record]) -> Table:
 
 def _prices_figure(price: str, distribution: list[Record]) -> Chart:
     bands = [row for row in distribution if row["price"] == price]
-    none = "No product has this price."
-    return Chart(PRICES[price], plots_by_kind(bands, _price_bar, f"prices {price}", "euros", none, "euros", "products"))
+    label = f"{{many:,}} prices {price} ({{kind}}), by euros"
+    shown = Plot(label, [], "No product has this price.", "euros", "products")
+    return Chart(PRICES[price], plots_by_kind(shown, bands, _price_bar))
 
 
 def _price_bar(row: Record) -> Bar:

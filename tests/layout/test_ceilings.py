@@ -24,7 +24,7 @@ LINES = {
     "generator/making": 3_701,
     "generator/nightly": 880,
     "generator/pack": 460,
-    "generator/reading": 1_924,
+    "generator/reading": 1_914,
     "generator/releases": 972,
     "generator/site": 1_936,
     "generator/tree": 666,

@@ -1,7 +1,6 @@
 """The commands on S3: a lake there, a store there, and the same build as on disk."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from generator.lake.files import LakeFile, LakeFiles
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES, open_lake
 from generator.making.make import BuildResult, make_build
 from generator.pack.verify import verify
-from generator.reading.lake_days import DayFile, day_files
+from generator.reading.lake_days import day_files
 from generator.terminal import Progress
 from generator.threads import Resources
 from generator.tree.export import export
@@ -163,11 +162,11 @@ def test_the_content_of_a_lake_is_what_it_is_on_disk(
     assert len(set(changed) & set(here.content("price_guide"))) == len(names) - 2
 
 
-def _day_files(lake: str) -> list[DayFile]:
+def _day_files(lake: str) -> list[dict]:
     """The day files of a lake, without their names and the times at which they were written."""
     found = list(day_files(lake, open_store("none"), DAILY_TABLES, QUIET))
-    assert all(file.imported > "2020" for file in found)
-    return [replace(file, source="", imported="") for file in found]
+    assert all(file["imported"] > "2020" for file in found)
+    return [file | {"source": "", "imported": ""} for file in found]
 
 
 def test_the_cache_of_a_lake_is_bounded(s3_lake: str, server: S3Server, tmp_path: Path) -> None:

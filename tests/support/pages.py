@@ -24,7 +24,7 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attributes: list) -> None:
         self.tags.append((tag, dict(attributes)))
         self.inside = tag if tag in self.words else ""
-        if tag in ("tr", "h1", "h2", "h3"):
+        if tag in ("tr", "h2", "h3"):
             self.rows.append([])
         self.in_cell = tag in ("td", "th", "small", "h2", "h3", "a") and bool(self.rows)
         if self.in_cell and tag != "a":
