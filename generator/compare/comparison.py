@@ -11,13 +11,11 @@ A `Comparison` has a table of each side for everything that is compared. The nam
 
 `build/checks/two_builds.sql` lists those that only gates read. `read` reads each once, when it is first asked for: a
 night makes one comparison, and the gates, the documents of /changes and the pages read it in turn.
-
-The report of one build reads its prices in a database of their own (`prices_database`), by the SQL of `build/report/`.
 """
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import date, timedelta
 from typing import Any
 
@@ -63,6 +61,7 @@ class Comparison:
         self.old, self.new = old, new
         self.db = Database(resources)
         self.tables: dict[str, dict[str, pa.Table]] = {}  # that are read, by name and side
+        self.figures: dict[str, int] = {}  # once `compare.ordinary` has counted them
 
     def is_of(self, old: str, new: str) -> bool:
         return self.old is not None and (self.old.id, self.new.id) == (old, new)
@@ -86,11 +85,8 @@ class Comparison:
 def compare(old: Build | None, new: Build, resources: Resources = USUAL) -> Iterator[Comparison]:
     """Compare two builds. The comparison is valid inside the `with` block."""
     comparison = Comparison(old, new, resources)
-    try:
-        with named_faults(comparison):
-            yield comparison
-    finally:
-        comparison.db.close()
+    with closing(comparison.db), named_faults(comparison):
+        yield comparison
 
 
 @contextmanager
@@ -108,17 +104,14 @@ def newest_prices(build: Build) -> pa.Table:
     return _read_columns(build.layers[layout.CATALOGUE], PRICES, _PRICES)
 
 
-def _card_hashes(build: Build) -> pa.Table:
-    found = build.catalogue
-    return pa.table({"id": found.ids, "card_sha256": found.digests, "product_sha256": found.product_digests})
-
-
 # How `Comparison.read` has each table from a build.
 _READ: dict[str, Callable[[Build], pa.Table]] = {
     "prices": newest_prices,
     "sets": lambda build: map_table(checked_file(build.layers[layout.CATALOGUE], SETS)),
     "identifiers": lambda build: read_bulk_table(build, "identifiers", ["id_product", "scheme", "value"]),
-    "cards": _card_hashes,
+    "cards": lambda of: pa.table(
+        {"id": of.catalogue.ids, "card_sha256": of.catalogue.digests, "product_sha256": of.catalogue.product_digests}
+    ),
 }
 
 
@@ -146,10 +139,9 @@ def bulk_file(build: Build, entry: Mapping[str, Any]) -> tuple[Layer, str]:
 
 
 def _read_columns(layer: Layer, stem: str, columns: Sequence[str] | None, days: list[date] | None = None) -> pa.Table:
+    filters = [("day", "in", days)] if days else None
     try:
-        return pq.read_table(
-            checked_file(layer, stem), columns=columns, filters=[("day", "in", days)] if days else None
-        )
+        return pq.read_table(checked_file(layer, stem), columns=columns, filters=filters)
     except (OSError, pa.ArrowException) as error:
         file = "bulk file" if days else "file"
         raise DamagedObject(f"the {file} {stem} in {layer.folder} cannot be read: {error}") from error
@@ -189,12 +181,10 @@ def read_cards(catalogue: Catalogue, ids: IdArray) -> Iterator[pa.Table]:
 def prices_database(build: Build, resources: Resources) -> Iterator[Database]:
     """Yield a database with the view `prices`, the prices of a build, and the variable `as_of`."""
     path = build.layers[layout.CATALOGUE].file(PRICES)
-    db = Database(resources)
-    try:
-        db.set(as_of=build.as_of.isoformat())
-        db.connection.execute(f"create view prices as from read_parquet({sql_literal(path)})")
-        yield db
-    except duckdb.Error as error:
-        raise query_fault(error, f"the prices of build {build.id} cannot be read", BuildError) from error
-    finally:
-        db.close()
+    with closing(Database(resources)) as db:
+        try:
+            db.set(as_of=build.as_of.isoformat())
+            db.connection.execute(f"create view prices as from read_parquet({sql_literal(path)})")
+            yield db
+        except duckdb.Error as error:
+            raise query_fault(error, f"the prices of build {build.id} cannot be read", BuildError) from error

@@ -64,8 +64,6 @@ def read_objects(layer: Layer, keys: Iterable[str]) -> Iterator[pa.Table]:
             yield pa.table({"key": [key for _, _, key, _ in batch], "json": pa.array(texts, pa.string())})
 
 
-# The resources of the API.
-RESOURCES = layout.COMPARED
 _VIEWS = ("identifiers", "products", "prices", "distribution", "counts", "for_people")
 # The list of the largest moves in percent leaves out prices below this.
 PERCENT_FLOOR_EUROS = 1
@@ -96,27 +94,9 @@ class Diff:
         self.comparison, self.db = comparison, comparison.db
         self.old, self.new = comparison.old, comparison.new
         self._sides = (("old", self.old), ("new", self.new))
-        self._compare(progress)
-
-    def layers(self) -> list[dict[str, Any]]:
-        """Return the counts of stored objects per layer, by name, and its digest in each build; None without it."""
-        return [
-            self._counts("object_changes", "layer", name, self._stored_count(name))
-            | {"old_digest": old, "new_digest": new}
-            for name, old, new in self._layer_digests()
-        ]
-
-    def resources(self) -> list[dict[str, Any]]:
-        """Return the counts of the API's objects per resource, as `cardpress export` writes them."""
-        old = {name: self._stored_count(name) for name in RESOURCES}
-        old[layout.LISTS] = sum(one.pages for one in card_lists(self.old).values())
-        old[layout.CARDS] = len(self.old.catalogue.ids)
-        return [self._counts("api_object_changes", "resource", name, old[name]) for name in RESOURCES]
-
-    def _compare(self, progress: Progress) -> None:
         differing = [name for name, old, new in self._layer_digests() if old != new]
         self.db.run("diff/tables")
-        self.db.set(resources=RESOURCES, old_build=self.old.id, new_build=self.new.id, floor=PERCENT_FLOOR_EUROS)
+        self.db.set(resources=layout.COMPARED, old_build=self.old.id, new_build=self.new.id, floor=PERCENT_FLOOR_EUROS)
         with progress.bar("compare", len(differing) + 2) as bar:
             for name in differing:
                 self._compare_objects(name)
@@ -137,6 +117,21 @@ class Diff:
             self.comparison.read("identifiers")
             self.db.run(*(f"diff/{view}" for view in _VIEWS))
             bar.update(1)
+
+    def layers(self) -> list[dict[str, Any]]:
+        """Return the counts of stored objects per layer, by name, and its digest in each build; None without it."""
+        return [
+            self._counts("object_changes", "layer", name, self._stored_count(name))
+            | {"old_digest": old, "new_digest": new}
+            for name, old, new in self._layer_digests()
+        ]
+
+    def resources(self) -> list[dict[str, Any]]:
+        """Return the counts of the API's objects per resource, as `cardpress export` writes them."""
+        old = {name: self._stored_count(name) for name in layout.COMPARED}
+        old[layout.LISTS] = sum(one.pages for one in card_lists(self.old).values())
+        old[layout.CARDS] = len(self.old.catalogue.ids)
+        return [self._counts("api_object_changes", "resource", name, old[name]) for name in layout.COMPARED]
 
     def _compare_objects(self, name: str) -> None:
         """Note the objects of a layer, or the list pages, that differ."""

@@ -3,8 +3,7 @@
 Each file of `build/checks/gates/` returns at most one row: a `value`, other figures and a `message`. A gate is breached
 if its value exceeds its threshold. It returns no row if there is nothing to compare. A gate that judges what a day's
 files say names their `tables`. It adds `known_days` if it judges only days that the live build has, and `days` with the
-`distance` of each if it judges each day by itself. The files of
-`build/checks/remarks/` have the same form, but stop no build.
+`distance` of each if it judges each day by itself. The files of `build/checks/remarks/` are alike, but stop no build.
 """
 
 import itertools
@@ -107,16 +106,19 @@ def judge(
         days = rows_of_last_days(comparison.new)
         _fill_source_rows(db, days)
         db.run("checks/two_builds", "checks/sources")
-        verdicts = [_verdict(db, "gates", gate, limit, gate in set(forced)) for gate, limit in limits.items()]
+        verdicts = [
+            _verdict(db, f"checks/gates/{gate}", gate, limit, gate in set(forced)) for gate, limit in limits.items()
+        ]
+        for table, age in (max_age or {}).items():
+            db.set(aged_table=table, source_days=settings.SOURCE_DAYS)
+            verdicts.append(_verdict(db, "checks/max_age", f"max-age-{table}", float(age)))
         days.pop(_GUIDE, None)
         measured = measure_columns(comparison, days)
         db.connection.register("unusual_columns", pa.Table.from_pylist(unusual(measured, past.columns), _UNUSUAL))
-        remarks = [_verdict(db, "remarks", remark, limit) for remark, limit in settings.REMARKS.items()]
-        made = [verdict for verdict in verdicts if verdict]
-        made += [_age_verdict(db, table, days, set(forced)) for table, days in (max_age or {}).items()]
+        remarks = [_verdict(db, f"checks/remarks/{name}", name, limit) for name, limit in settings.REMARKS.items()]
         return Judgement(
             against=old.id if old else None,
-            verdicts=made,
+            verdicts=[verdict for verdict in verdicts if verdict],
             differences=count_differences(comparison),
             indexes=db.table("from game_indexes order by game").to_pylist(),
             remarks=[remark for remark in remarks if remark and remark.breached],
@@ -142,7 +144,7 @@ def breached_by_game(comparison: Comparison, judgement: Judgement) -> dict[str, 
         for game in games:
             with db.registered_instead(whole, _rows_of(db, whole, game)):
                 db.run("checks/two_builds")
-                asked = (_verdict(db, "gates", gate, of_all.threshold) for gate, of_all in gates.items())
+                asked = (_verdict(db, f"checks/gates/{gate}", gate, of_all.threshold) for gate, of_all in gates.items())
                 verdicts = [verdict for verdict in asked if verdict]
                 if breached := {verdict.gate for verdict in verdicts if verdict.breached}:
                     guilty[game] = breached
@@ -174,8 +176,8 @@ def _rows_of(db: Database, whole: Mapping[str, pa.Table], game: str) -> dict[str
     return {name: db.table(f"from {name} where {condition}") for name, condition in conditions.items()}
 
 
-def _verdict(db: Database, folder: str, gate: str, threshold: float, forced: bool = False) -> Verdict | None:
-    rows = db.answer(f"checks/{folder}/{gate}").to_pylist()
+def _verdict(db: Database, file: str, gate: str, threshold: float, forced: bool = False) -> Verdict | None:
+    rows = db.answer(file).to_pylist()
     if not rows:
         return None
     figures = rows[0]
@@ -183,31 +185,6 @@ def _verdict(db: Database, folder: str, gate: str, threshold: float, forced: boo
     breached = value > threshold
     tables, known_days = figures.pop("tables", []), figures.pop("known_days", False)
     return Verdict(gate, value, threshold, breached, breached and forced, message, figures, tables, known_days)
-
-
-# The oldest source of a table; of one whose sources are all small, the table as a whole.
-_OLDEST_SOURCE = """
-from (
-    select age, day, game, 1 as place from sources where "table" = $1
-    union all
-    select getvariable('as_of')::date - max(day), max(day), '', 2
-    from source_days
-    where "table" = $1
-    having count(*) > 0
-)
-order by place, age desc, game limit 1
-"""
-
-
-def _age_verdict(db: Database, table: str, days: int, forced: Collection[str]) -> Verdict:
-    """Judge the age of a table's newest row, for the game whose row is the oldest."""
-    found = next(iter(db.connection.execute(_OLDEST_SOURCE, [table]).fetchall()), None)
-    gate, age = f"max-age-{table}", found[0] if found else settings.SOURCE_DAYS + 1
-    of_game = f" of {found[2]}" if found and found[2] else ""
-    newest = f"is of {found[1]}" if found else f"is older than {settings.SOURCE_DAYS} days, or there is none"
-    message = f"the newest row of {table}{of_game} {newest}"
-    breached = age > days
-    return Verdict(gate, float(age), float(days), breached, breached and gate in forced, message, {})
 
 
 def _fill_source_rows(db: Database, days: Mapping[str, pa.Table]) -> None:

@@ -3,8 +3,7 @@
 The figures of a night are counts of what its build adds, lacks and changes. `build/checks/columns` measures besides
 each column of each table, the same for all. The gate results keep both, so the nights before say what is usual: a
 measure is ordinary between the least and the greatest that they had, and a margin. A table that has no days usually
-stays as it was. What lies outside is a sentence, and stops nothing: a kind of damage that no gate knows is at least
-said.
+stays as it was. What lies outside is said, and stops nothing: it may be a kind of damage that no gate knows.
 """
 
 import math
@@ -71,6 +70,8 @@ from batch
 
 def count_differences(comparison: Comparison) -> Figures:
     """Return the counts of what a build adds, lacks and changes; without an old build only products and sets."""
+    if comparison.figures:
+        return comparison.figures
     old, new = comparison.old, comparison.new
     comparison.read("prices", "sets")
     counts: Figures = comparison.db.answer("checks/differences").to_pylist()[0]
@@ -80,12 +81,13 @@ def count_differences(comparison: Comparison) -> Figures:
     gone = files_read(old) - files_read(new)
     days = {file.day for file in gone | unread_files(new, old)}  # of which only one of the lakes had this file
     added = sum(day > old.as_of.isoformat() for day in days)
-    return counts | {
+    comparison.figures = counts | {
         "days_added": added,
         "past_days_changed": len(days) - added,
         "movers_lists_changed": sum(before.get(key) != after.get(key) for key in before | after),
         "bulk_files_added": len(bulk_names(new) - bulk_names(old)),
     }
+    return comparison.figures
 
 
 def _movers(build: Build) -> dict[tuple[bool, str], bytes]:
@@ -116,22 +118,6 @@ class NightComparison(NamedTuple):
     rows: list[FigureRow]
     more: Sequence[str]
     days: tuple[str, str]
-
-    @property
-    def facts(self) -> list[FigureRow]:
-        """What a reader looks for: unusual figures first, then those that are not 0."""
-        return sorted((row for row in self.rows if row.tonight or not row.ordinary), key=lambda row: row.ordinary)
-
-    @property
-    def earlier(self) -> list[tuple[str, str]]:
-        """The nights that facts are compared with: the name of their value in a row, and their day."""
-        nights = zip(("yesterday", "last_week"), self.days, strict=True)
-        return [(name, day) for name, day in nights if any(getattr(row, name) is not None for row in self.facts)]
-
-    @property
-    def zeros(self) -> str:
-        """The names of the figures that are 0, as on other nights; '' for none."""
-        return ", ".join(title(row.name) for row in self.rows if not row.tonight and row.ordinary)
 
 
 def strange_by_gates(store: Store, build: str, against: str) -> list[str]:

@@ -5,8 +5,7 @@ reports/<run>.json                  what a run did: outcome, timings, counts, ga
 private/nights/<run>/report.html    the report of the build that it made
 private/nights/<run>/diff.html      what that build changed, if a build was live before
 
-The live build is not all that a night is compared with. `Past` has a build of a week before, and what nights usually
-change.
+`Past` is what gates read of the nights before, besides the live build.
 """
 
 import itertools
@@ -154,19 +153,15 @@ class RunReport:
     """The report of a nightly run.
 
     Attributes:
-        build: The build that the run made.
-        live_before, live: The live build before and after the run.
-        data_day, data_day_before: The newest day of the price guide in the live build after and before the run; the
-            as-of day for a build without a price guide. None if no build is live.
-        advanced: Whether the first is later than the second.
-        damaged: For each layer that was damaged and made again, what was wrong with it.
-        reread: The layers that the store had and that the run read again.
-        record: Excerpt of the build's record.
-        held: Which games' prices the build lacks because they are held (`lake.quarantine.held_games`).
-        quarantine: The files of the lake that wait in quarantine after the run.
-        games: How fresh and complete the price guide of each is, from the record of the live build after the run.
-        exported: The target of the export, and the numbers of objects, of written and of deleted files.
-        seconds: By step of the run.
+        live: The live build after the run.
+        data_day: The newest day of its price guide, or its as-of day without one; None if no build is live.
+        advanced: Whether that day is later than before.
+        damaged: For each layer that was made again, what was wrong with it.
+        reread: The layers of earlier nights that the run read again.
+        record: Excerpt of the record of the new `build`.
+        held: Which games' prices that one lacks because they are held (`lake.quarantine.held_games`).
+        quarantine: The files that wait in quarantine after the run.
+        games: How fresh and complete the price guide of each is, by the record of the live build.
     """
 
     run: str
@@ -280,39 +275,29 @@ def read_past(store: Store, as_of: date) -> Past:
     columns = tuple(judgement.get("columns", {}) for _, judgement in nights)
     pointer, _ = read_pointer(store)
     before = _open_with_prices(store, pointer.previous[0]) if pointer and pointer.previous else None
-    week = _week_before(pointer, store, as_of)
-    accepted = _accepted_since(store, week) if week else frozenset()
+    week = _week_before(pointer, store, as_of) if pointer else None
+    # What a person accepted once is not asked again: whatever compares over days begins anew at that day.
+    accepted = {
+        file.game
+        for file in (read_quarantine(store) if week else ())
+        if week and file.day > week.as_of.isoformat() and file.verdict == ACCEPTED and file.table == "price_guide"
+    }
     games = frozenset(game for game in accepted if game is not None)
     return Past(None if None in accepted else week, before, columns, games)
 
 
-def _accepted_since(store: Store, week: Build) -> frozenset[str | None]:
-    """Return the games of which a guide was accepted that is newer than a build; None stands for all games.
-
-    What a person accepted once is not asked again: whatever compares over days begins anew at that day.
-    """
-    newer = (file for file in read_quarantine(store) if file.day > week.as_of.isoformat())
-    return frozenset(file.game for file in newer if file.verdict == ACCEPTED and file.table == "price_guide")
-
-
-def _week_before(pointer: Pointer | None, store: Store, as_of: date) -> Build | None:
+def _week_before(pointer: Pointer, store: Store, as_of: date) -> Build | None:
     """Return a build that was live about a week before, unless prices that a gate refused went live since.
 
     A person decided about these, so what was before them says nothing about tonight.
     """
     latest = (as_of - timedelta(days=settings.WEEK_DAYS)).isoformat()
-    if pointer is None or _prices_were_refused(store, pointer.build):
-        return None
-    for build in pointer.previous:
-        if _prices_were_refused(store, build):
+    for moves, build in enumerate([pointer.build, *pointer.previous]):
+        if any("price_guide" in tables for tables in breached_gates(store, build).values()):
             return None
-        if layout.day_of(build) <= latest and (opened := _open_with_prices(store, build)):
+        if moves and layout.day_of(build) <= latest and (opened := _open_with_prices(store, build)):
             return opened
     return None
-
-
-def _prices_were_refused(store: Store, build: str) -> bool:
-    return any("price_guide" in tables for tables in breached_gates(store, build).values())
 
 
 def _open_with_prices(store: Store, build: str) -> Build | None:

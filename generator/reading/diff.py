@@ -17,7 +17,6 @@ from generator.compare.ordinary import (
     strange_by_gates,
     title,
 )
-from generator.compare.run_reports import Figures
 from generator.lake.quarantine import held_games
 from generator.reading.overview import some
 from generator.reading.page import (
@@ -77,12 +76,9 @@ _LISTS: dict[str, str | dict[str, str]] = {
 }
 
 
-def as_html(diff: Diff, top: int, figures: Figures | None = None, build_report: str | None = None) -> str:
-    """Return the page with the first `top` rows of each list, and a link to the newer build's report.
-
-    `figures` are the counts that the gates had. The names of two builds of one day are their ids, else their days.
-    """
-    night, head, groups = _content(diff, top, figures)
+def as_html(diff: Diff, top: int, build_report: str | None = None) -> str:
+    """Return the page with the first `top` rows of each list, and a link to the newer build's report."""
+    night, head, groups = _content(diff, top)
     builds = diff.old, diff.new
     days = [build.as_of.isoformat() for build in builds]
     return render(
@@ -116,12 +112,12 @@ def as_text(diff: Diff, top: int) -> Iterator[str]:
             yield from as_lines(shown)
 
 
-def _content(
-    diff: Diff, top: int, figures: Figures | None = None
-) -> tuple[NightComparison, Sequence[Table], Sequence[PageGroup]]:
+def _content(diff: Diff, top: int) -> tuple[NightComparison, Sequence[Table], Sequence[PageGroup]]:
     """Return the figures of the night, the tables at the head, and the groups; no group if the builds are the same."""
-    views, layers, resources = _Views(diff, top), diff.layers(), diff.resources()
-    night = _night_comparison(diff, figures)
+    views, layers, resources, new = _Views(diff, top), diff.layers(), diff.resources(), diff.new
+    held = held_games(new.store, new.record)
+    strange = [*([held] if held else []), *strange_by_gates(new.store, new.id, diff.old.id)]
+    night = compare_night(new.store, new.as_of, count_differences(diff.comparison), strange)
     if not any(count["added"] or count["removed"] or count["changed"] for count in (*layers, *resources)):
         return night, [], []
     fields = views.all("field_counts")
@@ -134,7 +130,11 @@ def _content(
         PageGroup("Products, sets, watchlist, fingerprints", some(_other_tables(views))),
         PageGroup("Counts", some(_count_tables(views, layers, resources, daily))),
     ]
-    head = [_figures_table(night), *some([_fields_table("What else is large", _LARGE, large)])]
+    note = (
+        "The fields beside prices and the watchlist: in how many items of both builds the value changed, "
+        "appeared (was null) or went (is null)."
+    )
+    head = [figures_table(night), *some([_fields_table("What else is large", note, large)])]
     return night, head, [group for group in groups if group.tables or group.figures]
 
 
@@ -147,45 +147,31 @@ class _Views:
         return rows
 
     def list(
-        self,
-        name: str,
-        query: str,
-        order: str,
-        columns: Sequence[Column],
-        *,
-        said: str,
-        by: str = "first",
-        css: str = "",
+        self, name: str, query: str, columns: Sequence[Column], said: str, by: str = "first", css: str = "sortable"
     ) -> Table:
         """Return the table of the first rows of a list."""
-        [(total,)] = self.db.rows(f"select count(*) from {query}")
-        rows = self.db.table(f"from {query} order by {order} limit {self.top}").to_pylist()
+        [(total,)] = self.db.rows(f"select count(*) from (from {query})")
+        rows = self.all(f"{query} limit {self.top}")
         more = f"; the {by} {len(rows):,} are shown" if len(rows) < total else ""
-        return table(name, columns, rows, f"{total:,} {said}{more}.", f"sortable {css}".strip())
+        return table(name, columns, rows, f"{total:,} {said}{more}.", css)
 
 
-def _night_comparison(diff: Diff, figures: Figures | None) -> NightComparison:
-    old, new = diff.old, diff.new
-    counted = count_differences(diff.comparison) if figures is None else figures
-    held = held_games(new.store, new.record)
-    strange = [*([held] if held else []), *strange_by_gates(new.store, new.id, old.id)]
-    return compare_night(new.store, new.as_of, counted, strange)
+def figures_table(night: NightComparison) -> Table:
+    """Return the unusual figures of a night, then those that are not 0, beside the same of earlier nights."""
 
-
-def _figures_table(night: NightComparison) -> Table:
     def figure(row: Record) -> Cell:
         return what(title(row["name"]), "" if row["ordinary"] else "unusual", bad=not row["ordinary"])
 
-    earlier = [(day, lambda row, name=name: number(row[name])) for name, day in night.earlier]
+    facts = sorted((row for row in night.rows if row.tonight or not row.ordinary), key=lambda row: row.ordinary)
+    zeros = ", ".join(title(row.name) for row in night.rows if not row.tonight and row.ordinary)
+    earlier = [
+        (day, lambda row, name=name: number(row[name]))
+        for name, day in zip(("yesterday", "last_week"), night.days, strict=True)
+        if any(getattr(row, name) is not None for row in facts)
+    ]
     columns = [("Figure", figure), ("Now", lambda row: number(row["tonight"])), *earlier]
-    note = f"None, as usual: {night.zeros}." if night.zeros else ""
-    return table("Figures", columns, map(FigureRow._asdict, night.facts), note, "facts")
-
-
-_LARGE = (
-    "The fields beside prices and the watchlist: in how many items of both builds the value changed, "
-    "appeared (was null) or went (is null)."
-)
+    note = f"None, as usual: {zeros}." if zeros else ""
+    return table("Figures", columns, map(FigureRow._asdict, facts), note, "facts")
 
 
 def _fields_table(name: str, note: str, fields: list[Record]) -> Table:
@@ -209,33 +195,31 @@ def _price_tables(views: _Views, price: str) -> Iterator[Table]:
         ("appeared", _NEW, "products had no price before"),
         ("went", _OLD, "products no longer have a price"),
     ):
-        query = f"ranked_nulls where price = '{price}' and way = '{way}'"
-        yield views.list(way.capitalize(), query, "place", [_PRODUCT, column], said=said, by="highest")
+        query = f"ranked_nulls where price = '{price}' and way = '{way}' order by place"
+        yield views.list(way.capitalize(), query, [_PRODUCT, column], said, "highest")
 
 
 def _other_tables(views: _Views) -> Iterator[Table]:
     was, is_ = ("Was", lambda row: what(row["old"] or "none")), ("Is", lambda row: what(row["new"] or "none"))
     old_name, old_set = ("Was", lambda row: what(row["old_name"])), ("Was in", lambda row: what(set_name(row, "old_")))
     for event in ("added", "removed"):
-        yield views.list(f"Products {event}", f"products where event = '{event}'", "id", [_PRODUCT], said="products")
-    yield views.list("Products renamed", "renamed_products", "id", [_PRODUCT, old_name], said="products")
-    yield views.list("Products moved to another set", "moved_products", "id", [_PRODUCT, old_set], said="products")
-    yield views.list("Products with another rarity", "rarity_changes", "id", [_PRODUCT, was, is_], said="products")
-    yield views.list(
-        "Watchlist", "watchlist_changes", "abs(change_pct) desc nulls last, slug", [("Product", _watched), *_MOVE],
-        said="tracked products added, removed or changed", by="largest", css="stack",
-    )  # fmt: skip
-    products = [
-        ("Products before", lambda row: number(row["old_products"])), ("after", lambda row: number(row["products"]))
-    ]  # fmt: skip
-    said = "added, removed or changed"
-    yield views.list("Sets", "set_changes", "id", [("Set", _set), *products], said=said)
-    index = "field_changes where resource = 'fingerprint index'"
+        yield views.list(f"Products {event}", f"products where event = '{event}' order by id", [_PRODUCT], "products")
+    yield views.list("Products renamed", "renamed_products order by id", [_PRODUCT, old_name], "products")
+    yield views.list("Products moved to another set", "moved_products order by id", [_PRODUCT, old_set], "products")
+    rarities = "rarity_changes order by id"
+    yield views.list("Products with another rarity", rarities, [_PRODUCT, was, is_], "products")
+    watched, said = [("Product", _watched), *_MOVE], "added, removed or changed"
+    query = "watchlist_changes order by abs(change_pct) desc nulls last, slug"
+    yield views.list("Watchlist", query, watched, f"tracked products {said}", "largest", "sortable stack")
+    before, after = (lambda row: number(row["old_products"])), (lambda row: number(row["products"]))
+    of_sets = [("Set", _set), ("Products before", before), ("after", after)]
+    yield views.list("Sets", "set_changes order by id", of_sets, said)
+    index = "field_changes where resource = 'fingerprint index' order by place"
     field = ("Field", lambda row: what(row["field"]))
-    yield views.list("The index of fingerprints", index, "place", [field, was, is_], said="fields changed")
+    yield views.list("The index of fingerprints", index, [field, was, is_], "fields changed")
     key, how = ("Key", lambda row: what(row["key"])), ("What", lambda row: what(row["change"]))
-    query = "items where resource = 'fingerprints'"
-    yield views.list("Fingerprints", query, "key", [key, how], said=said)
+    query = "items where resource = 'fingerprints' order by key"
+    yield views.list("Fingerprints", query, [key, how], said)
 
 
 def _watched(row: Record) -> Cell:

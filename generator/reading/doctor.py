@@ -58,7 +58,6 @@ _UNUSABLE = "without a key the API cannot be used: `cardpress keys issue --name 
 _OTHERS_MODE_BITS = 0o077  # permissions of the group and of all others
 _NGINX_PATHS = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"))
 _ERROR = re.compile(r"\[emerg\] (?:[0-9]+#[0-9]+: )?(.+)")
-_AS_SHIM = "run nginx as the user of the shim"
 _NGINX_SECONDS, _CONNECT_SECONDS = 30, 2.0
 
 
@@ -257,7 +256,16 @@ def check_writing(location: str, clock: Clock) -> Iterator[Finding]:
     probe = open_store(f"{location.rstrip('/')}/{layout.PRIVATE}doctor-{secrets.token_hex(6)}")
     try:
         probe.swap(_PROBE, b"1", None)
-        yield from _check_swaps(probe)
+        current = probe.get_versioned(_PROBE)
+        etag = current.etag if current else None
+        probe.swap(_PROBE, b"2", etag)
+        try:
+            probe.swap(_PROBE, b"3", etag)
+        except Conflict:
+            yield ok("writing", "the store can be written to and honours conditional writes")
+        else:
+            message = "a conditional write succeeded although its condition was not met"
+            yield problem("writing", message, "use a store that honours If-Match")
         [entry] = probe.entries(_PROBE)
         difference = abs(from_unix_time(entry.modified) - clock())
         if difference > timedelta(seconds=settings.MAX_CLOCK_DIFFERENCE_SECONDS):
@@ -272,19 +280,6 @@ def check_writing(location: str, clock: Clock) -> Iterator[Finding]:
             shutil.rmtree(folder, ignore_errors=True)
             with suppress(OSError):  # the parent is not empty
                 folder.parent.rmdir()
-
-
-def _check_swaps(probe: Store) -> Iterator[Finding]:
-    current = probe.get_versioned(_PROBE)
-    etag = current.etag if current else None
-    probe.swap(_PROBE, b"2", etag)
-    try:
-        probe.swap(_PROBE, b"3", etag)
-    except Conflict:
-        yield ok("writing", "the store can be written to and honours conditional writes")
-    else:
-        message = "a conditional write succeeded although its condition was not met"
-        yield problem("writing", message, "use a store that honours If-Match")
 
 
 def check_lake(location: str, clock: Clock) -> Iterator[Finding]:
@@ -309,9 +304,7 @@ def check_lake(location: str, clock: Clock) -> Iterator[Finding]:
         with closing(Database(ONE_THREAD)) as db:
             for table, files in tables.items():
                 last = max(files, key=lambda file: (file.day or date.min, file.name))
-                check_columns(
-                    db, table, [replace(last, path=str(Path(location) / last.name))]
-                )  # against `build/lake.sql`
+                check_columns(db, table, [replace(last, path=str(Path(location) / last.name))])
 
 
 def _check_days(tables: dict[str, list[LakeFile]], today: date) -> Iterator[Finding]:
@@ -454,15 +447,15 @@ def _check_permissions(files: ReadFiles, options: NginxOptions) -> Finding:
         (files.keys, "-r", shim if files.copied else "issue a key"),
     ]
     if options.log:
-        place = options.log if _may(options.log, "-e", None) else options.log.parent
+        place = options.log if os.access(options.log, os.F_OK) else options.log.parent
         needed.append((place, "-w", "create it, or name another --log"))
+    if os.access(files.counter, os.F_OK):  # the first request creates it
+        needed.append((files.counter, "-w", ""))
     for path, permission, advice in needed:
-        if not _may(path, permission, options.user):
-            if _may(path, "-e", None):
-                return problem("edge", f"the user of nginx may not use {path}", _AS_SHIM)
+        if not os.access(path, os.F_OK):
             return problem("edge", f"{path} does not exist", advice)
-    if _may(files.counter, "-e", None) and not _may(files.counter, "-w", options.user):  # the first request creates it
-        return problem("edge", f"the user of nginx may not use {files.counter}", _AS_SHIM)
+        if not _may(path, permission, options.user):
+            return problem("edge", f"the user of nginx may not use {path}", "run nginx as the user of the shim")
     return ok("edge", "nginx may use its folder, its log, the live build, the key records and the counter")
 
 

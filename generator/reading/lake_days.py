@@ -32,7 +32,9 @@ def day_files(location: str, store: Store, tables: Collection[str], progress: Pr
     """
     backend = LakeFiles(location)
     files = [file for file in hash_day_files(location, backend, progress) if file.table in tables]
-    verdicts = _verdicts(store, {FileKey(file.table, str(file.day), file.sha256) for file in files})
+    pointer, _ = read_pointer(store)
+    read = files_read(open_build(store, pointer.build)) if pointer else set()
+    decided = {file.key: file.verdict for file in read_quarantine(store)}
     for table in tables:
         for file in backend.fetch(table, [file for file in files if file.table == table]):
             key = FileKey(table, str(file.day), file.sha256)
@@ -42,16 +44,9 @@ def day_files(location: str, store: Store, tables: Collection[str], progress: Pr
                 "rows": _rows(file.path),
                 "source": PurePosixPath(file.name).stem,
                 "imported": timestamp(from_unix_time(backend.modified(file.name))),
-                "verdict": verdicts[key],
+                "verdict": decided.get(key, READ if key in read else NEW),
                 "sha256": file.sha256,
             }
-
-
-def _verdicts(store: Store, files: set[FileKey]) -> dict[FileKey, str]:
-    pointer, _ = read_pointer(store)
-    unread = files - files_read(open_build(store, pointer.build)) if pointer else files
-    decided = {file.key: file.verdict for file in read_quarantine(store)}
-    return {file: decided.get(file, NEW if file in unread else READ) for file in files}
 
 
 def _rows(path: str) -> int:

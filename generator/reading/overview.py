@@ -106,7 +106,9 @@ def overview(store: Store, clock: Clock) -> dict[str, Any]:
 
 def _row(store: Store, record: BuildRecord, written: datetime, now: datetime, state: str) -> Record:
     judgement = read_judgement(store, record["id"])
-    refused = any(verdict["breached"] and not verdict["forced"] for verdict in (judgement or {}).get("verdicts", []))
+    verdicts = judgement["verdicts"] if judgement else []
+    refused = [verdict["gate"] for verdict in verdicts if verdict["breached"] and not verdict["forced"]]
+    forced = [f"{verdict['gate']} forced" for verdict in verdicts if verdict["forced"]]
     return {
         "id": record["id"],
         "as_of": record["as_of"],
@@ -115,19 +117,10 @@ def _row(store: Store, record: BuildRecord, written: datetime, now: datetime, st
         "products": record["freshness"]["catalogue"]["products"],
         "objects": sum(record["objects"].values()),
         "bytes": sum(record["bytes"].values()),
-        "gates": _gates(judgement),
+        "gates": ", ".join(refused + forced) or ("passed" if judgement else "-"),
         "state": state or (REFUSED if refused else ""),
         "held": held_games(store, record),
     }
-
-
-def _gates(judgement: dict[str, Any] | None) -> str:
-    if judgement is None:
-        return "-"
-    verdicts = judgement["verdicts"]
-    breached = [verdict["gate"] for verdict in verdicts if verdict["breached"] and not verdict["forced"]]
-    forced = [f"{verdict['gate']} forced" for verdict in verdicts if verdict["forced"]]
-    return ", ".join([*breached, *forced]) or "passed"
 
 
 def source_ages(record: BuildRecord, now: datetime) -> list[Record]:
@@ -254,14 +247,11 @@ def layers_table(record: BuildRecord, seconds: Mapping[str, float]) -> Table:
 def inputs_table(inputs: Mapping[str, Mapping[str, Any]]) -> Table:
     """Return the files of the lake that a build was made of."""
 
-    def days(row: Record) -> Cell:
-        return Cell(f"{row['first_day']} to {row['last_day']}" if "last_day" in row else "")
-
     columns: list[Column] = [
         ("Input", lambda row: what(row["name"])),
         ("Files", lambda row: number(row.get("files", 1))),
         ("MB", lambda row: number(row["bytes"] / 1e6 if "bytes" in row else None, ",.1f")),
-        ("Days", days),
+        ("Days", lambda row: Cell(f"{row['first_day']} to {row['last_day']}" if "last_day" in row else "")),
         ("SHA-256", lambda row: Cell(row["sha256"])),
     ]
     return table("Inputs", columns, ({"name": name, **one} for name, one in inputs.items()))

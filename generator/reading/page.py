@@ -16,7 +16,7 @@ _TEMPLATES = Path(__file__).with_name("templates")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _MAX_TICKS, _MAX_BAR_WIDTH, _MIN_LABEL_WIDTH = 4, 48.0, 18
 
-# A row of a view of `build/diff/` or `build/report/`.
+# A row of a view of `build/diff/` or `build/report/`, or what a store has as JSON.
 Record = Mapping[str, Any]
 
 

@@ -1,7 +1,6 @@
 """The report of a build as an HTML page, alone or with the pages of a night.
 
 Ages count up to a moment of the clock that the caller gives. All else is the same for the same build in the same store.
-The pages of a night are the report of its build and the diff to the live build, which link to each other.
 """
 
 import itertools
@@ -21,7 +20,6 @@ from generator.compare.run_reports import (
     DIFF_PAGE,
     REPORT_PAGE,
     UNCHANGED,
-    Figures,
     RunReport,
     newest_report,
     read_judgement,
@@ -70,8 +68,6 @@ _VIEWS = ("coverage", "distribution", "ages")
 _FRESH_DAYS = 2  # bars of older rows have the warning color
 _MAX_DAY_LABELS = 7
 _SECONDS: Column = ("Seconds", lambda row: number(row["seconds"], ".1f"))
-# The report of a night or the gate results of a build, as JSON.
-_Stored = dict[str, Any]
 
 
 def write_pages(
@@ -90,19 +86,17 @@ def write_pages(
             if comparison is None or not comparison.is_of(report.live_before, new.id):
                 old = open_build(store, report.live_before)
                 comparison = stack.enter_context(compare(old, new, resources))
-            judged = report.judgement if report.judgement and report.judgement.against == report.live_before else None
-            figures = judged.differences if judged else None
-            page = diff_page(comparison, REPORT_PAGE, progress, figures)
+            page = diff_page(comparison, REPORT_PAGE, progress)
         store.put(layout.page_name(report.run, DIFF_PAGE), page)
     page = build_page(new, clock, resources, DIFF_PAGE if report.live_before else None)
     store.put(layout.page_name(report.run, REPORT_PAGE), page)
     return layout.page_name(report.run, "")
 
 
-def diff_page(comparison: Comparison, build_report: str, progress: Progress, figures: Figures | None = None) -> bytes:
+def diff_page(comparison: Comparison, build_report: str, progress: Progress) -> bytes:
     """Return the page of the differences between two builds, with a link to the report beside it."""
     with named_faults(comparison):
-        return as_html(Diff(comparison, progress), _DIFF_ROWS, figures, build_report).encode()
+        return as_html(Diff(comparison, progress), _DIFF_ROWS, build_report).encode()
 
 
 def build_page(build: Build, clock: Clock, resources: Resources, changes: str | None = None) -> bytes:
@@ -124,7 +118,7 @@ def build_page(build: Build, clock: Clock, resources: Resources, changes: str | 
     return page.encode()
 
 
-def _nights(build: Build) -> list[_Stored]:
+def _nights(build: Build) -> list[Record]:
     """Return the reports of nights that made a build up to this one's as-of day, newest first."""
     newest = itertools.islice(read_reports(build.store), _MAX_RUN_REPORTS)
     with_build = (report for report in newest if report.get("build") and report.get("record"))
@@ -141,7 +135,7 @@ def _records(build: Build) -> dict[str, BuildRecord]:
     return records
 
 
-def _warnings(build: Build, night: _Stored | None, judgement: _Stored | None) -> Iterator[tuple[str, list[str]]]:
+def _warnings(build: Build, night: Record | None, judgement: Record | None) -> Iterator[tuple[str, list[str]]]:
     store = build.store
     if held := held_games(store, build.record):
         yield held, []
@@ -156,7 +150,7 @@ def _warnings(build: Build, night: _Stored | None, judgement: _Stored | None) ->
         yield "What is strange", [remark["message"] for remark in judgement["remarks"]]
 
 
-def _tiles(record: BuildRecord, judgement: _Stored | None) -> dict[str, str]:
+def _tiles(record: BuildRecord, judgement: Record | None) -> dict[str, str]:
     fresh = record["freshness"]
     counted = {name: fresh["catalogue"][name] for name in ("products", "singles", "sealed", "sets")}
     counted |= {"tracked": fresh["watchlist"]["products"], "objects": sum(record["objects"].values())}
@@ -168,9 +162,9 @@ def _groups(
     build: Build,
     moment: datetime,
     prices: Mapping[str, list[Record]],
-    judgement: _Stored | None,
-    night: _Stored | None,
-    nights: list[_Stored],
+    judgement: Record | None,
+    night: Record | None,
+    nights: list[Record],
 ) -> Iterator[PageGroup]:
     record, records = build.record, _records(build)
     sources = sources_table(source_ages(record, moment))
@@ -181,9 +175,10 @@ def _groups(
     yield PageGroup("Products and coverage of prices", some(of_games))
     yield PageGroup("Prices", figures=[_prices_figure(price, prices["distribution"]) for price in PRICES])
     gates = [gates_table(judgement)] if judgement else []
-    steps = [_steps_table(night)] if night else []
+    timed = [{"step": step, "seconds": seconds} for step, seconds in (night["seconds"] if night else {}).items()]
+    steps = table("Steps of the night", [("Step", lambda row: what(row["step"])), _SECONDS], timed)
     seconds = _layer_seconds(record, nights, records | {build.id: record})
-    yield PageGroup("Gates and time", some([*gates, *steps, layers_table(record, seconds)]))
+    yield PageGroup("Gates and time", some([*gates, steps, layers_table(record, seconds)]))
     history = _history(nights, records)
     yield PageGroup("History", [_history_table(history)], _history_figures(history))
 
@@ -206,7 +201,7 @@ def _coverage_table(rows: list[Record]) -> Table:
     return table("Coverage of prices", columns, rows, note, "wide")
 
 
-def _indexes_table(judgement: _Stored) -> Table:
+def _indexes_table(judgement: Record) -> Table:
     def change(row: Record) -> Record:
         before = row["index_before"]
         return {**row, "change": 100 * row["index"] / before - 100 if before else None}
@@ -225,12 +220,7 @@ def _indexes_table(judgement: _Stored) -> Table:
     return table("The index of each game", columns, map(change, judgement["indexes"]), note, "wide")
 
 
-def _steps_table(night: _Stored) -> Table:
-    rows = [{"step": step, "seconds": seconds} for step, seconds in night["seconds"].items()]
-    return table("Steps of the night", [("Step", lambda row: what(row["step"])), _SECONDS], rows)
-
-
-def _layer_seconds(record: BuildRecord, nights: list[_Stored], records: dict[str, BuildRecord]) -> dict[str, float]:
+def _layer_seconds(record: BuildRecord, nights: list[Record], records: dict[str, BuildRecord]) -> dict[str, float]:
     """Return how long the night that built each layer took over it, for this build or for one that shares the layer."""
     found: dict[str, float] = {}
     for night in nights:
@@ -242,9 +232,9 @@ def _layer_seconds(record: BuildRecord, nights: list[_Stored], records: dict[str
     return found
 
 
-def _history(nights: list[_Stored], records: dict[str, BuildRecord]) -> list[Record]:
+def _history(nights: list[Record], records: dict[str, BuildRecord]) -> list[Record]:
     """Return the builds up to the as-of day, the oldest first, each with the last night that made it."""
-    made: dict[str, tuple[Mapping[str, Any], _Stored]] = {id_: (record, {}) for id_, record in records.items()}
+    made: dict[str, tuple[Mapping[str, Any], Record]] = {id_: (record, {}) for id_, record in records.items()}
     for night in reversed(nights):
         if night["outcome"] != UNCHANGED or night["build"] not in made:
             made[night["build"]] = night["record"], night
@@ -305,21 +295,18 @@ def _age_bar(row: Record) -> Bar:
 
 
 def _history_figures(history: list[Record]) -> list[Chart]:
+    products = _bars(history, "products", "{build}: {products:,} products")
     nights = [row for row in history if row["seconds"] is not None]
-    products = [
-        Bar(row["products"], f"{row['build']}: {row['products']:,} products", label=day)
-        for row, day in zip(history, _some_days(history), strict=True)
-    ]
-    seconds = [
-        Bar(round(row["seconds"]), f"{row['run']}: {row['seconds']:,.1f} s", label=day)
-        for row, day in zip(nights, _some_days(nights), strict=True)
-    ]
+    seconds = _bars(nights, "seconds", "{run}: {seconds:,.1f} s")
     of_builds = Plot("Products of each build of the history", products, "No build has products.", y_axis="products")
     of_nights = Plot("Seconds of each night", seconds, "No night took a second or more.", y_axis="seconds")
     return [Chart("Products, build by build", [of_builds]), Chart("Seconds, night by night", [of_nights])]
 
 
-def _some_days(rows: list[Record]) -> list[str]:
-    """Return month and day of the rows, or '' so that the labels below their bars do not touch."""
+def _bars(rows: list[Record], name: str, title: str) -> list[Bar]:
+    """Return a bar for each row, with month and day below some of them, so that the labels do not touch."""
     every = max(1, -(-len(rows) // _MAX_DAY_LABELS))
-    return ["" if place % every else row["as_of"][5:] for place, row in enumerate(rows, 1 - len(rows))]
+    return [
+        Bar(round(row[name]), title.format(**row), label="" if place % every else row["as_of"][5:])
+        for place, row in enumerate(rows, 1 - len(rows))
+    ]

@@ -40,23 +40,21 @@ def read_usage(locations: Iterable[str], days: int | None, clock: Clock) -> tupl
 def _files(location: str, scratch: Path) -> Iterator[tuple[str, str]]:
     """Yield the path and the name of each log at a location. Those of a bucket are copied into a folder."""
     if is_folder(location) and Path(location).is_file():
-        paths = [(Path(location), location)]
-    else:
-        store = open_store(location)
-        names, paths = set(store.list("")), []
-        for name in sorted(names):
-            if name.endswith(".gz") and name.removesuffix(".gz") in names:
-                continue  # while a file is packed, both are there, and the packed one is not complete
-            address = f"{store.location}/{name}"
-            path = store.local_path(name)
-            if path is None:  # in a bucket; a file that is in two locations has one copy
-                path = scratch / f"{sha256(address.encode()).hexdigest()}{Path(name).suffix}"
-                path.write_bytes(store.get(name))
-            paths.append((path, address))
-    if not paths:
+        yield str(Path(location).resolve()), location
+        return
+    store = open_store(location)
+    names = set(store.list(""))
+    if not names:
         raise GeneratorError(
             f"{location} holds no file: name a folder, an s3:// prefix or a file with logs of shims or edges"
         )
-    for path, name in paths:
+    for name in sorted(names):
+        if name.endswith(".gz") and name.removesuffix(".gz") in names:
+            continue  # while a file is packed, both are there, and the packed one is not complete
+        address = f"{store.location}/{name}"
+        path = store.local_path(name)
+        if path is None:  # in a bucket; a file that is in two locations has one copy
+            path = scratch / f"{sha256(address.encode()).hexdigest()}{Path(name).suffix}"
+            path.write_bytes(store.get(name))
         if path.is_file():
-            yield str(path.resolve()), name
+            yield str(path.resolve()), address

@@ -12,7 +12,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from generator.compare.diff import RESOURCES
+from edge_auth.builds import layout
 from generator.terminal import clean
 from tests.support import plain_diff as plainly
 from tests.support import service
@@ -117,7 +117,7 @@ class TestAgainstExports:
     def test_objects(self, pair: Pair, back: bool) -> None:
         document = pair.document(back=back)
         trees = pair.trees[::-1] if back else pair.trees
-        for name in RESOURCES:
+        for name in layout.COMPARED:
             found = plainly.changes(
                 *({key: body for key, body in tree.objects.items() if plainly.resource(key) == name} for tree in trees)
             )
@@ -303,8 +303,8 @@ class TestJson:
     def test_the_documents_name_every_resource(self, recorded: Recorded) -> None:
         file, page = ROOT / "docs" / "diff.schema.json", ROOT / "docs" / "diff.md"
         schema = json.loads(file.read_text("utf-8"))
-        schema["properties"]["objects"]["items"]["properties"]["resource"]["enum"] = list(RESOURCES)
-        names = ", ".join(f"`{name}`" for name in RESOURCES)
+        schema["properties"]["objects"]["items"]["properties"]["resource"]["enum"] = list(layout.COMPARED)
+        names = ", ".join(f"`{name}`" for name in layout.COMPARED)
         row = f"| `resources` | the same counts for the objects of the API, which are bulk files for `bulk`: {names} |"
         text = re.sub(r"^\| `resources` \|.*", row, page.read_text("utf-8"), flags=re.MULTILINE)
         for path, now in ((file, json.dumps(schema, indent=1, ensure_ascii=False) + "\n"), (page, text)):

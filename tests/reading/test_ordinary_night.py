@@ -12,6 +12,7 @@ from edge_auth.builds.builds import open_build
 from edge_auth.store.folder import FolderStore
 from generator.compare.comparison import compare
 from generator.compare.ordinary import compare_night, count_differences, strange_by_gates
+from generator.reading.diff import figures_table
 from generator.threads import ONE_THREAD
 from tests.support.commands import run
 from tests.support.lakes import Rows, write
@@ -47,14 +48,14 @@ def test_an_ordinary_night(store: FolderStore) -> None:
     [trends, lost] = found.rows
     assert (trends.tonight, trends.yesterday, trends.last_week) == (1500, 1001, 1007)
     assert trends.ordinary and lost.ordinary
-    assert found.days == ("2026-08-21", "2026-08-15")
 
 
 def test_facts_come_first_and_zeros_are_one_line(store: FolderStore) -> None:
     tonight = {"products_lost": 0, "sets_added": 0, "trends_changed": 9_000, "products_added": 4, "lows_changed": 0}
-    found = compare_night(store, TONIGHT, tonight)
-    assert [row.name for row in found.facts] == ["trends_changed", "products_added"]
-    assert found.zeros == "products lost, sets added, lows changed"
+    shown = figures_table(compare_night(store, TONIGHT, tonight))
+    assert [row.cells[0].text for row in shown.rows] == ["trends changed", "products added"]
+    assert shown.heads == ["Figure", "Now", "2026-08-21", "2026-08-15"]
+    assert shown.note == "None, as usual: products lost, sets added, lows changed."
 
 
 @pytest.mark.parametrize("trends", [0, 400, 5000])
@@ -71,8 +72,7 @@ def test_two_nights_are_too_few(tmp_path: Path) -> None:
     leave_report(store, 2, 5)
     found = compare_night(store, TONIGHT, {"trends_changed": 10_000})
     assert "too few earlier nights (2)" in found.sentence and found.rows[0].ordinary
-    assert found.rows[0].yesterday == 5 and found.rows[0].last_week is None
-    assert [name for name, _ in found.earlier] == ["yesterday"], "a page has no column without a figure"
+    assert figures_table(found).heads[2:] == ["2026-08-21"], "a page has no column without a figure"
 
 
 def test_days_of_the_history_are_ordinary_only_as_many_as_before(store: FolderStore) -> None:
