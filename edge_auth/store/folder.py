@@ -51,14 +51,14 @@ class FolderStore(Store):
     def get_versioned(
         self, name: str, known: Versioned | None = None, most: int | None = MAX_DOCUMENT_BYTES
     ) -> Versioned | None:
-        check_size(name, self.location, self.stat(name) or 0, most)
-        try:
-            data = self.get(name)
-        except MissingObject:
+        if (size := self.stat(name)) is None:
             return None
-        if known is not None and data == known.data:
-            return known
-        return Versioned(data, hashlib.sha256(data).hexdigest())
+        check_size(name, self.location, size, most)
+        with suppress(MissingObject):  # it was deleted meanwhile
+            data = self.get(name)
+            is_known = known is not None and data == known.data
+            return known if is_known else Versioned(data, hashlib.sha256(data).hexdigest())
+        return None
 
     def put(self, name: str, data: bytes, headers: Mapping[str, str] | None = None) -> None:
         self._try_disk()
@@ -83,10 +83,11 @@ class FolderStore(Store):
 
     def stat(self, name: str) -> int | None:
         try:
-            with self._translated_errors(name):
-                return (self.root / name).stat().st_size
-        except MissingObject:
+            return os.stat(f"{self.root}/{name}").st_size  # noqa: PTH116 -- a Path takes thrice as long, at each 401
+        except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as error:
+            raise self._translated(error, name) from error
 
     def entries(self, prefix: str, *, deep: bool = True) -> Iterator[Listed]:
         if prefix and not prefix.endswith("/"):

@@ -151,8 +151,9 @@ def test_a_new_build_is_served_at_once_and_a_rollback_too(own_edge: CachedEdge, 
 def test_without_a_shim_what_is_cached_is_answered(own_edge: CachedEdge) -> None:
     client = own_edge.client()
     cached(client)
-    own_edge.service.process.kill()  # its workers end within a second
-    until(lambda: client.get(f"{API}/me").status == 500, LIMIT, "the shim is gone")
+    workers = own_edge.service.workers()
+    own_edge.service.process.kill()
+    until(lambda: not any(Path(f"/proc/{pid}/stat").exists() for pid in workers), LIMIT, "all workers are gone")
     assert client.get(CARDS).status == 200
     gone = client.get(f"{API}/cards?limit=9")
     assert (gone.status, gone.code, gone["Retry-After"]) == (500, "internal_error", "5")
