@@ -149,7 +149,6 @@ class FolderStore(Store):
         return self._private or name.startswith(PRIVATE)
 
     def _files(self, prefix: str, hidden: bool = False) -> "Iterator[tuple[str, os.DirEntry[str]]]":
-        """Yield the files below a prefix with their names, sorted."""
         for entry in self._scan(prefix):
             if entry.is_dir():
                 if prefix + entry.name != disk.FOLDER_OF_THE_FILE_SYSTEM:

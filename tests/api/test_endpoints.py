@@ -31,7 +31,6 @@ def every_endpoint() -> dict[str, Endpoint]:
 
 
 def reached(targets: list[str]) -> set[str]:
-    """The endpoints that requests reach."""
     return {path for path in map(endpoint_of, targets) if path}
 
 

@@ -50,6 +50,7 @@ def test_a_broken_record_is_named_and_the_other_keys_are_listed(tmp_path: Path) 
         assert listed.stderr.startswith(f"cardpress: the record of {ids['broken']} cannot be read (")
 
 
+@pytest.mark.thorough
 def test_a_game_is_named_by_its_number_or_its_name(tmp_path: Path) -> None:
     wrong = run("fetch", "cardmarket", "Pokmon", tmp_path, status=2).stderr
     assert "'Pokmon' is no game of the marketplace" in wrong and "6 Pokémon, 7 Force of Will" in wrong

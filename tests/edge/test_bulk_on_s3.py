@@ -105,7 +105,6 @@ def begun(port: int, key: str, target: str) -> http.client.HTTPResponse:
 
 
 def memory_bytes(service: Service) -> int:
-    """Return the private memory of the workers."""
     pid = service.process.pid
     workers = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     texts = [Path(f"/proc/{worker}/smaps_rollup").read_text() for worker in workers]

@@ -19,7 +19,7 @@ from tests.support.programs import needs
 from tests.support.service import API, Service, children
 from tests.support.shim_clients import WsgiClient
 
-pytestmark = [pytest.mark.shim_only("measures one process"), pytest.mark.xdist_group("header costs")]
+pytestmark = [pytest.mark.shim_only("measures one process"), pytest.mark.xdist_group("headers"), pytest.mark.thorough]
 MOST_SECONDS, MOST_TIMES = 0.001, 5
 LONGEST = shapes(390_000)  # nearly as much as granian takes
 QUERIES = {

@@ -86,7 +86,6 @@ def named(folder: Path) -> Iterator[AnyClient]:
 
 
 def agree(named: AnyClient, oracle: Oracle, path: str, **query: object) -> None:
-    """Check that an answer is what the oracle answers."""
     target = f"/api/v1/{path}?{urlencode(query)}"
     status, expected = oracle.ask(target)
     answer = named.get(target)

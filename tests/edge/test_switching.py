@@ -97,7 +97,6 @@ def test_pages_come_from_the_live_build(own, path, named):
 
 @pytest.fixture
 def lists(monkeypatch):
-    """How often the builds of a folder were listed."""
     seen, list_ = [], FolderStore.list
 
     def noted(store, prefix):

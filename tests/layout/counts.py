@@ -99,7 +99,6 @@ def readers() -> str:
 
 
 def main() -> None:
-    """Print all counts of the checkout in the current folder."""
     print(readers())
     with tempfile.TemporaryDirectory() as folder:
         for count in (first_night, night, requests):

@@ -42,7 +42,6 @@ def january(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def year_turned(january: Path, tmp_path: Path) -> tuple[FolderStore, Path]:
-    """A copy of that store and that lake."""
     shutil.copytree(january, tmp_path, dirs_exist_ok=True)
     return FolderStore(str(tmp_path / "store")), tmp_path / "lake"
 

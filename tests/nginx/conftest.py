@@ -52,6 +52,5 @@ def key(store: Path) -> str:
 
 @pytest.fixture
 def service(store: Path, key: str, tmp_path: Path) -> Iterator[Service]:
-    """Start a shim of two workers behind nginx."""
     with Service(store, tmp_path / "state", workers=2, through_nginx=True) as service:
         yield service

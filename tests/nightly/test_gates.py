@@ -522,6 +522,7 @@ def all_offers_of_one_seller(lake: Path) -> None:
 
 
 @together
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("damage", "said"),
     [

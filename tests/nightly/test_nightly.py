@@ -240,6 +240,7 @@ def test_a_second_run_ends_at_once_and_says_why(two) -> None:
     assert night(lake, store).outcome == "published"
 
 
+@pytest.mark.thorough
 def test_a_run_that_lost_its_lock_publishes_nothing(two) -> None:
     store, lake, ids = two
 

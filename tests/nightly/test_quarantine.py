@@ -431,6 +431,7 @@ def test_a_night_with_a_damaged_list_ends_with_one_line(tmp_path: Path) -> None:
     assert live_build_id(store) == ids[1]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "lose", [lambda s: s.delete([QUARANTINE]), lambda s: s.put(QUARANTINE, b'{"format": 1, "files": []}')]
 )
@@ -449,6 +450,7 @@ def test_a_lost_list_lets_no_dropped_day_in(tmp_path: Path, lose) -> None:
     assert night(lake, store).outcome == "unchanged"
 
 
+@pytest.mark.thorough
 def test_a_night_publishes_nothing_unjudged_because_the_pointer_is_lost(tmp_path: Path) -> None:
     store, lake, _ = published(tmp_path, 7, 8)
     live = night(demo_lake(lake, 9), store).build
