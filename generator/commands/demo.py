@@ -10,6 +10,7 @@ from edge_auth.store.open import is_folder
 from generator.commands.options import DAY
 from generator.demo.draw import MAX_SEED
 from generator.demo.lake import Demo, older_demo, write_demo
+from generator.lake.lake import DAILY_TABLES
 from generator.terminal import Progress, say
 
 
@@ -38,8 +39,8 @@ def demo(lake: Path, products: int, days: int, seed: int, end: datetime | None) 
     older = older_demo(lake)
     wanted = Demo(products, days, seed, end.date() if end else _last_day(older, products, days, seed))
     sizes = write_demo(lake, products, days, seed, wanted.end, Progress())
-    for name, size in sizes.items():
-        say(f"{name:<16}{size.rows:>12,} rows" + ("" if size.days is None else f"  on {size.days:,} days"))
+    for name, rows in sizes.items():
+        say(f"{name:<16}{sum(rows):>12,} rows" + (f"  on {len(rows):,} days" if name in DAILY_TABLES else ""))
     if older == wanted:
         say(f"{lake} held this demo already", err=True)
     elif older:
@@ -55,6 +56,5 @@ def _last_day(older: Demo | None, products: int, days: int, seed: int) -> date:
 
 
 def _in_words(demo: Demo) -> str:
-    products, days = demo.products, demo.days
-    counts = f"{products:,} product{'s' * (products != 1)}, {days:,} day{'s' * (days != 1)}"
-    return f"{counts} to {demo.end}, seed {demo.seed}"
+    counts = [f"{n:,} {unit}{'s' * (n != 1)}" for n, unit in ((demo.products, "product"), (demo.days, "day"))]
+    return f"{', '.join(counts)} to {demo.end}, seed {demo.seed}"

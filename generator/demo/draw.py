@@ -52,12 +52,9 @@ def mix(words: Words | Integers) -> Words:
     return words ^ (words >> np.uint64(31))
 
 
-def by_quantile(curve: list[tuple[int, int]], quantiles: Integers) -> Integers:
-    """Return values on a curve of (quantile in millionths, value) points with straight lines between them."""
-    known, values = np.array(curve, dtype=np.int64).T
-    left = np.clip(np.searchsorted(known, quantiles, side="right") - 1, 0, len(curve) - 2)
-    rise, width = values[left + 1] - values[left], known[left + 1] - known[left]
-    return np.asarray(values[left] + rise * (quantiles - known[left]) // width)
+def heavy_tail(words: Words, at: int, top: int | Integers) -> Integers:
+    """Return integers in [0, top), half of them below top / 32, by the 12 bits at `at`. The top is below 2 ** 43."""
+    return np.asarray((field(words, at, 12) ** 5 >> 40) * top >> 20)
 
 
 def by_weight(weights: list[int] | Integers, words: Words, at: int, width: int = 16) -> Integers:

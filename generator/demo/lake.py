@@ -42,13 +42,6 @@ class Demo(NamedTuple):
         return self.end - FIRST_DAY - timedelta(days=self.days - 1)
 
 
-class TableSize(NamedTuple):
-    """How many rows a table of the lake has, and on how many days."""
-
-    rows: int
-    days: int | None  # for a table without days
-
-
 def older_demo(lake: Path) -> Demo | None:
     """Return the demo that a folder holds, or None if it holds none."""
     try:
@@ -61,8 +54,8 @@ def older_demo(lake: Path) -> Demo | None:
 
 def write_demo(
     lake: Path, products: int, days: int, seed: int, end: date | None = None, progress: Progress | None = None
-) -> dict[str, TableSize]:
-    """Write a demo lake, or change an existing one to these arguments, and return the size of each table by name.
+) -> dict[str, list[int]]:
+    """Write a demo lake, or change an existing one to these arguments. Return how many rows each file of a table has.
 
     Files that stay the same are not touched. Without `end` the first day is 2025-11-15. A LakeError says that the
     folder holds other tables or cannot be written.
@@ -90,7 +83,7 @@ def _claim(lake: Path, demo: Demo) -> None:
     _write_json(lake / _MARKER, {"made_by": "cardpress demo", **demo._asdict(), "end": str(demo.end)})
 
 
-def _write_tables(lake: Path, demo: Demo, progress: Progress) -> dict[str, TableSize]:
+def _write_tables(lake: Path, demo: Demo, progress: Progress) -> dict[str, list[int]]:
     catalogue = make_catalogue(demo.seed, demo.products)
     watchlist, cents = prices.make_watchlist(catalogue)
     flat = {
@@ -111,10 +104,10 @@ def _write_tables(lake: Path, demo: Demo, progress: Progress) -> dict[str, Table
     }
     with progress.bar("days", demo.days) as bar:
         written = _write_days(lake, daily, demo, bar)
-    return {name: TableSize(len(table), None) for name, table in flat.items()} | written
+    return {name: [len(table)] for name, table in flat.items()} | written
 
 
-def _write_days(lake: Path, daily: Mapping[str, prices.Days], demo: Demo, bar: ProgressBar) -> dict[str, TableSize]:
+def _write_days(lake: Path, daily: Mapping[str, prices.Days], demo: Demo, bar: ProgressBar) -> dict[str, list[int]]:
     written: dict[str, dict[Path, int]] = {name: {} for name in daily}
     for number in range(demo.days):
         day = FIRST_DAY + timedelta(days=number) + demo.moved
@@ -130,7 +123,7 @@ def _write_days(lake: Path, daily: Mapping[str, prices.Days], demo: Demo, bar: P
             path.unlink()
             if not any(path.parent.iterdir()):
                 path.parent.rmdir()
-    return {name: TableSize(sum(rows.values()), len(rows)) for name, rows in written.items()}
+    return {name: list(rows.values()) for name, rows in written.items()}
 
 
 def _write_table(path: Path, table: pa.Table, moved: timedelta) -> None:

@@ -3,6 +3,7 @@
 A daily table is a generator: it yields the rows of the first day, the second, and so on.
 """
 
+import re
 from collections.abc import Iterator
 from itertools import count
 
@@ -101,6 +102,7 @@ def _offers(words: Words, cents: Integers, watched: bool) -> pa.StructArray:
 
 _COLUMNS = (*PRICE_FIGURES, *(f"{figure}_holo" for figure in PRICE_FIGURES))
 _TREND, _AVG30 = _COLUMNS.index("trend"), _COLUMNS.index("avg30")
+_AVERAGES, _HOLO = slice(3, 6), slice(6, 12)  # of sealed products both are null, of most singles the second
 _NULL_SHARES = [0.08, 0.18, 0.12, 0.16, 0.16, 0.16, 0.05, 0.35, 0.03, 0.2, 0.12, 0.08]
 
 
@@ -110,13 +112,11 @@ def price_guide(seed: int, catalogue: DemoCatalogue) -> Days:
     listed = ~chance(traits[0], 0, 0.01)
     low_share, holo_share = 550 + draw.below(traits[0], 16, 400), 1100 + draw.below(traits[0], 48, 4000)
     worthless, half_cents = chance(traits[1], 32, 0.004), chance(traits[1], 48, 0.01)
-    # Twelve bits per product: which prices are null. Each of three rows of traits is for four columns.
-    sealed, nulls = catalogue.is_sealed, np.zeros(len(catalogue.ids), dtype=np.int64)
-    for place, share in enumerate(_NULL_SHARES):
-        nulls |= chance(traits[2 + place // 4], 16 * (place % 4), share) << np.int64(place)
-    nulls |= np.where(chance(traits[5], 0, 0.3) & ~sealed, 0, 0b111111_000000)
-    nulls |= np.where(chance(traits[5], 16, 0.02), 0b111111_111111, 0)
-    nulls |= np.where(sealed, 0b000000_111000, 0)
+    # Which prices are null, by column. Each of three rows of traits is for four columns.
+    nulls = np.array([chance(traits[2 + at // 4], 16 * (at % 4), share) for at, share in enumerate(_NULL_SHARES)])
+    nulls[_AVERAGES] |= catalogue.is_sealed
+    nulls[_HOLO] |= ~chance(traits[5], 0, 0.3) | catalogue.is_sealed
+    nulls |= chance(traits[5], 16, 0.02)
     low, avg7, avg30 = np.maximum(2, walk.cents * low_share // 1000), walk.cents, walk.cents
     for day in count():
         if day % 19 != 7:  # else the guide says what it said the day before
@@ -125,17 +125,14 @@ def price_guide(seed: int, catalogue: DemoCatalogue) -> Days:
             avg7 = avg7 + np.where(moved, (walk.cents - avg7) // 3, 0)
             avg30 = avg30 + np.where(moved, (walk.cents - avg30) // 10, 0)
             flip = moved & (field(words, 42, 9) == 0)  # a price appears or disappears
-            nulls ^= np.where(flip, 1 << (field(words, 51, 8) * 12 >> 8), 0)
+            nulls ^= flip & (draw.below(words, 51, 12, 8) == np.arange(12)[:, None])
         avg1 = np.maximum(1, walk.cents * (900 + walk.version * 37 % 200) // 1000)
         plain = [np.minimum(low, walk.cents), (avg7 + avg1 + 1) // 2, walk.cents, avg1, avg7, avg30]
         tenths = [price * 10 for price in plain + [price * holo_share // 1000 for price in plain]]  # of a cent
         tenths[_TREND][worthless] = 0
         tenths[_AVG30] += 5 * half_cents
-        columns = {
-            name: pa.array(prices / 1000, mask=(nulls >> place) & 1 == 1)
-            for place, (name, prices) in enumerate(zip(_COLUMNS, tenths, strict=True))
-        }
-        yield pa.table({"id_product": catalogue.ids, **columns}).filter(pa.array(listed & (catalogue.starts <= day)))
+        prices = {name: pa.array(tenths[at] / 1000, mask=nulls[at]) for at, name in enumerate(_COLUMNS)}
+        yield pa.table({"id_product": catalogue.ids, **prices}).filter(pa.array(listed & (catalogue.starts <= day)))
 
 
 def _some_twice(rows: Integers, again: Flags) -> tuple[Integers, Flags]:
@@ -146,15 +143,13 @@ def _some_twice(rows: Integers, again: Flags) -> tuple[Integers, Flags]:
 
 # The table `listings`: the rows of the expansions' list pages. Each expansion is read every third day.
 
-_AVAILABLE_CURVE = [(0, 0), (60_000, 1), (500_000, 25), (900_000, 400), (990_000, 2_500), (1_000_000, 40_000)]
-
 
 def listings(seed: int, catalogue: DemoCatalogue) -> Days:
     """Some products are on a page that is read twice: hours later, or in the same second."""
     traits = draw.words(seed, "listings", 2 * len(catalogue.ids)).reshape(2, -1)
     walk = PriceWalk(seed, "listings", catalogue.cents * (300 + draw.below(traits[0], 0, 600)) // 1000)
     unlisted, has_foil = chance(traits[0], 16, 0.03), chance(traits[0], 32, 0.25) & ~catalogue.is_sealed
-    usual = draw.by_quantile(_AVAILABLE_CURVE, draw.below(traits[1], 0, 1_000_000, 32))
+    usual = draw.heavy_tail(traits[1], 0, 2_000)
     for day in count():
         words = walk.step(day)
         read = ((catalogue.expansion + day) % 3 == 0) & ~unlisted
@@ -176,26 +171,21 @@ def listings(seed: int, catalogue: DemoCatalogue) -> Days:
         )
 
 
-# The table `filtered_checks`: the cheapest offers under the seller filter, checked about once a day.
-
-_DAILY_SHARE = 0.97
-_MAX_LISTED = 20  # offers on the page that is read
-_OFFERS_CURVE = [(0, 0), (140_000, 1), (500_000, 4), (800_000, 7), (960_000, 18), (1_000_000, 70)]
+# The table `filtered_checks`: the cheapest offers under the seller filter, 20 at most, checked about once a day.
 
 
 def filtered_checks(seed: int, catalogue: DemoCatalogue) -> Days:
     """Some products are checked twice: hours later, or within the same second."""
     traits = draw.words(seed, "filtered_checks", 2 * len(catalogue.ids)).reshape(2, -1)
     walk = PriceWalk(seed, "filtered_checks", catalogue.cents * (750 + draw.below(traits[0], 0, 350)) // 1000)
-    never, usual = chance(traits[0], 16, 0.06), draw.by_quantile(_OFFERS_CURVE, draw.below(traits[1], 0, 1_000_000, 32))
+    never, usual = chance(traits[0], 16, 0.06), draw.below(traits[1], 16, 6) + draw.heavy_tail(traits[1], 0, 40)
     for day in count():
         words = walk.step(day)
-        checked = ~never & (field(words, 40, 8) < 256 * _DAILY_SHARE)
+        checked = ~never & (field(words, 40, 8) < 249)
         rows, again = _some_twice(np.flatnonzero(checked), field(words, 57, 7) == 0)
         words, lowest = words[rows], walk.cents[rows]
         keys = list_keys(seed, rows, walk.version[rows], again.astype(np.int64))
-        changed = np.maximum(usual[rows] + draw.below(keys, 16, 3) - 1, 0)
-        offers = np.where(usual[rows] == 0, field(keys, 32, 4) == 0, changed)
+        offers = np.maximum(usual[rows] + draw.below(keys, 16, 3) - 1, 0)
         # One round a day from a new start. Sometimes one check is after midnight.
         second = (rows * SECONDS_A_DAY // len(catalogue.ids) + day * 4_321 + field(words, 24, 4)) % SECONDS_A_DAY
         second = np.minimum(second + again * (rows % 2) * 7_200, SECONDS_A_DAY - 1)
@@ -203,8 +193,7 @@ def filtered_checks(seed: int, catalogue: DemoCatalogue) -> Days:
             second[day * 97 % len(rows)] = SECONDS_A_DAY + 5
         no_list = (field(words, 48, 5) == 0) | (day % 10 == 3)
         cheapest, none = mix(keys), offers == 0
-        condition = draw.by_weight(vocabulary.CONDITION_WEIGHTS, cheapest, 16)
-        known = condition < len(vocabulary.CONDITION_CODES)
+        condition = draw.by_weight(vocabulary.CONDITION_WEIGHTS[: len(vocabulary.CONDITION_CODES)], cheapest, 16)
         yield pa.table(
             {
                 "id_product": catalogue.ids[rows],
@@ -212,8 +201,8 @@ def filtered_checks(seed: int, catalogue: DemoCatalogue) -> Days:
                 "offers": offers.astype(np.int32),
                 "lowest": pa.array(lowest / 100, mask=none),
                 "cheapest_seller": pick(vocabulary.SELLERS, cheapest, 0, none),
-                "cheapest_condition": choose(vocabulary.CONDITION_CODES, np.where(known, condition, 0), none),
-                "offer_list": offer_lists(keys, lowest, np.minimum(offers, _MAX_LISTED), no_list),
+                "cheapest_condition": choose(vocabulary.CONDITION_CODES, condition, none),
+                "offer_list": offer_lists(keys, lowest, np.minimum(offers, 20), no_list),
             }
         )
 
@@ -235,29 +224,24 @@ def make_watchlist(catalogue: DemoCatalogue) -> tuple[pa.Table, Integers]:
     expensive_first = np.argsort(-catalogue.cents[: len(table)], kind="stable")
     kinds = ((_EXPENSIVE, ~sealed & ~accented), (2, ~sealed & accented), (3, sealed))
     rows = np.concatenate([expensive_first[(has_url & kind)[expensive_first]][:most] for most, kind in kinds])
-    rows = np.insert(rows, _SIGNED, rows[_SIGNED - 1]) if len(rows) > _SIGNED else rows
+    rows = np.concatenate([rows[:_SIGNED], rows[_SIGNED - 1 :]])
     names, urls = (table[name].take(rows) for name in ("name", "url"))
     game = pc.fill_null(catalogue.home["game"], vocabulary.GAMES[0]).take(pa.array(rows))
     game = pc.if_else(np.arange(len(rows)) == 9, None, game)
     slugs: list[str] = []
     for at, (name, url, id_) in enumerate(zip(names.to_pylist(), urls.to_pylist(), catalogue.ids[rows], strict=True)):
-        slug = _slug(at, name, url, slugs)
-        taken = slug.casefold() in (other.casefold() for other in slugs)
-        slugs.append(f"{slug}-{id_}" if taken else slug)
+        *_, expansion, last = re.split("[?#]", url)[0].rstrip("/").split("/")
+        special = {
+            1: last,  # with upper case
+            _SIGNED: "".join(slugs[-1:]) + "-signed",  # begins with the slug before
+            4: f"{expansion}/{last}".lower(),
+            6: f"{last.lower()} (50%)",
+        }
+        plain = name.replace(" ", "-") if at > _EXPENSIVE and not name.isascii() else last
+        slug = special.get(at, plain.lower())
+        slugs.append(f"{slug}-{id_}" if slug.casefold() in map(str.casefold, slugs) else slug)
     slug = pa.array(slugs, pa.string())
     return pa.table({"slug": slug, "name": names, "game": game, "url": urls}), catalogue.cents[rows]
-
-
-def _slug(at: int, name: str, url: str, earlier: list[str]) -> str:
-    *_, expansion, last = url.split("?")[0].split("#")[0].rstrip("/").split("/")
-    special = {
-        1: last,  # with upper case
-        _SIGNED: f"{earlier[-1] if earlier else ''}-signed",  # begins with the slug before
-        4: f"{expansion}/{last}".lower(),
-        6: f"{last.lower()} (50%)",
-    }
-    is_accented = not name.isascii() and at > _EXPENSIVE
-    return special.get(at, name.lower().replace(" ", "-") if is_accented else last.lower())
 
 
 # The table `watch_checks`: each tracked product is checked three to six times a day, with gaps.

@@ -3,41 +3,35 @@
 from itertools import product
 
 
-def _spaced(words: str) -> list[str]:
-    return words.split()
+def _pairs(firsts: str, seconds: str, between: str = " ") -> list[str]:
+    """Return each of the first words with each of the second ones."""
+    return [between.join(words) for words in product(firsts.split(), seconds.split())]
 
 
 GAMES = ["Mythgrove", "Starfall Duels", "Rune & Ruin", "Picnic Kaiju"]
 
-_BEGINNINGS = _spaced("""
-    Ember Moss Frost Gale Thorn Rust Lumen Brine Dusk Pebble Quill Spark Cinder Bramble Murk Glimmer Hollow
-    Copper Velvet Tumble Marrow Saffron Nettle Ivory Grim Hazel Soot Willow Rumble Shiver Amber Clover Onyx
-    Puddle Mirth Whistle Gravel Plume Vesper Zephyr Kettle Lantern Mottle Bristle Cobalt Drizzle Fennel
-    Juniper Russet Tangle
-""")
-_ENDINGS = _spaced("""
-    grin whisk fang tail hare newt vole drake finch toad lynx wyrm mane hoof beak shell claw paw snout crest
-    wing horn bite glow step song root leaf husk spine badger otter crow mantis beetle stoat ibis gecko tapir
-    yak
-""")
-CREATURES = [begin + end for begin, end in product(_BEGINNINGS, _ENDINGS)]
+CREATURES = _pairs(
+    "Ember Moss Frost Gale Thorn Rust Lumen Brine Dusk Pebble Quill Spark Cinder Bramble Murk Glimmer Hollow Copper "
+    "Velvet Tumble Marrow Saffron Nettle Ivory Grim Hazel Soot Willow Rumble Shiver Amber Clover Onyx Puddle Mirth "
+    "Whistle Gravel Plume Vesper Zephyr Kettle Lantern Mottle Bristle Cobalt Drizzle Fennel Juniper Russet Tangle",
+    "grin whisk fang tail hare newt vole drake finch toad lynx wyrm mane hoof beak shell claw paw snout crest wing "
+    "horn bite glow step song root leaf husk spine badger otter crow mantis beetle stoat ibis gecko tapir yak",
+    between="",
+)
 MARKS = [" ★", " δ", " α", " Ω", " Lv. 3", " ex", " EX", " & Friends", " ♀", " ☆"]
 
-_MOVE_BEGINNINGS = _spaced("""
-    Cinder Warm Double Lunar Silent Hidden Rolling Bitter Golden Echo Frozen Sudden Spiral Thunder Drowsy
-    Mirror Feather Iron Hungry Stray Déjà Señal Götter Über
-""")
-_MOVE_ENDINGS = _spaced("""
-    Dash Up Slap Howl Drift Gaze Bloom Pounce Lullaby Ambush Shuffle Flare Tackle Whirl Nap Toll Promise
-    Charge Spore Écume Funke Kick Snare Tide
-""")
-MOVES = [f"{begin} {end}" for begin, end in product(_MOVE_BEGINNINGS, _MOVE_ENDINGS)]
+MOVES = _pairs(
+    "Cinder Warm Double Lunar Silent Hidden Rolling Bitter Golden Echo Frozen Sudden Spiral Thunder Drowsy Mirror "
+    "Feather Iron Hungry Stray Déjà Señal Götter Über",
+    "Dash Up Slap Howl Drift Gaze Bloom Pounce Lullaby Ambush Shuffle Flare Tackle Whirl Nap Toll Promise Charge "
+    "Spore Écume Funke Kick Snare Tide",
+)
 
 ITEMS = [
-    "Trail Ration", "Pocket Lens", "Swap Token", "Grand Swap Token", "Leaf Essence", "Fire Essence",
-    "Tide Essence", "Old Rope", "Night Ferry", "Lost Ticket", "Market Day", "Second Breakfast",
-    "Weather Vane", "Rusty Key", "Storm Jar", "Hidden Path", "Crystal Flask", "Guild Banner", "Snack Cart",
-    "Mending Thread", "Signal Fire", "Dream Ledger", "Sealed Letter", "Broken Compass",
+    "Trail Ration", "Pocket Lens", "Swap Token", "Grand Swap Token", "Leaf Essence", "Fire Essence", "Tide Essence",
+    "Old Rope", "Night Ferry", "Lost Ticket", "Market Day", "Second Breakfast", "Weather Vane", "Rusty Key",
+    "Storm Jar", "Hidden Path", "Crystal Flask", "Guild Banner", "Snack Cart", "Mending Thread", "Signal Fire",
+    "Dream Ledger", "Sealed Letter", "Broken Compass",
 ]  # fmt: skip
 PEOPLE = ["Marla's", "Tobin’s", "Aunt Inés’", "Dr. Völk's", "Zoë's", "Captain Brix's", "Old Man Ødegård’s", "Nuño’s"]
 
@@ -58,16 +52,14 @@ ODD_NAMES = [
     "Vesper\u200eSong", "½ Hoof", "Ⅳ Lanterns", "٣ Stars", "Ẑealot", "Ex-Exile ex",
 ]  # fmt: skip
 
-_SET_BEGINNINGS = _spaced("""
-    Ember Silver Broken Distant Crimson Sunken Whispering Eternal Shattered Verdant Obsidian Wandering
-    Forgotten Radiant Howling Gilded Starlit Ashen Tidal Feral Arcane Hallowed Restless Waning Jagged
-""")
-_SET_ENDINGS = _spaced("""
-    Court Horizon Depths Belfry Frontier Lagoon Vault Harvest Eclipse Crossing Summit Parade Gallery Relics
-    Garden Voyage Citadel Embers Accord Rift Orchard Season Masque Chorus Archive
-""")
+_PLAIN_SETS = _pairs(
+    "Ember Silver Broken Distant Crimson Sunken Whispering Eternal Shattered Verdant Obsidian Wandering Forgotten "
+    "Radiant Howling Gilded Starlit Ashen Tidal Feral Arcane Hallowed Restless Waning Jagged",
+    "Court Horizon Depths Belfry Frontier Lagoon Vault Harvest Eclipse Crossing Summit Parade Gallery Relics Garden "
+    "Voyage Citadel Embers Accord Rift Orchard Season Masque Chorus Archive",
+)
 _SET_TAILS = ["", " Promos", " II", ": Encore", " Reprints", " 2", " Trainer Decks", " à la Carte"]
-SET_NAMES = [f"{begin} {end}{tail}" for tail, begin, end in product(_SET_TAILS, _SET_BEGINNINGS, _SET_ENDINGS)]
+SET_NAMES = [name + tail for tail in _SET_TAILS for name in _PLAIN_SETS]
 
 # Sets that are hard for filters, with their games. 1217 is the id of the third, which a filter by this text must find.
 AWKWARD_SETS: list[tuple[str, str | None]] = [
@@ -81,31 +73,21 @@ AWKWARD_SETS: list[tuple[str, str | None]] = [
     ("ねこの森", GAMES[3]), ("Q", None), ("Unreleased Horizon", GAMES[0]),
 ]  # fmt: skip
 
-RARITIES = [
-    "Common", "Uncommon", "Rare", "Holo Rare", "Holo Rare ", "HoloRare", "Double Rare", "Double rare",
-    "Ultra Rare", "ULTRA RARE", "UltraRare", "Épique", "Secret Rare", "Promo",
-]  # fmt: skip
-RARITY_WEIGHTS = [30, 25, 16, 7, 2, 1, 5, 1, 5, 1, 1, 1, 3, 2]
-# Where a rarity's prices lie on the curve of all prices: the first and the last product of a million.
-_HOLO, _DOUBLE, _ULTRA = (550_000, 970_000), (700_000, 985_000), (800_000, 998_000)
-RARITY_PRICES = [
-    (0, 600_000), (100_000, 800_000), (350_000, 930_000), _HOLO, _HOLO, _HOLO, _DOUBLE, _DOUBLE,
-    _ULTRA, _ULTRA, _ULTRA, (850_000, 999_000), (920_000, 1_000_000), (200_000, 970_000),
-]  # fmt: skip
-SEALED_PRICES = (0, 960_000)
+# For each rarity: how many cards have it, and what the dearest of them cost in cents.
+RARITIES = {
+    "Common": (30, 200), "Uncommon": (25, 1_000), "Rare": (16, 4_000), "Holo Rare": (7, 12_000),
+    "Holo Rare ": (2, 12_000), "HoloRare": (1, 12_000), "Double Rare": (5, 30_000), "Double rare": (1, 30_000),
+    "Ultra Rare": (5, 80_000), "ULTRA RARE": (1, 80_000), "UltraRare": (1, 80_000), "Épique": (1, 120_000),
+    "Secret Rare": (3, 500_000), "Promo": (2, 8_000),
+}  # fmt: skip
 
 SEALED = ["Booster", "Booster Box", "Display", "Tin", "Box Set", "Theme Deck", "Coin", "Blister", "Lot"]
 SEALED_FOLDERS = [ware.replace(" ", "-") + ("es" if ware.endswith("x") else "s") for ware in SEALED]
 
-_SELLERS_BEGIN = _spaced("""
-    Kärtchen Señor Łukasz böse O'Malley カード Björn Chloé Zürich Nordic Paper Lucky Ñoño Rainy Dusty Tiny
-    Brass Œuvre Mad Český Grumpy Café Second Foil-Attic
-""")
-_SELLERS_END = _spaced("""
-    Kiste Cartas TCG karten Cards 屋 Hoard Trader Sammler Boutique Vault-24 Market Stube Corner (PRO) Deals
-    Shop_7 Collectables Hut Club 2000 Sons Bazaar &Co. Oy
-""")
-SELLERS = [f"{begin} {end}" for begin, end in product(_SELLERS_BEGIN, _SELLERS_END)]
+SELLERS = _pairs(
+    "Kärtchen Señor Łukasz böse O'Malley カード Björn Lucky Ñoño Dusty Œuvre Český Foil-Attic",
+    "Kiste Cartas TCG karten Cards 屋 Hoard Boutique Vault-24 Market (PRO) Shop_7 2000 Sons &Co. Oy",
+)
 
 CONDITION_CODES = ["NM", "EX", "MT", "GD", "LP", "PL", "PO"]
 CONDITIONS = [*CONDITION_CODES, "Mint", "nm"]  # a build skips offers with the last two, which are no codes
@@ -113,7 +95,6 @@ CONDITION_WEIGHTS = [500, 150, 80, 80, 80, 60, 45, 3, 2]
 
 COMMENTS = [
     "Ships tomorrow", "signed, ask for photos", "Light scratch on the back…", "aus Sammlung, Nichtraucher",
-    "100% mint!!", "pack fresh → sleeve", "état neuf", "“see scan”", "NM/EX; no returns", "",
-    "line one\nline two",
+    "100% mint!!", "pack fresh → sleeve", "état neuf", "“see scan”", "NM/EX; no returns", "", "line one\nline two",
 ]  # fmt: skip
 QUANTITIES = ["1", "1", "1", "1", "2", "3", "4", "4+", "10+"]

@@ -1,64 +1,50 @@
 """Pictures of cards as SVG documents: `single.svg` and `sealed.svg` with a product's whole numbers and texts.
 
-Everything follows from a hash of its name, set, rarity and game, in 32-bit integers.
+Everything follows from hashes of its name, set, rarity and game.
 """
 
 import re
-from collections.abc import Mapping
+import struct
+from bisect import bisect
+from collections.abc import Iterator
+from colorsys import hls_to_rgb
 from functools import cache
+from hashlib import shake_128
+from html import escape
 from importlib.resources import files
-from itertools import count
+from types import EllipsisType
 from typing import NamedTuple
+from xml.etree.ElementTree import Element, fromstring
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-Hashes = NDArray[np.uint32]
-Numbers = NDArray[np.int64]
+from generator.fingerprints.recipe import Pixels
 
-_START, _PRIME = np.uint32(2_166_136_261), np.uint32(16_777_619)  # FNV-1a
-_SECOND_START = np.uint32(0x9747B28C)
-_STEP = 0x9E3779B9
 _TITLE_CHARACTERS, _LINE_CHARACTERS = 20, 26
-_UNPRINTABLE = "[\\x00-\\x1f\\x7f\ufffe\uffff]"
-_PLACE = re.compile(r"\{(\w+)\}")  # of a number or a text in a template
+_NAMESPACE = "{http://www.w3.org/2000/svg}"
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f\ufffe\uffff]")
 
 
 class Texts(NamedTuple):
-    """The texts of some products, one column each. Null counts as empty."""
+    """The texts of a product that its drawing is made from."""
 
-    name: pa.Array
-    set: pa.Array
-    rarity: pa.Array
-    game: pa.Array
-
-    def given(self) -> "Texts":
-        return Texts(*(pc.fill_null(column.cast(pa.string()), "") for column in self))
-
-    def hashes(self, start: np.uint32 = _START) -> Hashes:
-        name, set_, rarity, game = self.given()
-        return hash_texts(pc.binary_join_element_wise(game, set_, rarity, name, "\n"), start)
+    name: str
+    set: str
+    rarity: str
+    game: str
 
 
-def drawing_keys(texts: Texts) -> pa.Array:
-    """Return the key of each drawing: 16 hex digits. Products with the same four texts share one."""
-    number = texts.hashes().astype(np.uint64) << np.uint64(32) | texts.hashes(_SECOND_START)
-    digits = number.astype(">u8").tobytes().hex()
-    return pa.array([digits[at : at + 16] for at in range(0, len(digits), 16)], pa.string())
+def drawing_key(texts: Texts) -> str:
+    """Return the key of a drawing: 16 hex digits. Products with the same four texts share one."""
+    return shake_128("\n".join(texts).encode()).hexdigest(8)
 
 
-def svgs(texts: Texts, sealed: pa.Array) -> pa.Array:
-    """Return the drawing of each product, by whether it is sealed."""
-    values = {name: pa.array(column).cast(pa.string()) for name, column in numbers(texts).items()} | labels(texts)
-    return pc.if_else(sealed, _fill("sealed", values), _fill("single", values))
-
-
-def _fill(name: str, values: Mapping[str, pa.Array]) -> pa.Array:
-    parts = _PLACE.split(template(name))  # text and names in turn
-    columns = [values[part] if at % 2 else part for at, part in enumerate(parts)]
-    return pc.binary_join_element_wise(*columns, "")
+def svg(texts: Texts, *, sealed: bool) -> str:
+    """Return the drawing of a single or of a sealed product."""
+    labels = {name: _label(text, _LINE_CHARACTERS) for name, text in texts._asdict().items()}
+    labels["name"] = _label(re.sub(r" *\[.*", "", texts.name), _TITLE_CHARACTERS)
+    return template("sealed" if sealed else "single").format(**_numbers(texts), **labels)
 
 
 @cache
@@ -67,27 +53,37 @@ def template(name: str) -> str:
     return files(__name__).joinpath(f"{name}.svg").read_text("utf-8").replace("\n", "")
 
 
-def numbers(texts: Texts) -> dict[str, Numbers]:
-    """Return the numbers of the templates by name, one per product."""
-    given, own, words = texts.given(), texts.hashes(), count(1)
-    game, set_ = hash_texts(given.game), hash_texts(given.set)
-    rarity = hash_texts(pc.replace_substring_regex(pc.utf8_lower(given.rarity), "[^a-z]", ""))
+def _label(text: str, most: int) -> str:
+    """Return a text short enough for its line, and escaped for XML."""
+    text = _UNPRINTABLE.sub("", text)
+    return escape(text if len(text) <= most else text[: most - 1] + "…", quote=False)
 
-    def pick(low: int, many: int) -> Numbers:
-        """Return numbers from `low` to `low + many - 1`. Each call takes the next word of the hash."""
-        return np.asarray(low + mixed(own, next(words)) % many)
 
-    game_hue, set_hue = mixed(game, 0) % 360, mixed(set_, 0) % 360
-    found = {"gameHue": game_hue, "innerLight": 70 + mixed(game, 1) % 22}
-    found |= {"setHue": set_hue, "stripLight": 68 + mixed(set_, 1) % 20}
-    found |= {"frameHue": mixed(rarity, 0) % 360, "frameLight": 30 + mixed(rarity, 1) % 40}
+def _words(text: str) -> Iterator[int]:
+    """Return random numbers of 16 bits that follow from a text, more than a drawing takes."""
+    return iter(struct.unpack("<40H", shake_128(text.encode()).digest(80)))
+
+
+def _numbers(texts: Texts) -> dict[str, int]:
+    """Return the numbers of the templates by name."""
+    words, game, set_ = _words("\n".join(texts)), _words(texts.game), _words(texts.set)
+    rarity = _words(re.sub("[^a-z]", "", texts.rarity.lower()))  # however it is spelt
+
+    def pick(low: int, many: int, source: Iterator[int] = words) -> int:
+        """Return a number from `low` to `low + many - 1`. Each call takes the next word of its source."""
+        return low + next(source) % many
+
+    game_hue, set_hue = pick(0, 360, game), pick(0, 360, set_)
+    found = {"gameHue": game_hue, "innerLight": pick(70, 22, game)}
+    found |= {"setHue": set_hue, "stripLight": pick(68, 20, set_)}
+    found |= {"frameHue": pick(0, 360, rarity), "frameLight": pick(30, 40, rarity)}
 
     hue, turn, top, low = (set_hue + pick(0, 60)) % 360, pick(0, 26), pick(24, 62), pick(24, 62)
     for band in range(5):
         found[f"skyHue{band}"] = (hue + band * turn) % 360
         found[f"skyLight{band}"] = top * (4 - band) + low * band >> 2
     found |= {"sunX": pick(36, 180), "sunY": pick(54, 66), "sunR": pick(10, 24)}
-    found |= {"sunHue": (hue + 150 + pick(0, 60)) % 360, "sunLight": np.where(top > 54, 22, 92)}
+    found |= {"sunHue": (hue + 150 + pick(0, 60)) % 360, "sunLight": 22 if top > 54 else 92}
 
     found |= {"hillX": pick(20, 100), "hillWide": pick(50, 70), "hillTall": pick(16, 58), "hillLight": pick(18, 50)}
     found |= {"ridgeX": pick(130, 100), "ridgeWide": pick(50, 70), "ridgeTall": pick(12, 46)}
@@ -100,47 +96,47 @@ def numbers(texts: Texts) -> dict[str, Numbers]:
     found |= {"bodyX": x, "bodyY": y, "bodyWide": wide, "bodyTall": tall, "headX": head_x, "headY": head_y}
     found |= {"headR": head, "bellyY": y + (tall >> 2), "bellyWide": wide * 5 >> 3, "bellyTall": tall * 5 >> 3}
     found |= {"earLeft": head_x - (head * 3 >> 2), "earRight": head_x + (head * 3 >> 2), "earY": head_y - head}
-    found |= {"earWide": ear_wide, "earTall": ear_tall, "tailX": x + np.where(lean > 15, -wide, wide), "tailR": tail}
+    found |= {"earWide": ear_wide, "earTall": ear_tall, "tailX": x - wide if lean > 15 else x + wide, "tailR": tail}
     found |= {"tailY": y + (tall >> 1), "furHue": (game_hue + 60 + pick(0, 240)) % 360, "furLight": light}
     found |= {"earLight": light - 10, "bellyLight": light + 18, "eyeTall": pick(4, 4), "mouthWide": pick(2, 6)}
     found |= {"eyeLeft": head_x - (head >> 1), "eyeRight": head_x + (head >> 1), "mouthY": head_y + (head * 5 >> 3)}
     return found | {f"line{at}": pick(60, 130) for at in range(5)}
 
 
-def labels(texts: Texts) -> dict[str, pa.Array]:
-    """Return the texts of the templates by name, short enough for their lines and escaped for XML."""
-    given = texts.given()
-    title = pc.replace_substring_regex(given.name, r" *\[.*", "")
-    lines = {name: _label(column, _LINE_CHARACTERS) for name, column in given._asdict().items()}
-    return lines | {"name": _label(title, _TITLE_CHARACTERS)}
+def painted(drawing: str) -> Pixels:
+    """Return a drawing in a quarter of its size, without its texts: they are small, and fonts differ."""
+    document = fromstring(drawing)
+    width, height = _integers(document, "width", "height")
+    x, y = np.arange(2, width, 4), np.arange(2, height, 4)
+    picture = np.full((len(y), len(x), 1), 0xFFFFFF, "<u4")
+    _paint(document, picture[..., 0], x, y)
+    return np.ascontiguousarray(picture.view(np.uint8)[..., :3])
 
 
-def _label(texts: pa.Array, most: int) -> pa.Array:
-    text = pc.replace_substring_regex(texts, _UNPRINTABLE, "")
-    long = pc.greater(pc.utf8_length(text), most)
-    text = pc.if_else(long, pc.binary_join_element_wise(pc.utf8_slice_codeunits(text, 0, most - 1), "…", ""), text)
-    for letter, escape in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
-        text = pc.replace_substring(text, letter, escape)
-    return text
+def _paint(document: Element, picture: NDArray[np.uint32], x: NDArray[np.int64], y: NDArray[np.int64]) -> None:
+    """Paint rectangles, ellipses and inner documents on the pixels whose middles are at `x` and `y`."""
+    for shape in document:
+        kind = shape.tag.removeprefix(_NAMESPACE)
+        if kind == "text":
+            continue
+        if kind == "ellipse":
+            middle, level, rx, ry = _integers(shape, "cx", "cy", "rx", "ry")
+            left, top, width, height = middle - rx, level - ry, 2 * rx, 2 * ry
+        else:
+            left, top, width, height = _integers(shape, "x", "y", "width", "height")
+        columns = slice(bisect(x, left), bisect(x, left + width))
+        rows = slice(bisect(y, top), bisect(y, top + height))
+        box, across, down = picture[rows, columns], x[columns], y[rows]
+        if kind == "svg":
+            _paint(shape, box, across, down)
+            continue
+        inside: NDArray[np.bool_] | EllipsisType = ...
+        if kind == "ellipse":
+            inside = ((across - middle) * ry) ** 2 + ((down[:, None] - level) * rx) ** 2 < (rx * ry) ** 2
+        hue, saturation, light = map(int, re.findall("[0-9]+", shape.attrib["fill"]))  # hsl(210,18%,13%)
+        red, green, blue = [round(255 * part) for part in hls_to_rgb(hue / 360, light / 100, saturation / 100)]
+        box[inside] = red | green << 8 | blue << 16
 
 
-def hash_texts(texts: pa.Array, start: np.uint32 = _START) -> Hashes:
-    """Return FNV-1a of the UTF-8 of each text: one step for each byte of the longest one."""
-    hashes = np.full(len(texts), start, np.uint32)
-    lengths = pc.binary_length(texts).to_numpy()
-    width = max(int(lengths.max(initial=0)), 1)
-    padded = np.array(texts.cast(pa.binary()).to_numpy(zero_copy_only=False), f"S{width}")
-    letters = padded.view(np.uint8).reshape(len(texts), width)
-    for at in range(width):
-        hashes = np.where(at < lengths, (hashes ^ letters[:, at]) * _PRIME, hashes)
-    return hashes
-
-
-def mixed(hashes: Hashes, number: int) -> Numbers:
-    """Return the random word `number` of each hash, 24 bits."""
-    words = hashes + np.array(number * _STEP & 0xFFFFFFFF, np.uint32)
-    words ^= words >> np.uint32(16)
-    words *= np.uint32(0x7FEB352D)
-    words ^= words >> np.uint32(15)
-    words *= np.uint32(0x846CA68B)
-    return (words ^ words >> np.uint32(16)).astype(np.int64) >> 8
+def _integers(shape: Element, *names: str) -> list[int]:
+    return [int(shape.get(name, 0)) for name in names]

@@ -169,6 +169,6 @@ def test_a_large_demo_has_fingerprints_of_some_pictures(tmp_path: Path, monkeypa
     monkeypatch.setattr(catalogue, "_MAX_ENTRIES", 50)
     sizes = write_demo(tmp_path / "capped", 200, 1, 1)
     whole, capped = (pq.read_table(tmp_path / lake / "fingerprints.parquet") for lake in ("whole", "capped"))
-    assert sizes["fingerprints"].rows == len(capped) == 50 < len(whole)
+    assert sizes["fingerprints"] == [len(capped)] == [50] and len(whole) > 50
     assert capped.equals(whole.sort_by("key").slice(0, 50))
-    assert sizes["products"].rows == 200
+    assert sizes["products"] == [200]

@@ -24,7 +24,7 @@ from edge_auth.builds.builds import Build, BuildRecord, LayerRecord
 from edge_auth.builds.market import WEEK
 from edge_auth.live.open_build import OpenBuild
 from edge_auth.store.file_cache import FileCache
-from generator.drawings import Texts, svgs, template
+from generator.drawings import Texts, svg, template
 from generator.lake.lake import Lake
 from generator.making.lake_tables import CATALOGUE
 from generator.making.layer import BuildLayer, define_layer
@@ -97,20 +97,16 @@ def drawings_layer(lake: Lake) -> BuildLayer:
 
 
 def _drawings(work: Work) -> None:
-    rows = work.db.table("select * from drawings order by image").combine_chunks()
+    rows = work.db.table("select * from drawings order by image")
     parts = (rows.slice(start, _DRAWINGS_PER_THREAD) for start in range(0, len(rows), _DRAWINGS_PER_THREAD))
     for members in work.context.in_order(_pictures, parts):
         work.add(members)
 
 
 def _pictures(rows: pa.Table) -> list[Member]:
-    """Return the pictures of some rows, compressed. All pictures of a large lake are too much for one Arrow array."""
-    name, set_, rarity, game, sealed = (_column(rows, field) for field in ("name", "set", "rarity", "game", "sealed"))
-    pictures = svgs(Texts(name, set_, rarity, game), sealed).cast(pa.binary()).to_pylist()
-    keys = [image.removeprefix("/") for image in rows["image"].to_pylist()]
-    return compress_objects(zip(keys, pictures, strict=True))
-
-
-def _column(rows: pa.Table, name: str) -> pa.Array:
-    column = rows[name]
-    return column.chunk(0) if column.num_chunks else pa.array([], column.type)
+    """Return the pictures of some rows, compressed."""
+    columns = (rows[name].to_pylist() for name in ("image", "sealed", *Texts._fields))
+    return compress_objects(
+        (image.removeprefix("/"), svg(Texts(*texts), sealed=sealed).encode())
+        for image, sealed, *texts in zip(*columns, strict=True)
+    )
