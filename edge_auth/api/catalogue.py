@@ -183,7 +183,7 @@ def list_sets(build: OpenBuild, query: Query) -> Body:
 
 @cards.get("games", schema="GamePage", query=rules.page(100, 500))
 def list_games(build: OpenBuild, query: Query) -> Body:
-    return short_list(build.games, query.offset, query.limit)
+    return short_list(build.rows(layout.GAMES), query.offset, query.limit)
 
 
 _MOVERS = {

@@ -15,7 +15,7 @@ _ERRORS = (NotFound, AmbiguousSlug)
 
 @watchlist.get("watchlist", schema="WatchlistPage", query=page(100, 500))
 def list_watchlist(build: OpenBuild, query: Query) -> Body:
-    return short_list(build.watchlist, query.offset, query.limit)
+    return short_list(build.rows(layout.WATCHLIST), query.offset, query.limit)
 
 
 @watchlist.get(_ITEM, schema="WatchlistItem", errors=_ERRORS)

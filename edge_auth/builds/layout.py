@@ -185,7 +185,8 @@ def day_of(id_: str) -> str:
 
 def page_of_rows(layer: str, number: int) -> str:
     """Return the key of a page of the list that a layer stores, such as `games/0.json`."""
-    return f"{layer}/{number}.json"
+    folder = "watchlist/pages" if layer == WATCHLIST else layer
+    return f"{folder}/{number}.json"
 
 
 def names_key(game: str | None) -> str:
@@ -200,10 +201,6 @@ def market_group(id_expansion: int | None, game: str | None) -> str:
 
 def market_points(period: str, group: str) -> str:
     return f"{MARKET}/{period}/{group}"
-
-
-def watchlist_page(number: int) -> str:
-    return f"watchlist/pages/{number}.json"
 
 
 def watchlist_item(slug: str) -> str:

@@ -93,6 +93,7 @@ class OpenBuild(Build):
         self.fingerprints_file: Path | None = None  # with a large index; without it, each request inflates the object
         self._cache = cache or LruCache()
         self._on_lookup = on_lookup
+        self._rows: dict[str, list[bytes]] = {}
         self._narrowings = LruCache(_NARROWING_BYTES)
         self._named: dict[tuple[tuple[Filter, ...], bool], dict[str, bytes]] = {}
         self._named_bytes = 0
@@ -117,7 +118,7 @@ class OpenBuild(Build):
         catalogue = self.catalogue
         games = dict(zip(catalogue.set_ids.tolist(), catalogue.set_games, strict=True))
         found = []
-        for line in self._lines(partial(layout.page_of_rows, layout.SETS)):
+        for line in self.rows(layout.SETS):
             id_, name = itemgetter("id", "name")(json.loads(line))
             found.append(ListedSet(line, id_, name, fold_without_apostrophes(name), games.get(id_)))
         return found
@@ -159,17 +160,16 @@ class OpenBuild(Build):
         return Facets(self.catalogue, {one.id: one.name for one in self.sets})
 
     @cached_property
-    def watchlist(self) -> list[bytes]:
-        return self._lines(layout.watchlist_page)
-
-    @cached_property
     def slugs(self) -> Slugs:
-        return Slugs(self.watchlist)
+        return Slugs(self.rows(layout.WATCHLIST))
 
-    @cached_property
-    def games(self) -> list[bytes]:
-        """Every Game as JSON, in the order of the list."""
-        return self._lines(partial(layout.page_of_rows, layout.GAMES))
+    def rows(self, layer: str) -> list[bytes]:
+        """Return the rows that a layer stores, as JSON, in the order of the list. They are read once."""
+        if layer not in self._rows:
+            pages = map(self.find, (layout.page_of_rows(layer, number) for number in count()))
+            located = iter(pages.__next__, None)  # until a page is not there
+            self._rows[layer] = [line for pack, entry in located for line in bodies.split_page(pack.read(entry))]
+        return self._rows[layer]
 
     def stored_body(self, key: str, file: Path | None = None) -> Body:
         """Return the body of an object that is sent unchanged. `file` has its plain content, if there is one."""
@@ -204,8 +204,3 @@ class OpenBuild(Build):
                 body = old.again(self)
                 _ = body if old.member is None else body.gzipped
             sleep(monotonic() - began)  # as long as the answer took: others wait meanwhile
-
-    def _lines(self, page_key: Callable[[int], str]) -> list[bytes]:
-        numbers = count()
-        located = iter(lambda: self.find(page_key(next(numbers))), None)
-        return [line for layer, entry in located for line in bodies.split_page(layer.read(entry))]

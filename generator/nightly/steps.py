@@ -363,7 +363,7 @@ def _smoke_requests(opened: OpenBuild) -> Iterator[str]:
     yield f"{cards}?q=a&order=asc&limit=5"
     yield f"{cards}?min_price=1&max_price=5&sort=name&limit=5"
     yield from (f"{API}movers?window={window}" for window in market.WINDOWS)
-    for line in opened.games[:1]:
+    for line in opened.rows(layout.GAMES)[:1]:
         query = urlencode({"game": json.loads(line)["name"][:MAX_TEXT_CHARACTERS]})
         yield from (f"{API}{name}?{query}" for name in ("cards", "sets", "movers", "market"))
     games = sorted(name for name in opened.market.games if len(name) <= MAX_TEXT_CHARACTERS)

@@ -19,6 +19,7 @@ from flask.testing import FlaskClient
 
 from edge_auth.api.blueprints import client_of
 from edge_auth.api.endpoint import API
+from edge_auth.builds import layout
 from edge_auth.live.open_build import OpenBuild
 from edge_auth.store.codec import decompressed_chunks
 from edge_auth.text import base_name
@@ -413,13 +414,13 @@ def _values(build: OpenBuild, answer: Answers) -> Iterator[tuple[str, str]]:
         identified = answer(f"{API}cards/{card['id_product']}/identifiers") or {"identifiers": {}}
         for scheme, values in list(identified["identifiers"].items())[:1]:
             yield from (("scheme", scheme), ("values", values[0]))
-    games = [json.loads(line)["name"] for line in build.games]
+    games = [json.loads(line)["name"] for line in build.rows(layout.GAMES)]
     yield from (("game", name) for name in games[:1] if len(name) <= _MAX_NAME_CHARACTERS)
     market = rows_of(answer, "market?limit=1")
     yield "set of getMarketHistory", str(market[0]["set"]["id"]) if market else ""  # an id, where others have a name
     files = (answer(f"{API}bulk") or {"files": []})["files"]
     yield from (("name of getBulkFile", file["name"]) for file in files[:1])
-    watched = [json.loads(line) for line in build.watchlist]
+    watched = [json.loads(line) for line in build.rows(layout.WATCHLIST)]
     best = sorted(watched, key=lambda item: (item["change_7d_pct"] is None, "/" in item["slug"]))
     yield from (("slug", item["slug"]) for item in best[:1])
 
