@@ -12,8 +12,7 @@ from functools import cache
 from hashlib import shake_128
 from html import escape
 from importlib.resources import files
-from types import EllipsisType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element, fromstring
 
 import numpy as np
@@ -21,8 +20,6 @@ from numpy.typing import NDArray
 
 from generator.fingerprints.recipe import Pixels
 
-_TITLE_CHARACTERS, _LINE_CHARACTERS = 20, 26
-_NAMESPACE = "{http://www.w3.org/2000/svg}"
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f\ufffe\uffff]")
 
 
@@ -42,8 +39,8 @@ def drawing_key(texts: Texts) -> str:
 
 def svg(texts: Texts, *, sealed: bool) -> str:
     """Return the drawing of a single or of a sealed product."""
-    labels = {name: _label(text, _LINE_CHARACTERS) for name, text in texts._asdict().items()}
-    labels["name"] = _label(re.sub(r" *\[.*", "", texts.name), _TITLE_CHARACTERS)
+    labels = {name: _label(text, 26) for name, text in texts._asdict().items()}
+    labels["name"] = _label(re.sub(r" *\[.*", "", texts.name), 20)
     return template("sealed" if sealed else "single").format(**_numbers(texts), **labels)
 
 
@@ -65,7 +62,6 @@ def _words(text: str) -> Iterator[int]:
 
 
 def _numbers(texts: Texts) -> dict[str, int]:
-    """Return the numbers of the templates by name."""
     words, game, set_ = _words("\n".join(texts)), _words(texts.game), _words(texts.set)
     rarity = _words(re.sub("[^a-z]", "", texts.rarity.lower()))  # however it is spelt
 
@@ -116,7 +112,7 @@ def painted(drawing: str) -> Pixels:
 def _paint(document: Element, picture: NDArray[np.uint32], x: NDArray[np.int64], y: NDArray[np.int64]) -> None:
     """Paint rectangles, ellipses and inner documents on the pixels whose middles are at `x` and `y`."""
     for shape in document:
-        kind = shape.tag.removeprefix(_NAMESPACE)
+        kind = shape.tag.rpartition("}")[2]
         if kind == "text":
             continue
         if kind == "ellipse":
@@ -130,7 +126,7 @@ def _paint(document: Element, picture: NDArray[np.uint32], x: NDArray[np.int64],
         if kind == "svg":
             _paint(shape, box, across, down)
             continue
-        inside: NDArray[np.bool_] | EllipsisType = ...
+        inside: Any = ...
         if kind == "ellipse":
             inside = ((across - middle) * ry) ** 2 + ((down[:, None] - level) * rx) ** 2 < (rx * ry) ** 2
         hue, saturation, light = map(int, re.findall("[0-9]+", shape.attrib["fill"]))  # hsl(210,18%,13%)

@@ -76,7 +76,7 @@ def _sums(values: NDArray[np.integer[Any]], cells: int) -> NDArray[np.int64]:
     length = len(values)
     # For each border: how many whole values lie before it, and which part of the next.
     whole, part = np.divmod(np.arange(cells + 1) * length, cells)
-    between = np.array([np.add.reduce(values[first:last], 0, np.int64) for first, last in pairwise(whole)])
+    between = np.stack([values[first:last].sum(0, np.int64) for first, last in pairwise(whole)])
     cut = part[:, None, None] * values[np.minimum(whole, length - 1)].astype(np.int64)
     sums: NDArray[np.int64] = cells * between + cut[1:] - cut[:-1]
     return sums
