@@ -16,13 +16,12 @@ from tests.support.service import API, HttpAnswer, Service, until, window_left
 pytestmark = pytest.mark.thorough
 
 MANY = 24
-_offsets = count(1)
+_offsets = count(1)  # so that no two tests ask for the same page
 Asks = Callable[..., "Future[HttpAnswer]"]
 
 
 @pytest.fixture
 def page() -> str:
-    """Return a page that no other test asks for."""
     return f"{API}/cards?limit=3&offset={next(_offsets)}"
 
 
@@ -121,11 +120,12 @@ def test_no_request_waits_for_long(store: Path, key: str, tmp_path: Path, page: 
         Service(store, tmp_path / "state", workers=1, through_nginx=True) as service,
         ThreadPoolExecutor(MANY) as pool,
     ):
-        cached(service.client(key))
+        client = service.client(key)  # one connection: its process of nginx knows the answer
+        cached(client)
         with paused(service):
             number = connections(service) + 2  # one process of nginx uses all that are idle
             futures = [pool.submit(service.client(key).get, page) for _ in range(number)]
-            assert service.client(key).get(CARDS)["X-Cache"] == "HIT"
+            assert client.get(CARDS)["X-Cache"] == "HIT"
             until(lambda: connections(service) >= number, LIMIT, "each has a connection to the shim")
         answers = [future.result(LIMIT) for future in futures]
     assert {(answer.status, answer["X-Cache"]) for answer in answers} == {(200, "MISS")}
