@@ -81,10 +81,10 @@ def make_catalogue(seed: int, count: int) -> DemoCatalogue:
     outside = np.where(chance(words[1], 32, 0.5), sets, sets + 1)
     expansion = np.where(chance(words[1], 48, 0.01), outside, place)
     starts = np.where(chance(words[3], 0, _LATE_SHARE), 1 + below(words[3], 16, _LATE_DAYS), 0)
-    # A single's usual price is by its rarity, even where the lake does not say that.
-    shares, dearest = np.array(list(vocabulary.RARITIES.values())).T
+    # A single's usual price is by its rarity, even where the lake does not say that. Few cost the least.
+    shares, tops = np.array(list(vocabulary.RARITIES.values())).T
     rarities = draw.by_weight(shares, words[2], 32)
-    cents = draw.heavy_tail(words[2], 0, np.where(sealed, 60_000, dearest[rarities]))
+    dearest = np.where(sealed, 60_000, tops[rarities])
     homes = pa.concat_tables([expansions, pa.Table.from_pylist(_OUTSIDE, expansions.schema)]).combine_chunks()
     home = homes.to_batches()[0].take(pa.array(expansion))
     columns, texts = _columns(words, odd, sealed, rarities, expansion, home)
@@ -97,7 +97,7 @@ def make_catalogue(seed: int, count: int) -> DemoCatalogue:
         table=pa.table({"id_product": ids, **columns, "date_added": added}).slice(0, count),
         expansions=expansions.drop_columns("code"),
         ids=ids,
-        cents=cents + 300 * sealed,
+        cents=dearest // 40 + draw.heavy_tail(words[2], 0, dearest),
         is_sealed=sealed,
         expansion=expansion,
         home=home,

@@ -24,7 +24,7 @@ from tests.support.commands import run
 from tests.support.lake_edits import Damage, empty, rewrite
 from tests.support.nights import DAYS, FIRST_DAY, demo_lake, judge, make
 
-PRODUCTS = 120
+PRODUCTS = 140
 BEFORE, TONIGHT = 8, 9
 TODAY = FIRST_DAY + timedelta(days=TONIGHT - 1)
 YESTERDAY = TODAY - timedelta(days=1)
@@ -272,7 +272,7 @@ DAMAGES: dict[str, list[Damage]] = {
     "dearest-moved": [in_cents],
     "prices-drifted": [guide_prices("{} * 1.2", *GUIDE, *FOIL), guide_prices("{} * 1.06", "avg30")],
     "prices-noisy": [in_cents, guide_prices("{} * (0.5 + hash(id_product) % 1000 / 1000)", *GUIDE, *FOIL)],
-    "averages-mixed": [averages_swapped_and_parts_missing, guide_prices("coalesce(avg1, {})", "avg30")],
+    "averages-mixed": [averages_swapped_and_parts_missing, guide_prices("coalesce(avg7, {})", "avg30")],
     "set-shrank": [averages_swapped_and_parts_missing, only_a_set_gone],
     "kind-shrank": [averages_swapped_and_parts_missing],
     "kinds-changed": [other_texts],
@@ -282,7 +282,7 @@ DAMAGES: dict[str, list[Damage]] = {
     "days-shrank": [old_day("half_of_an_old_day", "1", "id_product % 2 = 0")],
     "set-days-scaled": [old_day("a_set_of_an_old_day_x_9", "case when mine then 9 else 1 end")],
     "listings-scaled": [in_day("listings", from_price="from_price * 10")],
-    "listings-drifted": [in_day("listings", from_price="from_price * 1.1 + 0.01")],
+    "listings-drifted": [in_day("listings", from_price="from_price * 1.1")],
     "checks-emptied": [in_day("listings", available="0"), in_day("filtered_checks", lowest="null", offer_list="null")],
     "checks-noisy": [in_day("listings", from_price="from_price * case id_product % 2 when 0 then 5 else 0.2 end")],
     "offers-scaled": [in_day("filtered_checks", offers="offers * 2", offer_list="offer_list || offer_list")],
