@@ -4,7 +4,6 @@ Products are grouped by expansion. Some are in one that the lake lacks, or in no
 UNKNOWN_PRODUCTS more than `products` has.
 """
 
-from collections.abc import Iterator
 from string import ascii_uppercase
 from typing import NamedTuple
 
@@ -17,7 +16,6 @@ from generator.demo import draw, vocabulary
 from generator.demo.draw import Flags, Integers, Words, below, chance, choose, field, join, pick, timestamps, url_words
 from generator.drawings import Texts, drawing_key, painted, svg
 from generator.fingerprints import recipe
-from generator.fingerprints.recipe import Fingerprint
 from generator.fingerprints.table import table_rows
 
 # The table `expansions`: awkward names first, then as many plain ones as the catalogue needs.
@@ -207,32 +205,19 @@ def make_identifiers(seed: int, catalogue: DemoCatalogue) -> pa.Table:
 
 # The table `fingerprints`, with the pictures that a build of the lake draws.
 
-_MAX_ENTRIES = 150_000  # computing them takes a minute for every 60,000
+_MAX_ENTRIES = 150_000  # computing them takes a minute for every 50,000
 RECIPE = {"version": recipe.VERSION, "image_url": f"/{DRAWING_PREFIX}{{key}}{DRAWING_SUFFIX}"}
 
 
 def make_fingerprints(catalogue: DemoCatalogue) -> pa.Table:
-    """Make one row for each picture of a single, by its key. In a large lake the last pictures have none."""
+    """Make one row for each picture of a single, by its key. In a large lake the last pictures have none.
+
+    They are those of the pictures in a browser up to a few bits, like those of good photos.
+    """
     products: dict[Texts, list[int]] = {}
     drawn = catalogue.table["image"].is_valid().to_numpy() & ~catalogue.is_sealed[: len(catalogue.table)]
     for row in np.flatnonzero(drawn).tolist():
         products.setdefault(catalogue.texts[row], []).append(catalogue.ids[row])
     drawings = dict(sorted((drawing_key(texts), texts) for texts in products)[:_MAX_ENTRIES])
-    hashes = dict(zip(drawings, _fingerprints(list(drawings.values())), strict=True))
+    hashes = {key: recipe.fingerprint(painted(svg(texts, sealed=False))) for key, texts in drawings.items()}
     return table_rows(hashes, {key: products[texts] for key, texts in drawings.items()})
-
-
-def _fingerprints(cards: list[Texts]) -> Iterator[Fingerprint]:
-    """Return those of the pictures in a browser up to a few bits, like those of good photos. Many at once is faster."""
-    for start in range(0, len(cards), 64):
-        pictures = np.stack([painted(svg(card, sealed=False)) for card in cards[start : start + 64]], axis=2)
-        art = pictures[recipe.art_box(pictures)]
-        parts = ((art, recipe.SIDE, recipe.SIDE), (art, recipe.LOW + 1, recipe.LOW),
-                 (pictures, recipe.SIDE, recipe.SIDE), (art, recipe.COLOURS, recipe.COLOURS))  # fmt: skip
-        cells = [
-            recipe.average(part.reshape(*part.shape[:2], -1), columns, rows).reshape(rows, columns, -1, 3)
-            for part, columns, rows in parts
-        ]
-        for art_p, art_d, card_p, colour in zip(*(np.moveaxis(each, 2, 0) for each in cells), strict=True):
-            of_art, of_card = (recipe.perceptual_hash(recipe.grey(each)) for each in (art_p, card_p))
-            yield Fingerprint(of_art, recipe.difference_hash(recipe.grey(art_d)), of_card, colour.tobytes())
