@@ -64,11 +64,9 @@ def admit(request: ApiRequest, service: Cardpress, endpoint: Endpoint) -> None:
         wait = max(1, usage.reset - int(request.now))
         raise RateLimited(f"over the limit of {limit} requests per minute: wait {wait} seconds", Retry_After=str(wait))
     if endpoint.scope is not None and endpoint.scope not in (record.scopes if record else GUEST_SCOPES):
-        raise InsufficientScope(
-            f"this key may not read this: it lacks the scope {endpoint.scope}"
-            if record
-            else f"without a key this may not be read: it needs a key with {endpoint.scope}"
-        )
+        lacks = "this key may not read this: it lacks the scope"
+        needs = "without a key this may not be read: it needs a key with"
+        raise InsufficientScope(f"{lacks if record else needs} {endpoint.scope}")
 
 
 def address_of(request: ApiRequest, service: Cardpress) -> str:

@@ -15,9 +15,11 @@ from werkzeug.exceptions import MethodNotAllowed as OtherMethods
 from werkzeug.exceptions import NotFound as NoPath
 
 from edge_auth.api.bulk import bulk, fingerprints
-from edge_auth.api.catalogue import cards, changes, market
+from edge_auth.api.cards import cards
+from edge_auth.api.changes import changes
 from edge_auth.api.endpoint import API
 from edge_auth.api.flask_app import NAME, ApiFlask, Cardpress, this_request
+from edge_auth.api.market import market
 from edge_auth.api.parameters import quote_input
 from edge_auth.api.responses import failure, finish, lost_page, prefers, preflight, refusal
 from edge_auth.api.routes import Query, Route, require_one_host

@@ -70,7 +70,7 @@ class Route:
         if not endpoint.of_build:
             if service.keyring is None:
                 raise NotFound("a build alone has no answer to this")
-            found = endpoint.view(**arguments, query=read_parameters(endpoint, arguments, request.query))
+            found = endpoint.view(**read_parameters(endpoint, arguments, request.query))
             return success(request, service, endpoint, found) if isinstance(found, Body) else found
         pin = request.environ.get("HTTP_X_BUILD") if endpoint.pinned else None
         pin = pin[:_MAX_PIN_CHARACTERS] if pin else None  # a longer one is no build either
@@ -103,15 +103,16 @@ def require_one_host(request: ApiRequest) -> None:
 
 def make_body(build: OpenBuild, endpoint: Endpoint, arguments: Mapping[str, str], path: bytes, query: str) -> Body:
     """Return the body that a view finds in a build, and keep it under the path and the query if it may be."""
-    body: Body = endpoint.view(build, **arguments, query=read_parameters(endpoint, arguments, query))
+    body: Body = endpoint.view(build, **read_parameters(endpoint, arguments, query))
     if endpoint.kept:
         body.again = partial(make_body, endpoint=endpoint, arguments=arguments, path=path, query=query)
         build.keep((path, query), body, body.cost + len(path) + len(query))
     return body
 
 
-def read_parameters(endpoint: Endpoint, arguments: Mapping[str, str], query: str) -> Query:
-    """Return the values of the parameters. Raise InvalidParameter, also for the variable part of the path."""
+def read_parameters(endpoint: Endpoint, arguments: Mapping[str, str], query: str) -> dict[str, Any]:
+    """Return what a view is given: the variable parts of the path, and the values of the parameters as `query`."""
+    given: dict[str, Any] = dict(arguments)
     if endpoint.subject is not None:
-        endpoint.subject.read(endpoint.subjects[0], *arguments.values())
-    return Query(**read_query(query, endpoint.query)) if endpoint.query is not None else Query()
+        given = {name: endpoint.subject.read(endpoint.subjects[0], text) for name, text in arguments.items()}
+    return given | {"query": Query(**read_query(query, endpoint.query)) if endpoint.query is not None else Query()}
