@@ -14,16 +14,15 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.exceptions import MethodNotAllowed as OtherMethods
 from werkzeug.exceptions import NotFound as NoPath
 
-from edge_auth.api.bulk import bulk, fingerprints
+from edge_auth.api.bulk import bulk, changes, fingerprints
 from edge_auth.api.cards import cards
-from edge_auth.api.changes import changes
 from edge_auth.api.endpoint import API
 from edge_auth.api.flask_app import NAME, ApiFlask, Cardpress, this_request
 from edge_auth.api.market import market
 from edge_auth.api.parameters import quote_input
 from edge_auth.api.responses import failure, finish, lost_page, prefers, preflight, refusal
 from edge_auth.api.routes import Query, Route, require_one_host
-from edge_auth.api.service import SITE_HEADERS, description, no_path, page, pages, service
+from edge_auth.api.site import SITE_HEADERS, description, no_path, page, pages, service
 from edge_auth.api.watchlist import watchlist
 from edge_auth.builds import layout
 from edge_auth.builds.bodies import JSON

@@ -18,8 +18,6 @@ from xml.etree.ElementTree import Element, fromstring
 import numpy as np
 from numpy.typing import NDArray
 
-from generator.fingerprints.recipe import Pixels
-
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f\ufffe\uffff]")
 
 
@@ -99,7 +97,7 @@ def _numbers(texts: Texts) -> dict[str, int]:
     return found | {f"line{at}": pick(60, 130) for at in range(5)}
 
 
-def painted(drawing: str) -> Pixels:
+def painted(drawing: str) -> NDArray[np.uint8]:
     """Return a drawing in a quarter of its size, without its texts: they are small, and fonts differ."""
     document = fromstring(drawing)
     width, height = _integers(document, "width", "height")

@@ -7,7 +7,7 @@ from tests.support.service import ROOT
 # After a change that made a package smaller, write its new number here.
 LINES = {
     "edge_auth": 268,  # its flat modules
-    "edge_auth/api": 1_488,
+    "edge_auth/api": 1_478,
     "edge_auth/builds": 2_322,
     "edge_auth/live": 1_870,
     "edge_auth/search": 617,
@@ -17,7 +17,7 @@ LINES = {
     "generator/commands": 2_685,
     "generator/compare": 1_439,
     "generator/demo": 846,
-    "generator/drawings": 138,
+    "generator/drawings": 136,
     "generator/fingerprints": 717,
     "generator/ingest": 3_950,
     "generator/lake": 1_307,

@@ -1,4 +1,4 @@
-"""The endpoints about the service: the client's key, freshness, the description of the API. The pages for people."""
+"""The endpoints of the site itself: the client's key, freshness, the description of the API; the pages for people."""
 
 from typing import Any
 
