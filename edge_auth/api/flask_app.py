@@ -4,6 +4,7 @@ import re
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network
 from itertools import count
 from time import perf_counter, time
@@ -123,6 +124,7 @@ class ApiFlask(Flask):
         self.url_map.merge_slashes = False
         self.url_map.converters["text"] = AnyText
         self.extensions[NAME] = service
+        self.ensure_sync = lru_cache(self.ensure_sync)  # type: ignore[method-assign]  # it inspects code at each request
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
         """Return what finds the rule of a request, whatever its Host. Raise NotFound for a path that no object has."""
