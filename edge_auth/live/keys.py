@@ -185,20 +185,18 @@ class KeyFile:
         self.store = store
         self.name = name
         self._known: Versioned | None = None
-        self._is_gone = False  # the list, when it was read last
         self._changes = KeyChanges()
 
     def changes(self) -> KeyChanges:
         """Return what `keys.json` says, or said before it was lost. Without the file there were no changes yet."""
         found = self.store.get_versioned(self.name, self._known)
-        self._is_gone = found is None and self._known is not None
         if found and found is not self._known:
             self._changes, self._known = KeyChanges.parse(found.data), found
         return self._changes
 
     def find(self, sha256: str) -> KeyRecord | None:
         found = self.store.get_versioned(self.object_of(sha256))
-        if found is None and self._is_gone:
+        if found is None and self._known and self.store.stat(self.name) is None:
             raise StoreError(f"{self.name} was in {self.store.location} before: restore the folder of the keys")
         return KeyRecord.from_bytes(sha256, found.data) if found else None
 

@@ -135,7 +135,7 @@ def test_a_search_that_finds_nothing_offers_what_may_be_meant(visit: Visit) -> N
     page.wait_for_load_state("networkidle")
     expect(meant).to_have_count(0)
     page.get_by_label("Find a card").fill("emberfox ashn peaks")
-    meant.get_by_role("link", name="emberfox, set Ashen Peaks (1)", exact=True).click()
+    meant.get_by_role("link").first.and_(meant.get_by_text("emberfox, set Ashen Peaks (1)", exact=True)).click()
     expect(page.locator(".card .name")).to_have_text(["Emberfox ex [Blazing Tail]"])
     expect(page).to_have_url(ending("#/cards?q=emberfox&set=6204"))
     expect(meant).to_have_count(0)
