@@ -181,7 +181,7 @@ def make_build(
     with closing(BuildContext(lake, store, resources, resend=repair)) as context:
         run = BuildRun(context, repair, rotation)
         with declare_intent(store, run.id, (layer.folder for layer in run.layers), clock):
-            with disk_space(store, run.missing):
+            with disk_space(store, run.missing), closing(context.uploads):  # or one writes after the room is given back
                 run.make_missing(scheduler, progress)
             return run.write_record()
 

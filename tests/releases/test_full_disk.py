@@ -4,8 +4,8 @@ import json
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from unittest.mock import patch
 
@@ -126,21 +126,26 @@ def test_prune_works_at_0_bytes(disk: Path, tmp_path: Path) -> None:
 
 def test_a_disk_that_gets_full_during_a_build_gets_its_room_back(tmp_path: Path) -> None:
     lake = demo_lake(tmp_path / "lake", 8)
-    with small_disk(tmp_path / "disk", 256 << 10) as disk:
+    writing: list[bool] = []  # whether threads write while the room is given back
+    delete_objects = FolderStore.delete
+
+    def delete(store: FolderStore, objects: list[str]) -> None:
+        writing.append(any(thread.name.startswith("upload") for thread in threading.enumerate()))
+        delete_objects(store, objects)
+
+    with small_disk(tmp_path / "disk", 256 << 10) as disk, patch.object(FolderStore, "delete", delete):
         refused = run("build", "--lake", lake, "--store", disk / "store", status=1)
         assert f"cardpress: {disk / 'store'} is full; the unfinished layers were deleted" in refused.stderr
-        folders = {
-            layer_folder_of(name) for name in names(FolderStore(str(disk / "store"))) if name.startswith("layers/")
-        }
-        assert all((disk / "store" / folder / INDEX_NAME).exists() for folder in folders)
+        files = names(FolderStore(str(disk / "store")), lambda name: name.startswith("layers/"))
+        assert all((disk / "store" / layer_folder_of(name) / INDEX_NAME).exists() for name in files)
         assert free(disk) >= 4 << 10
+    assert writing and not any(writing)
 
 
 @pytest.mark.parametrize("size", [16 << 10, 64 << 10, 192 << 10])
 def test_a_full_temporary_folder_is_not_the_lakes_fault(size: int, tmp_path: Path) -> None:
     lake = demo_lake(tmp_path / "lake", 8)
-    with ExitStack() as stack:
-        temporary = stack.enter_context(small_disk(tmp_path / "disk", size))
+    with small_disk(tmp_path / "disk", size) as temporary:
         command = ["build", "--lake", str(lake), "--store", str(tmp_path / "store")]
         result = subprocess.run(
             [sys.executable, "-m", "generator", *command],

@@ -14,11 +14,8 @@ from tests.support.s3_fixtures import on_s3
 from tests.support.s3_gate import HabitGate
 from tests.support.s3_servers import SECRET, S3Server
 
-pytestmark = [
-    *on_s3,
-    pytest.mark.parametrize("server", ["moto"], indirect=True),
-    pytest.mark.thorough,
-]  # Ceph checks what the gate changes
+# Not on Ceph, which checks what the gate changes.
+pytestmark = [*on_s3, pytest.mark.parametrize("server", ["moto"], indirect=True), pytest.mark.thorough]
 
 HABITS = ("quoted", "page=2")
 BROKEN = {

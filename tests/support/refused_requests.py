@@ -44,7 +44,8 @@ def refused_requests(
     endpoint: Endpoint, errors: Sequence[type[ApiError]], prose: Prose
 ) -> dict[type[ApiError], RefusedRequest]:
     """Return a request for each error of an endpoint that a request can get."""
-    path = _target(endpoint, _example_subject(endpoint, prose))
+    subject = "...".join(prose.sentence(endpoint.path, PARAMETERS, name).example for name in endpoint.subjects)
+    path = _target(endpoint, subject)
     target = path + _needed_query(endpoint, prose)
     key = "" if endpoint.public else "valid"
     found: dict[type[ApiError], RefusedRequest] = {
@@ -70,11 +71,6 @@ def refused_requests(
 def _target(endpoint: Endpoint, subject: str) -> str:
     before, _, rest = endpoint.path.partition("{")
     return before + subject + rest.rpartition("}")[2] if rest else before
-
-
-def _example_subject(endpoint: Endpoint, prose: Prose) -> str:
-    names = endpoint.subjects
-    return "...".join(prose.sentence(endpoint.path, PARAMETERS, name).example for name in names)
 
 
 def _needed_query(endpoint: Endpoint, prose: Prose) -> str:
