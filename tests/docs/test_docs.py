@@ -60,8 +60,8 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 def documents() -> list[Path]:
     """Return the Markdown files of the repository."""
-    folders = (path for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith("."))
-    return sorted(chain(ROOT.glob("*.md"), *(folder.rglob("*.md") for folder in folders)))
+    pages = chain(ROOT.glob("*.md"), *(folder.rglob("*.md") for folder in ROOT.glob("[!.]*/")))
+    return sorted(page for page in pages if "/." not in page.relative_to(ROOT).as_posix())  # such as bench/.cache
 
 
 @lru_cache

@@ -51,7 +51,7 @@ def test_every_package_has_a_ceiling() -> None:
 
 
 def test_the_documents_do_not_grow() -> None:
-    pages = [*ROOT.glob("*.md"), *(page for top in ("docs", "generator", "edge_auth", "tests", "bench", "build")
-                                   for page in (ROOT / top).rglob("*.md"))]  # fmt: skip
+    globs = ("*.md", "bench/*.md", *(f"{top}/**/*.md" for top in ("docs", "generator", "edge_auth", "tests", "build")))
+    pages = (page for glob in globs for page in ROOT.glob(glob))
     found = sum(len(page.read_text("utf-8").split()) for page in pages if page.name != "CHANGELOG.md")
     assert found <= WORDS, f"{found:,} words: say it in fewer"
