@@ -3,7 +3,6 @@
 from contextlib import suppress
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -30,6 +29,7 @@ from generator.nightly.night import new_run_id, run_night
 from generator.nightly.steps import Night
 from generator.releases.prune import RetentionRules
 from generator.terminal import Progress, say, say_json
+from generator.threads import Resources
 
 
 def _gate_threshold(text: str) -> tuple[str, float]:
@@ -63,27 +63,17 @@ def _expected_day(text: str) -> str:
 @lake_option
 @store_option
 @click.option(
-    "--gate",
-    "gates",
-    multiple=True,
-    type=Parsed("NAME=VALUE", _gate_threshold),
+    "--gate", "gates", multiple=True, type=Parsed("NAME=VALUE", _gate_threshold),
     help="Let values up to VALUE pass this gate, instead of its default.",
-)
+)  # fmt: skip
 @click.option(
-    "--force",
-    "forced",
-    multiple=True,
-    type=click.Choice(list(settings.GATES)),
-    metavar="NAME",
+    "--force", "forced", multiple=True, type=click.Choice(list(settings.GATES)), metavar="NAME",
     help="Publish even if this gate is breached; the report records it.",
-)
+)  # fmt: skip
 @click.option(
-    "--max-age",
-    "max_ages",
-    multiple=True,
-    type=Parsed("TABLE=DAYS", _max_age),
+    "--max-age", "max_ages", multiple=True, type=Parsed("TABLE=DAYS", _max_age),
     help="Refuse the night if the newest row of this table is older, for any game. Else a late source is only said.",
-)
+)  # fmt: skip
 @keep_option
 @grace_option
 @click.option("--textfile", type=FILE, help="Write Prometheus metrics to this file.")
@@ -94,17 +84,13 @@ def _expected_day(text: str) -> str:
 @click.option("--notify", type=HTTP_URL, help="Post the result as JSON to this URL, of Slack, Discord or your own.")
 @click.option("--pages-url", type=HTTP_URL, help="Where you serve private/nights/ of the store, for links in notices.")
 @click.option(
-    "--expect-day",
-    type=Parsed("DAY", _expected_day),
+    "--expect-day", type=Parsed("DAY", _expected_day),
     help="Exit with 1 if the live build's prices are older after the run. DAY: today, yesterday or YYYY-MM-DD (UTC).",
-)
+)  # fmt: skip
 @click.option(
-    "--reread-days",
-    type=click.IntRange(0),
-    default=settings.REREAD_DAYS,
-    metavar="DAYS",
+    "--reread-days", type=click.IntRange(0), default=settings.REREAD_DAYS, metavar="DAYS",
     help="Read the layers of earlier nights again, all of them within DAYS, and repair damaged ones. 0: never.",
-)
+)  # fmt: skip
 @click.option("--export", metavar="TARGET", help="Folder or s3://bucket/prefix to keep as a tree of plain files.")
 @lease_option
 @resources_options
@@ -114,15 +100,22 @@ def nightly(
     lake: str,
     store: str,
     gates: tuple[tuple[str, float], ...],
+    forced: tuple[str, ...],
     max_ages: tuple[tuple[str, int], ...],
     keep: int,
     grace: float,
     textfile: Path | None,
+    pages: bool,
     ping: str | None,
     notify: str | None,
     pages_url: str | None,
+    expect_day: str | None,
+    reread_days: int,
+    export: str | None,
+    lease: float,
+    resources: Resources,
+    scheduler: str | None,
     as_json: bool,
-    **options: Any,  # further ones of Night
 ) -> None:
     """Build, check, publish and prune: the command for a scheduler.
 
@@ -138,14 +131,21 @@ def nightly(
     progress = Progress(prefix=f"[{run}] ")
     night = Night(
         run,
-        absolute(lake) if options["scheduler"] else lake,
+        absolute(lake) if scheduler else lake,
         open_store(store),
         utc_now,
         progress,
         thresholds=dict(gates),
         max_age=dict(max_ages),
+        forced=forced,
         rules=RetentionRules(keep, timedelta(hours=grace)),
-        **options,
+        resources=resources,
+        scheduler=scheduler,
+        lease=lease,
+        pages=pages,
+        export=export,
+        expect_day=expect_day,
+        reread_days=reread_days,
     )
     busy = False
     try:
