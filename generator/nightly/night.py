@@ -7,6 +7,7 @@ the night moved the day of the data forward, and a day that the operator expects
 
 import json
 import secrets
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
@@ -68,20 +69,20 @@ def run_night(night: Night, notices: Notices) -> None:
                 _run_steps(night, held_lock)
         except BaseException as error:
             night.report.failed_step = night.failed_step(error)
-            if not isinstance(error, _FAILURES):
-                raise
-            named = _with_step(night, error)
-            night.report.error = message_of(named)
-            with_pages &= not isinstance(error, TerminatedError)  # which has to end soon
+            named = _with_step(night, error) if isinstance(error, _FAILURES) else error
+            night.report.error = message_of(named) if isinstance(error, _FAILURES) else repr(error)
+            with_pages &= not isinstance(error, TerminatedError | KeyboardInterrupt)  # which has to end soon
             if named is error:
                 raise
             raise named from error
         finally:
-            _write_report(night)
-            if with_pages:
-                _write_pages(night)
-            night.compare_with(None)
-            notices.finish(night.report)
+            try:
+                _write_report(night)
+                if with_pages:
+                    _write_pages(night)
+            finally:
+                night.compare_with(None)
+                notices.finish(night.report)
 
 
 def _with_step(night: Night, error: Exception) -> Exception:
@@ -108,7 +109,7 @@ def _run_steps(night: Night, lock: Lock) -> None:
     pointer, _ = read_pointer(night.store)
     report.live_before = pointer.build if pointer else None
     try:
-        _bring_live(night, build, pointer, lock)
+        _bring_live(night, build, pointer, lock, prune)
         _check_day(night)
     except (GeneratorError, EdgeError) as error:
         report.outcome = _OUTCOMES.get(type(error), report.outcome)
@@ -117,7 +118,7 @@ def _run_steps(night: Night, lock: Lock) -> None:
         prune()  # also after a refused build, which fills the disk too
 
 
-def _bring_live(night: Night, build: str, pointer: Pointer | None, lock: Lock) -> None:
+def _bring_live(night: Night, build: str, pointer: Pointer | None, lock: Lock, prune: Callable[[], None]) -> None:
     if pointer and build == pointer.build:
         night.report.outcome = UNCHANGED
         night.progress.say(f"{build} is live already: nothing to publish")
@@ -125,7 +126,7 @@ def _bring_live(night: Night, build: str, pointer: Pointer | None, lock: Lock) -
         held = night.step("gates", steps.judge_build, night, build, pointer)
         if any(file.game is not None for file in held):  # the other games' day is good
             night.progress.say(describe_waiting(held, night.store.location))
-            build = night.step("rebuild", steps.remake_build, night)
+            build = night.step("rebuild", steps.remake_build, night, prune)
             held = night.step("gates", steps.judge_build, night, build, pointer)
         steps.check_may_publish(night, build, pointer, held)
         lock.check()
@@ -162,9 +163,10 @@ def _write_report(night: Night) -> None:
         data = json.dumps(report.to_json(), indent=1, ensure_ascii=False, default=str).encode()
         with_reserve(store, lambda: store.put(f"{layout.REPORTS}{report.run}.json", data + b"\n"))
     except _FAILURES as error:
-        if report.error is None:
-            raise
         night.progress.say(f"the report was not written: {message_of(error)}")
+        if report.error is None:
+            report.error = message_of(error)
+            raise
 
 
 def _write_pages(night: Night) -> None:
@@ -191,8 +193,7 @@ def _live_data_day(store: Store) -> str | None:
     """Return the newest day of the guide in the live build, or else its as-of day; None without a sound live build."""
     with suppress(NoLiveBuild, DamagedObject):
         record = open_build(store, live_build_id(store)).record
-        day: str = record["freshness"]["catalogue"]["price_guide_day"] or record["as_of"]
-        return day
+        return record["freshness"]["catalogue"]["price_guide_day"] or record["as_of"]
     return None
 
 

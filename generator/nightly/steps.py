@@ -154,9 +154,9 @@ def make_new_build(night: Night, rotation: Rotation | None, make_room: Callable[
     return result.id
 
 
-def remake_build(night: Night) -> str:
+def remake_build(night: Night, make_room: Callable[[], None]) -> str:
     """Make the build again, without what was put in quarantine meanwhile, and verify what was made."""
-    build = make_new_build(night, None, lambda: None)
+    build = make_new_build(night, None, make_room)
     verify_build(night, build)
     return build
 
@@ -262,7 +262,6 @@ def _judge_against(night: Night, build: str, other: str | None) -> list[Quaranti
 def _judge(night: Night, comparison: Comparison) -> Judgement:
     files, now = read_quarantine(night.store), night.clock()
     days = {(file.table, file.day) for file in files if file.verdict != ACCEPTED}
-
     judged = partial(
         judge,
         now=now,

@@ -7,10 +7,12 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from edge_auth.builds.layout import NIGHTLY_LOCK
+from edge_auth.errors import StoreError
 from generator.clock import utc_now
 from generator.nightly import monitoring
 from generator.releases.locks import locked
@@ -58,11 +60,8 @@ def test_the_begin_and_the_end_of_a_run_are_announced(service: NoticeService, tm
     store, lake, _ = published(tmp_path, 7, 8)
     demo_lake(lake, 9)
     empty("watchlist")(lake)
-    paths = [
-        f"--ping={service.url}/0123?x=1",
-        f"--notify={service.url}/hook",
-        "--pages-url=https://intranet.example/n/",
-    ]
+    notified = f"--notify={service.url}/hook", "--pages-url=https://intranet.example/n/"
+    paths = (f"--ping={service.url}/0123?x=1", *notified)
     refused = json.loads(night(lake, store.root, *paths, status=1).stdout)
     assert [path for path, _ in service.received] == ["/0123/start?x=1", "/0123/fail?x=1", "/hook"]
     assert service.received[1][1].decode() == refused["error"]
@@ -77,6 +76,21 @@ def test_the_begin_and_the_end_of_a_run_are_announced(service: NoticeService, tm
     night(lake, store.root, *paths, "--no-pages", "--force", "tables-emptied")
     assert [path for path, _ in service.received] == ["/0123/start?x=1", "/0123?x=1", "/hook"]
     assert json.loads(service.received[2][1])["gates"][0]["forced"]
+
+
+@pytest.mark.parametrize(
+    ("place", "error", "says"),
+    [
+        ("steps.prune", KeyboardInterrupt(), b"KeyboardInterrupt()"),
+        ("night.with_reserve", StoreError("the report cannot be put"), b"the report cannot be put"),
+    ],
+)
+def test_a_published_night_that_ends_badly_is_told(place, error, says, service: NoticeService, tmp_path: Path) -> None:
+    store, lake, _ = published(tmp_path, 7)
+    with patch(f"generator.nightly.{place}", side_effect=error):
+        night(lake, store.root, f"--ping={service.url}", f"--textfile={tmp_path / 'prom'}", status=1)
+    assert service.received[-1] == ("/fail", says)
+    assert "cardpress_nightly_success 0\n" in (tmp_path / "prom").read_text()
 
 
 def test_a_run_that_finds_another_one_tells_nothing(service: NoticeService, tmp_path: Path) -> None:
