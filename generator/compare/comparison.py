@@ -63,9 +63,6 @@ class Comparison:
         self.tables: dict[str, dict[str, pa.Table]] = {}  # that are read, by name and side
         self.figures: dict[str, int] = {}  # once `compare.ordinary` has counted them
 
-    def is_of(self, old: str, new: str) -> bool:
-        return self.old is not None and (self.old.id, self.new.id) == (old, new)
-
     def register(self, name: str, read: Callable[[Build], pa.Table]) -> None:
         """Make the tables <side>_<name> of what `read` returns for each build. That of no build is empty."""
         old = read(self.old) if self.old else None
@@ -82,21 +79,23 @@ class Comparison:
 
 
 @contextmanager
-def compare(old: Build | None, new: Build, resources: Resources = USUAL) -> Iterator[Comparison]:
-    """Compare two builds. The comparison is valid inside the `with` block."""
-    comparison = Comparison(old, new, resources)
-    with closing(comparison.db), named_faults(comparison):
-        yield comparison
+def compare(
+    old: Build | None, new: Build, resources: Resources = USUAL, made: Comparison | None = None
+) -> Iterator[Comparison]:
+    """Compare two builds, by the comparison `made` if it is of these. A new one is valid inside the `with` block.
 
-
-@contextmanager
-def named_faults(comparison: Comparison) -> Iterator[None]:
-    """Name the builds in an error of DuckDB inside the `with` block."""
+    An error of DuckDB inside the block becomes a BuildError that names the builds.
+    """
+    is_made = made and made.old and old and (made.old.id, made.new.id) == (old.id, new.id)
+    comparison = made if made and is_made else Comparison(old, new, resources)
     try:
-        yield
+        yield comparison
     except duckdb.Error as error:
-        builds = f"{comparison.old.id} and {comparison.new.id}" if comparison.old else comparison.new.id
+        builds = f"{old.id} and {new.id}" if old else new.id
         raise query_fault(error, f"{builds} cannot be compared", BuildError) from error
+    finally:
+        if comparison is not made:
+            comparison.db.close()
 
 
 def newest_prices(build: Build) -> pa.Table:

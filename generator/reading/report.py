@@ -5,7 +5,7 @@ Ages count up to a moment of the clock that the caller gives. All else is the sa
 
 import itertools
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +14,7 @@ from edge_auth.builds.builds import Build, BuildRecord, open_build
 from edge_auth.errors import DamagedObject, UnknownBuild
 from edge_auth.store.interface import Store
 from generator.clock import Clock
-from generator.compare.comparison import Comparison, compare, named_faults, prices_database
+from generator.compare.comparison import Comparison, compare, prices_database
 from generator.compare.diff import Diff
 from generator.compare.run_reports import (
     DIFF_PAGE,
@@ -82,11 +82,8 @@ def write_pages(
     """Write the pages of a run and return their folder in the store; the `comparison` may be of other builds."""
     new = open_build(store, report.build or "")
     if report.live_before:
-        with ExitStack() as stack:
-            if comparison is None or not comparison.is_of(report.live_before, new.id):
-                old = open_build(store, report.live_before)
-                comparison = stack.enter_context(compare(old, new, resources))
-            page = diff_page(comparison, REPORT_PAGE, progress)
+        with compare(open_build(store, report.live_before), new, resources, comparison) as made:
+            page = diff_page(made, REPORT_PAGE, progress)
         store.put(layout.page_name(report.run, DIFF_PAGE), page)
     page = build_page(new, clock, resources, DIFF_PAGE if report.live_before else None)
     store.put(layout.page_name(report.run, REPORT_PAGE), page)
@@ -95,8 +92,7 @@ def write_pages(
 
 def diff_page(comparison: Comparison, build_report: str, progress: Progress) -> bytes:
     """Return the page of the differences between two builds, with a link to the report beside it."""
-    with named_faults(comparison):
-        return as_html(Diff(comparison, progress), _DIFF_ROWS, build_report).encode()
+    return as_html(Diff(comparison, progress), _DIFF_ROWS, build_report).encode()
 
 
 def build_page(build: Build, clock: Clock, resources: Resources, changes: str | None = None) -> bytes:

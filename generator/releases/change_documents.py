@@ -11,7 +11,7 @@ differ in which members.
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -23,7 +23,7 @@ from edge_auth.builds.changes import DocumentEntry, Index, Step, index_to_bytes,
 from edge_auth.builds.layout import CATALOGUE
 from edge_auth.errors import EdgeError, MissingObject, UnknownBuild
 from edge_auth.store.interface import Store, update_json
-from generator.compare.comparison import Comparison, IdArray, compare, named_faults, read_cards
+from generator.compare.comparison import Comparison, IdArray, compare, read_cards
 from generator.database import Database, run_file
 from generator.errors import BuildError, GeneratorError, message_of
 from generator.terminal import say
@@ -125,18 +125,17 @@ def compare_cards(comparison: Comparison) -> list[ChangesDocument]:
     assert old is not None, "a step has two builds"
     if old.layers[CATALOGUE].folder == new.layers[CATALOGUE].folder:  # as after a new watch check
         return [_nothing_changed(old, new), _nothing_changed(new, old)]
-    with named_faults(comparison):
-        db = comparison.db
-        comparison.read("cards")
-        db.run("changes/products")
-        _read_names(db, old.catalogue, "removed")
-        _read_names(db, new.catalogue, "added")
-        _compare_members(db, old.catalogue, new.catalogue)
-        db.set(old_build=old.id, new_build=new.id, old_day=str(old.as_of), new_day=str(new.as_of))
-        return [
-            ChangesDocument(from_, to, added, removed, changed, text.encode())
-            for from_, to, added, removed, changed, text in run_file(db.connection, "changes/documents").fetchall()
-        ]
+    db = comparison.db
+    comparison.read("cards")
+    db.run("changes/products")
+    _read_names(db, old.catalogue, "removed")
+    _read_names(db, new.catalogue, "added")
+    _compare_members(db, old.catalogue, new.catalogue)
+    db.set(old_build=old.id, new_build=new.id, old_day=str(old.as_of), new_day=str(new.as_of))
+    return [
+        ChangesDocument(from_, to, added, removed, changed, text.encode())
+        for from_, to, added, removed, changed, text in run_file(db.connection, "changes/documents").fetchall()
+    ]
 
 
 @contextmanager
@@ -159,10 +158,8 @@ def _make_documents(store: Store, step: Step, comparison: Comparison | None = No
 
 
 def _store_comparison(store: Store, step: Step, made: Comparison | None) -> Iterator[tuple[str, DocumentEntry | None]]:
-    with ExitStack() as stack:
-        if made is None or not made.is_of(step.from_, step.to):
-            made = stack.enter_context(compare(open_build(store, step.from_), open_build(store, step.to)))
-        documents = compare_cards(made)
+    with compare(open_build(store, step.from_), open_build(store, step.to), made=made) as comparison:
+        documents = compare_cards(comparison)
     for document in documents:
         store.put(layout.changes_name(document.from_, document.to), document.json)
         digest = hashlib.sha256(document.json).hexdigest()
