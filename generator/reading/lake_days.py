@@ -16,7 +16,7 @@ from generator.database import sql_literal
 from generator.errors import LakeError
 from generator.lake.files import FileKey, LakeFiles
 from generator.lake.lake import hash_day_files
-from generator.lake.quarantine import files_read, read_quarantine
+from generator.lake.quarantine import HELD, files_read, original_of, read_quarantine
 from generator.terminal import Progress
 from generator.threads import USUAL
 
@@ -27,14 +27,16 @@ _GUIDE = "price_guide"
 def day_files(location: str, store: Store, tables: Collection[str], progress: Progress) -> Iterator[dict[str, Any]]:
     """Yield the day files of some tables of a lake, by table, day and name.
 
-    The verdict is `held`, `accepted` or `dropped`, or else READ by the live build, or NEW. The source is the name of
-    the file without suffix: `cardmarket` and `monitor` are of imports.
+    The verdict on the file, or on a game in it, is `held`, `accepted` or `dropped`, or else READ by the live build, or
+    NEW. The source is the name of the file without suffix: `cardmarket` and `monitor` are of imports.
     """
     backend = LakeFiles(location)
     files = [file for file in hash_day_files(location, backend, progress) if file.table in tables]
     pointer, _ = read_pointer(store)
-    read = files_read(open_build(store, pointer.build)) if pointer else set()
-    decided = {file.key: file.verdict for file in read_quarantine(store)}
+    live = open_build(store, pointer.build) if pointer else None
+    read = {original_of(live.record, key) for key in files_read(live)} if live else set()
+    decisions = sorted(read_quarantine(store), key=lambda file: (file.game is None, file.verdict == HELD))
+    decided = {file.key.whole: file.verdict for file in decisions}  # on the whole file, or else that a game is held
     for table in tables:
         for file in backend.fetch(table, [file for file in files if file.table == table]):
             key = FileKey(table, str(file.day), file.sha256)

@@ -228,7 +228,7 @@ def gates_in_short(judgement: Mapping[str, Any] | None) -> str:
 
 
 def layers_table(record: BuildRecord, seconds: Mapping[str, float]) -> Table:
-    """Return the layers of a build, the slowest first; those whose time no night recorded are last."""
+    """Return the layers of a build, the slowest first, if times are known; those whose time is not are last."""
     rows: list[dict[str, Any]] = [
         {"name": name, "digest": layer["digest"], "objects": record["objects"][name],
          "bytes": record["bytes"][name] / 1e6, "seconds": seconds.get(name)}
@@ -239,8 +239,10 @@ def layers_table(record: BuildRecord, seconds: Mapping[str, float]) -> Table:
         ("Layer", lambda row: what(row["name"], row["digest"])),
         *counts("objects"),
         ("MB", lambda row: number(row["bytes"], ".1f")),
-        ("Seconds", lambda row: number(row["seconds"], ".1f")),
     ]
+    if not seconds:
+        return table("Layers", columns, rows, css="sortable")
+    columns.append(("Seconds", lambda row: number(row["seconds"], ".1f")))
     return table("Layers", columns, rows, "The slowest first; a dash: no night recorded the time.", "sortable")
 
 

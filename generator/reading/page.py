@@ -199,9 +199,9 @@ def what(text: object, small: str = "", *, bad: bool = False, url: str = "") -> 
     return Cell(str(text), small, "what", bad=bad, url=url)
 
 
-def number(value: Decimal | float | None, form: str = ",", *, bad: bool = False) -> Cell:
+def number(value: Decimal | float | None, form: str = ",") -> Cell:
     """Return the cell of a number: of a count, or in another form."""
-    return Cell("–" if value is None else f"{value:{form}}", "", "n", value, bad)
+    return Cell("–" if value is None else f"{value:{form}}", "", "n", value)
 
 
 def part(many: int, whole: int, *, bad: bool = False) -> Cell:

@@ -40,6 +40,7 @@ def test_build_show_and_diff(tmp_path: Path) -> None:
         ids.append(run("build", "--lake", lake, "--store", store).stdout.split()[-1])
     output += printed("show", "live", "--store", store) + printed("diff", *ids, "--store", store)
     assert "\\x1b]0;owned" in output and not CONTROL.search(output), CONTROL.findall(output)
+    assert "Layers" in output and "Seconds" not in output, "no night has made the build"
     for format_ in ("json", "html"):
         page = printed("diff", *ids, "--store", store, "--format", format_)
         assert "]0;owned" in page and not CONTROL.search(page), CONTROL.findall(page)

@@ -124,10 +124,7 @@ def test_a_fault_of_one_game_holds_its_rows_alone(tmp_path: Path, few_prices: No
     assert first.startswith(f"cardpress: {report.held}; published, live ")
     pages = [store.get(layout.page_name(report.run, page)).decode() for page in ("report.html", "diff.html")]
     said = [html.unescape(page).index(report.held) for page in pages]
-    assert [html.unescape(page)[place - 4 : place] for page, place in zip(pages, said, strict=True)] == [
-        "<h2>",
-        "ht: ",
-    ]
+    assert [html.unescape(page)[at - 4 : at] for page, at in zip(pages, said, strict=True)] == ["<h2>", "ht: "]
     for command in (("builds",), ("show",), ("doctor",), ("diff", "previous", "live")):
         assert f"{report.held}" in run(*command, "--store", store.root).stdout, command
     [held] = report.quarantine
@@ -136,6 +133,8 @@ def test_a_fault_of_one_game_holds_its_rows_alone(tmp_path: Path, few_prices: No
     assert [(entry["day"], entry["game"]) for entry in build.record["quarantine"]] == [(str(BAD_DAY), game)]
     assert f"price_guide of {BAD_DAY} ({game})" in run("quarantine", "list", "--store", store.root).stderr
     assert json.loads(run("lake", "check", "--store", store.root, "--json").stdout) == [], "it never came in"
+    listed = json.loads(run("lake", "days", "--lake", lake, "--store", store.root, "--json").stdout)
+    assert [(day["table"], day["verdict"]) for day in listed if day["verdict"] != "read"] == [("price_guide", "held")]
 
     by_hand, folder = FolderStore(str(tmp_path / "by-hand")), shutil.copytree(lake, tmp_path / "without")
     rewrite(

@@ -31,11 +31,7 @@ def night(lake: Path, store: Path, *options: str, status: int = 0) -> dict:
 
 
 @pytest.mark.parametrize(
-    "rows",
-    [
-        pytest.param(EMPTY, id="empty"),
-        pytest.param(ONE, id="one product", marks=pytest.mark.thorough),
-    ],
+    "rows", [pytest.param(EMPTY, id="empty"), pytest.param(ONE, id="one product", marks=pytest.mark.thorough)]
 )
 @pytest.mark.thorough
 def test_every_command_and_answer(rows: Rows, tmp_path: Path) -> None:
