@@ -100,7 +100,7 @@ lint: $(READY) ## check style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-counts: $(READY) ## count the hops between files in a search and a night: half a minute
+counts: $(READY) ## count lines, words, and the hops between files in a search and a night: half a minute
 	@$(BIN)/python -m tests.layout.counts
 
 real: $(READY) ## ingest, build, verify and query the real data in DATA

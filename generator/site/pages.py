@@ -335,12 +335,12 @@ def _api_changes() -> str:
 
 
 @cache
-def _markdown(text: str, levels_down: int = 0) -> Markup:
-    """Render Markdown to HTML. Headings move down by `levels_down` and get an anchor each, numbered if they repeat."""
+def _markdown(text: str) -> Markup:
+    """Render Markdown to HTML. Headings get an anchor each, numbered if they repeat."""
     uses: Counter[str] = Counter()
 
     def heading(found: re.Match[str]) -> str:
-        level, id_ = int(found[1]) + levels_down, anchor(_TAG.sub("", found[2]))
+        level, id_ = found[1], anchor(_TAG.sub("", found[2]))
         uses[id_] += 1
         number = f"-{uses[id_]}" if uses[id_] > 1 else ""
         return f'<h{level} id="{id_}{number}">{found[2]}</h{level}>'

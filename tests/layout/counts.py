@@ -90,6 +90,17 @@ def requests(folder: str) -> str:
     return "\n".join(described(name, files) for name, files in counted)
 
 
+def sizes() -> str:
+    """Count the lines of Python, and the words of Markdown without the changelog."""
+    from tests.layout.test_ceilings import lines, words
+
+    counts = {top: lines(top) for top in ("edge_auth", "generator", "bench", "tests")}
+    counts["the product"] = counts["edge_auth"] + counts["generator"]
+    return "\n".join(
+        [*(f"{name:16}{count:10,} lines" for name, count in counts.items()), f"{'documents':16}{words():10,} words"]
+    )
+
+
 def readers() -> str:
     """Count the modules that exactly one other module imports."""
     from tests.support.sources import MODULES, imports
@@ -99,7 +110,7 @@ def readers() -> str:
 
 
 def main() -> None:
-    print(readers())
+    print(sizes(), readers(), sep="\n")
     with tempfile.TemporaryDirectory() as folder:
         for count in (first_night, night, requests):
             with ProcessPoolExecutor(1, get_context("spawn")) as process:

@@ -15,7 +15,7 @@ LINES = {
     "edge_auth/store": 1_285,
     "generator": 972,  # its flat modules
     "generator/commands": 2_685,
-    "generator/compare": 1_439,
+    "generator/compare": 1_438,
     "generator/demo": 846,
     "generator/drawings": 136,
     "generator/fingerprints": 717,
@@ -25,11 +25,11 @@ LINES = {
     "generator/nightly": 880,
     "generator/pack": 460,
     "generator/reading": 1_861,
-    "generator/releases": 972,
+    "generator/releases": 969,
     "generator/site": 1_936,
     "generator/tree": 666,
     "bench": 3_854,
-    "tests": 34_810,
+    "tests": 34_781,
 }
 WORDS = 55_000  # of Markdown, without the changelog
 
@@ -50,8 +50,11 @@ def test_every_package_has_a_ceiling() -> None:
     assert {path.relative_to(ROOT).as_posix() for path in packages} <= LINES.keys()
 
 
-def test_the_documents_do_not_grow() -> None:
+def words() -> int:
     globs = ("*.md", "bench/*.md", *(f"{top}/**/*.md" for top in ("docs", "generator", "edge_auth", "tests", "build")))
     pages = (page for glob in globs for page in ROOT.glob(glob))
-    found = sum(len(page.read_text("utf-8").split()) for page in pages if page.name != "CHANGELOG.md")
-    assert found <= WORDS, f"{found:,} words: say it in fewer"
+    return sum(len(page.read_text("utf-8").split()) for page in pages if page.name != "CHANGELOG.md")
+
+
+def test_the_documents_do_not_grow() -> None:
+    assert words() <= WORDS, f"{words():,} words: say it in fewer"
