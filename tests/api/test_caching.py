@@ -40,13 +40,7 @@ def test_not_modified(client: Client, path: str) -> None:
             answer = client.get(f"{API}/{path}", If_None_Match=tag, Accept_Encoding=encoding)
             assert (answer.status, answer.body) == (304, b""), tag
             assert answer["ETag"] in tags
-            for header in (
-                "Cache-Control",
-                "Vary",
-                "X-Build",
-                "Access-Control-Allow-Origin",
-                "X-RateLimit-Limit",
-            ):
+            for header in ("Cache-Control", "Vary", "X-Build", "Access-Control-Allow-Origin", "X-RateLimit-Limit"):
                 assert answer[header] == plain[header], header
     for tag in ('"other"', tags[0].strip('"'), tags[0].upper() + "x", ""):
         assert client.get(f"{API}/{path}", If_None_Match=tag).status == 200, tag

@@ -8,24 +8,38 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
 from edge_auth.api.blueprints import ENDPOINTS
+from edge_auth.api.endpoint import Endpoint
+from edge_auth.api.parameters import BuildId, Choice, IdList, Integer, NameList, Price, ProductId, Rule, Text, TextList
 from edge_auth.builds import layout
+from edge_auth.errors import (
+    ApiError,
+    ExpiredKey,
+    InsufficientScope,
+    InternalError,
+    InvalidKey,
+    InvalidParameter,
+    MethodNotAllowed,
+    NoKey,
+    RateLimited,
+    RevokedKey,
+)
 from edge_auth.live.keys import DEFAULT_RATE_LIMIT, KEY_PREFIX, SCOPES, issue, open_key_file
 from edge_auth.store.folder import FolderStore
 from generator.releases.publish import publish
 from generator.site.openapi import document, errors
-from generator.site.texts import Prose
+from generator.site.texts import PARAMETERS, STATUSES, Prose
 from tests.support import small_store
 from tests.support.lakes import write
 from tests.support.nights import make
 from tests.support.recorded import Recorded
-from tests.support.refused_requests import RefusedRequest, refused_requests
 from tests.support.service import ROOT, HttpAnswer, Service
 from tests.support.shim_clients import WsgiClient
 
@@ -53,6 +67,90 @@ MESSAGES = {
 WAIT = re.compile(r"wait \d+ seconds")
 FILE_SIZE = re.compile(r"the file has \d+ bytes")
 FOR_FILES = 10  # times the limit of a key
+
+
+_KEY_OF: Mapping[type[ApiError], str] = {
+    NoKey: "",
+    InvalidKey: "wrong",
+    ExpiredKey: "expired",
+    RevokedKey: "revoked",
+    InsufficientScope: "without scopes",
+    RateLimited: "spent",
+}
+
+_BAD_TEXTS = {ProductId: "x", Choice: "other", Price: "1.234", IdList: "1,x", TextList: "a,,b", NameList: "\n"}
+
+
+@dataclass(frozen=True)
+class RefusedRequest:
+    target: str
+    method: str = "GET"
+    key: str = "valid"  # or what is wrong with it; '' for none
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def refused_requests(
+    endpoint: Endpoint, errors: Sequence[type[ApiError]], prose: Prose
+) -> dict[type[ApiError], RefusedRequest]:
+    """Return a request for each error of an endpoint that a request can get."""
+    subject = "...".join(prose.sentence(endpoint.path, PARAMETERS, name).example for name in endpoint.subjects)
+    path = _target(endpoint, subject)
+    target = path + _needed_query(endpoint, prose)
+    key = "" if endpoint.public else "valid"
+    found: dict[type[ApiError], RefusedRequest] = {
+        InvalidParameter: RefusedRequest(f"{path}?{_bad_query(endpoint)}", key=key),
+        MethodNotAllowed: RefusedRequest(target, "POST", key),
+        InternalError: RefusedRequest(target, key=key),
+        **{error: RefusedRequest(target, key=kind) for error, kind in _KEY_OF.items()},
+    }
+    if endpoint.scope is None:
+        del found[InsufficientScope]
+    of_prose: list[type[ApiError]] = [InvalidParameter, *endpoint.errors]
+    for error in of_prose:
+        if given := prose.sentence(endpoint.path, STATUSES, str(error.status)).example:
+            found[error] = _given_request(endpoint, target, given, key)
+        else:
+            assert error not in endpoint.errors, (
+                f"generator/site/operations.md: the row '{error.status}' for {endpoint.path} has no request: "
+                "write it below 'such as'"
+            )
+    return {error: found[error] for error in errors if error in found}
+
+
+def _target(endpoint: Endpoint, subject: str) -> str:
+    before, _, rest = endpoint.path.partition("{")
+    return before + subject + rest.rpartition("}")[2] if rest else before
+
+
+def _needed_query(endpoint: Endpoint, prose: Prose) -> str:
+    names = [name for name, rule in (endpoint.query or {}).items() if rule.required]
+    examples = {name: prose.sentence(endpoint.path, PARAMETERS, name).example for name in names}
+    return f"?{urlencode(examples)}" if examples else ""
+
+
+def _bad_query(endpoint: Endpoint) -> str:
+    for name, rule in (endpoint.query or {}).items():
+        return urlencode({name: _bad_text(rule)})
+    return "limit=5"
+
+
+def _bad_text(rule: Rule) -> str:
+    match rule:
+        case Integer():
+            return str(rule.low - 1 if rule.high is None else rule.high + 1)
+        case BuildId():
+            return ""
+        case Text():
+            return "" if rule.refuses_empty else "x" * (rule.max_characters + 1)
+    return _BAD_TEXTS[type(rule)]
+
+
+def _given_request(endpoint: Endpoint, target: str, given: str, key: str) -> RefusedRequest:
+    """Return the request that a row gives as a query, as a header, or as the variable part of the path."""
+    name, colon, value = given.partition(": ")
+    if colon:
+        return RefusedRequest(target, key=key, headers={name: value})
+    return RefusedRequest(target + given if given.startswith("?") else _target(endpoint, given), key=key)
 
 
 @dataclass

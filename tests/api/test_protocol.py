@@ -28,13 +28,7 @@ def cards_only(fixed_service: Service, keys: dict[str, str]) -> Client:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_other_methods_are_refused(client: Client, method: str) -> None:
-    for path in (
-        f"{API}/cards",
-        f"{API}/cards/abc?x=1",
-        f"{API}/openapi.json",
-        f"{API}/nowhere",
-        "/elsewhere",
-    ):
+    for path in (f"{API}/cards", f"{API}/cards/abc?x=1", f"{API}/openapi.json", f"{API}/nowhere", "/elsewhere"):
         answer = client.send(method, path, key=False)
         assert answer.status == 405, path
         assert answer["Allow"] == "GET"

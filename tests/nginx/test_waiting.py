@@ -116,10 +116,7 @@ def test_an_error_is_for_one_request_alone(fixed_service: Service, asks: Asks, p
 
 def test_no_request_waits_for_long(store: Path, key: str, tmp_path: Path, page: str) -> None:
     """The shim has answered none of them when all have reached it. What is in the cache needs no shim."""
-    with (
-        Service(store, tmp_path / "state", workers=1, through_nginx=True) as service,
-        ThreadPoolExecutor(MANY) as pool,
-    ):
+    with Service(store, tmp_path / "state", workers=1, through_nginx=True) as service, ThreadPoolExecutor(MANY) as pool:
         client = service.client(key)  # one connection: its process of nginx knows the answer
         cached(client)
         with paused(service):

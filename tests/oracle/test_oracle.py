@@ -30,14 +30,7 @@ def body(oracle: Oracle, target: str) -> dict:
 
 @pytest.mark.parametrize(
     ("read", "shown"),
-    [
-        (1.005, "1.01"),
-        (2.675, "2.68"),
-        (0.125, "0.13"),
-        (0.004999, "0.00"),
-        (3199.995, "3200.00"),
-        (1e17, "1E17"),
-    ],
+    [(1.005, "1.01"), (2.675, "2.68"), (0.125, "0.13"), (0.004999, "0.00"), (3199.995, "3200.00"), (1e17, "1E17")],
 )
 def test_prices_round_half_away_by_their_shortest_form(read: float, shown: str) -> None:
     assert price(read) == D(shown)
@@ -125,11 +118,7 @@ def test_filtered_price_sorts_and_drops_offers(fixed: Oracle) -> None:
 
 def test_counted_but_not_kept(fixed: Oracle) -> None:
     filtered = body(fixed, "cards/120")["filtered_price"]
-    assert (filtered["lowest"], filtered["cheapest_offers"], filtered["cheapest_offers_by_condition"]) == (
-        2.35,
-        [],
-        {},
-    )
+    assert (filtered["lowest"], filtered["cheapest_offers"], filtered["cheapest_offers_by_condition"]) == (2.35, [], {})
     nothing = body(fixed, "cards/121")["filtered_price"]
     assert (nothing["lowest"], nothing["offers"]) == (None, 0)
 
@@ -166,11 +155,7 @@ def test_watchlist_change_limits(fixed: Oracle) -> None:
 
 
 def test_slug_look_up(fixed: Oracle) -> None:
-    assert [i["slug"] for i in body(fixed, "watchlist")["data"]][:3] == [
-        "Charizard-Base",
-        "charizard-base-2",
-        "Épée",
-    ]
+    assert [i["slug"] for i in body(fixed, "watchlist")["data"]][:3] == ["Charizard-Base", "charizard-base-2", "Épée"]
     assert body(fixed, "watchlist/sealed%2Fbooster-box/offers")["slug"] == "sealed/Booster-Box"
     assert body(fixed, "watchlist/sealed/booster-box/history")["slug"] == "sealed/Booster-Box"
     assert body(fixed, "watchlist/ex-v2")["slug"] == "charizard-base-2"
@@ -193,12 +178,7 @@ def test_history_buckets(fixed: Oracle) -> None:
 
 def test_watch_offers(fixed: Oracle) -> None:
     offers = body(fixed, "watchlist/charizard-base/offers")["offers"]
-    assert [(o["seller"], o["price"]) for o in offers] == [
-        (None, 3200.0),
-        ("b", 3300.0),
-        ("a", 3300.0),
-        ("c", None),
-    ]
+    assert [(o["seller"], o["price"]) for o in offers] == [(None, 3200.0), ("b", 3300.0), ("a", 3300.0), ("c", None)]
     assert body(fixed, "watchlist/never/offers")["as_of"] is None
 
 

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
 from html.parser import HTMLParser
@@ -16,8 +17,9 @@ import pytest
 from edge_auth.api.blueprints import ENDPOINTS
 from generator.site import pages as site
 from tests.site.conftest import EXAMPLE_STEP
-from tests.support.oracle import collection
-from tests.support.oracle.lake import OracleLake
+from tests.support.oracle import series
+from tests.support.oracle.lake import OracleLake, Row
+from tests.support.oracle.rounding import number
 from tests.support.programs import require
 from tests.support.service import Service
 from tests.support.site_lake import EMBERFOX
@@ -42,6 +44,26 @@ Trainer: 4
 """
 COLLECTION = {EMBERFOX: 3, 2: 1, 777: 9} | {100 + n: n % 4 for n in range(130)}
 NEEDS = {"sh": ("curl",), "py": (), "mjs": ("Node.js",)}
+
+
+def worth(lake: OracleLake, quantity: Mapping[int, int]) -> Row:
+    """The values of a collection: `trend` and `low` now, and `weeks` by Monday.
+
+    `quantity`: by id. Unknown products are worth nothing. A week without a price keeps the last one.
+    """
+    now = {id_: rows[max(rows)] for id_, rows in lake.guide.items()}
+    values = {
+        price: sum((now[id_][price] or 0) * count for id_, count in quantity.items() if id_ in now)
+        for price in ("trend", "low")
+    }
+    listed = series.listed(lake, list(quantity))
+    weeks = dict.fromkeys(listed["weeks"], 0.0)
+    for product in listed["data"]:
+        last = 0.0
+        for week, price in zip(weeks, product["trend"], strict=True):
+            last = last if price is None else price
+            weeks[week] += last * quantity[product["id_product"]]
+    return {price: number(value) for price, value in values.items()} | {"weeks": weeks}
 
 
 class Examples(HTMLParser):
@@ -181,9 +203,9 @@ def test_an_example_runs(
     if "day by day" in title:
         assert done.stdout.splitlines() == _days(OracleLake(site_store.parent / "lake"))
     if "collection is" in title:
-        worth = collection.worth(OracleLake(site_store.parent / "lake"), COLLECTION)
-        weeks = [f"{week} {value:.2f}" for week, value in worth["weeks"].items()]
-        now = f"now {worth['trend']:.2f}, at the lowest offers {worth['low']:.2f}"
+        sums = worth(OracleLake(site_store.parent / "lake"), COLLECTION)
+        weeks = [f"{week} {value:.2f}" for week, value in sums["weeks"].items()]
+        now = f"now {sums['trend']:.2f}, at the lowest offers {sums['low']:.2f}"
         assert done.stdout.splitlines() == [now, *weeks]
     if "Keep a copy" in title:
         assert done.stdout.rstrip().endswith(" 0 of them new")

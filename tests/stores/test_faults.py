@@ -140,10 +140,7 @@ def test_over_https(server: S3Server, tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_server_without_conditions_is_refused_at_the_first_write(server: S3Server, proxy: Proxy, fault: str) -> None:
     store = open_store(f"s3://{server.bucket()}/prefix")
     proxy.break_next(fault, ALWAYS)
-    for write in (
-        lambda: store.put("one", b"1"),
-        lambda: store.swap("a", b"", None),
-    ):
+    for write in (lambda: store.put("one", b"1"), lambda: store.swap("a", b"", None)):
         with pytest.raises(StoreError, match="does not honour conditional writes"):
             write()
     proxy.break_next("", 0)
