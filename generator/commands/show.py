@@ -64,10 +64,7 @@ def show(build: str | None, store: str, as_json: bool) -> None:
         say_json({"live": found["live"], "hold": found["hold"]} | details)
         return
     if found["hold"]:
-        say(
-            f"HOLD: a rollback to {found['live']} holds publishing back: nothing is published "
-            f"until `cardpress publish BUILD --store {store}`"
-        )
+        say(f"HOLD: {_what_holds(found, store)}")
     say_lines(_build_lines(details) if build else _store_lines(details, store))
 
 
@@ -179,7 +176,9 @@ def builds(store: str, as_json: bool) -> None:
     if not found["builds"]:
         say(no_builds_message(store), err=True)
     if found["hold"]:
-        say(
-            f"a rollback holds publishing back: nothing is published until `cardpress publish BUILD --store {store}`",
-            err=True,
-        )
+        say(_what_holds(found, store), err=True)
+
+
+def _what_holds(found: _Json, store: str) -> str:
+    until = f"nothing is published until `cardpress publish BUILD --store {store}`"
+    return f"a rollback to {found['live']} holds publishing back: {until}"
