@@ -44,8 +44,7 @@ class Poller:
         while True:
             self._requested.clear()
             started_at = time.monotonic()
-            poll = self._poll()
-            if poll is None:
+            if (poll := self._poll()) is None:
                 return
             poll()
             del poll  # or the thread would keep the method's object alive while it waits

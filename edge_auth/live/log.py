@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from json.encoder import encode_basestring as quote
 from multiprocessing.util import Finalize
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from typing import Protocol
 
 from edge_auth.errors import StoreError
@@ -55,6 +55,7 @@ class Log:
         self._descriptor = sys.stderr.fileno() if descriptor is None else descriptor
         self._lines: deque[bytes] = deque(maxlen=_MAX_WAITING_LINES)
         self._waiting = Event()
+        self._writing = Lock()  # lines that were taken: the process must not end before they are written
         self._said: dict[str, float] = {}  # when `once` has logged a message
         Thread(target=self._write, daemon=True, name="log").start()
         Finalize(self, self._write_rest, exitpriority=10)
@@ -104,22 +105,22 @@ class Log:
         while True:
             self._waiting.wait()
             self._waiting.clear()
-            while data := self._next_lines():
-                with suppress(OSError):
-                    os.write(self._descriptor, data)
+            while self._lines:
+                with self._writing, suppress(OSError):
+                    os.write(self._descriptor, self._next_lines())
             time.sleep(_FLUSH_SECONDS)
 
     def _next_lines(self) -> bytes:
         """Remove and return waiting lines, as many as a pipe takes at once."""
-        lines: list[bytes] = []
-        size = 0
-        while self._lines and (not lines or size + len(self._lines[0]) <= select.PIPE_BUF):
-            lines.append(self._lines.popleft())
-            size += len(lines[-1])
-        return b"".join(lines)
+        data = self._lines.popleft() if self._lines else b""
+        while self._lines and len(data) + len(self._lines[0]) <= select.PIPE_BUF:
+            data += self._lines.popleft()
+        return data
 
     def _write_rest(self) -> None:
         """Write the waiting lines at the end of the process, unless the reader is stuck."""
+        if not self._writing.acquire(timeout=_LAST_WRITE_TIMEOUT_SECONDS):
+            return
         with suppress(OSError):
             while self._lines and select.select([], [self._descriptor], [], _LAST_WRITE_TIMEOUT_SECONDS)[1]:
                 os.write(self._descriptor, self._next_lines())

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.ports import free_port, is_free
 from tests.support.programs import needs
 from tests.support.service import ROOT, Client, environment, until
 
@@ -64,6 +65,7 @@ def run_until_it_serves(place: Path, port: int) -> str:
     finally:
         os.killpg(process.pid, signal.SIGTERM)
         process.wait(60)
+        until(lambda: is_free(port), 60, "the shim has ended, for which make does not wait")
 
 
 def test_a_taken_port_is_noticed_before_anything_is_made(place: Path, port: int) -> None:
@@ -75,18 +77,15 @@ def test_a_taken_port_is_noticed_before_anything_is_made(place: Path, port: int)
 
 
 def test_a_step_that_fails_says_why(place: Path, port: int, tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        free = probe.getsockname()[1]
     (tmp_path / "lake").write_text("no folder")
-    words = [f"LAKE={tmp_path / 'lake'}" if word.startswith("LAKE=") else word for word in command(place, free)]
+    words = [f"LAKE={tmp_path / 'lake'}" if word.startswith("LAKE=") else word for word in command(place, free_port())]
     result = subprocess.run(words, env=small(place), capture_output=True, text=True, timeout=60)
     assert result.returncode != 0 and f"cardpress: {tmp_path / 'lake'}" in result.stderr
 
 
 @pytest.mark.thorough
 def test_one_link_with_the_same_key_each_time(place: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        free = probe.getsockname()[1]
+    free = free_port()
     texts = [run_until_it_serves(place, free) for _ in range(2)]
     links = [re.findall(rf"http://127\.0\.0\.1:{free}/explore#key=cpm_live_\w{{32}}", text) for text in texts]
     assert [len(found) for found in links] == [1, 1]

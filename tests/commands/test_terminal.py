@@ -71,14 +71,18 @@ def test_commands_print_in_one_place() -> None:
 def test_ctrl_c_inside_a_query_is_one_line() -> None:
     """DuckDB raises RuntimeError for it, not KeyboardInterrupt."""
     script = """
-import os, signal, threading
+import os, signal, threading, time
 from generator import cli
 from generator.database import Database
 from generator.threads import ONE_THREAD
 
 def command(**_):
-    database = Database(ONE_THREAD)  # before the clock runs: a signal while it is opened ends no query
-    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    database, clock = Database(ONE_THREAD), time.pthread_getcpuclockid(threading.get_ident())
+    inside = time.clock_gettime(clock) + 0.2  # of this thread, which computes in the query alone
+    def interrupt():
+        while time.clock_gettime(clock) < inside: time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+    threading.Thread(target=interrupt).start()
     database.rows("select sum(a.range * b.range) from range(1000000) as a, range(1000000) as b")
 
 cli.cli = command

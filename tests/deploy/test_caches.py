@@ -146,6 +146,8 @@ def check_what_a_cache_might_do_by_itself(name: str, cache: Client, shim: Client
 
 def sent(service: Service) -> list[dict]:
     """Return the lines of the shim's log about requests of the API, once they are written."""
-    time.sleep(0.3)
+    last = f"line-{time.monotonic_ns()}"
+    service.get("/nowhere", **{"X-Request-Id": last})
+    until(lambda: last in service.log.read_text(), 60, "the lines before it are written")
     lines = [json.loads(line) for line in service.log.read_text().splitlines() if line.startswith("{")]
     return [line for line in lines if line.get("endpoint")]

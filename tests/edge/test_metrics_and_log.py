@@ -73,7 +73,8 @@ def test_the_counts_of_two_workers_add_up_exactly(store, state):
         server.get(ME, key, "POST")
         server.get(f"{API}/nowhere/else", key)
         server.get("/healthz")
-        assert Seen(server).text.count("\n") > 50
+        text = until(lambda: Seen(server)("worker_starts_total") == 2 and Seen(server).text, 60, "both workers count")
+        assert text.count("\n") > 50
         seen = Seen(server)
     assert list(state.glob("metrics-*")) == []
     expected = {

@@ -1,6 +1,5 @@
 """The counter over machines, against a real Redis server: exact, and what its failures cost."""
 
-import socket
 import subprocess
 import threading
 import time
@@ -15,6 +14,7 @@ from edge_auth.live.counter import FileCounter
 from edge_auth.live.redis_counter import RedisCounter, plain_url, wrong_kind
 from tests.edge.test_counters_and_keys import told
 from tests.support.commands import run
+from tests.support.ports import free_port
 from tests.support.programs import needs
 from tests.support.redis_server import RedisServer
 from tests.support.service import until
@@ -241,9 +241,7 @@ def test_what_is_no_url(url):
 
 def test_a_cluster_is_refused_at_the_start_by_its_name(tmp_path):
     """Each of its servers refuses the counts of the others, so every shim would count alone."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        bus = free.getsockname()[1]
-    cluster = RedisServer(tmp_path, "--cluster-enabled", "yes", "--cluster-port", str(bus))
+    cluster = RedisServer(tmp_path, "--cluster-enabled", "yes", "--cluster-port", str(free_port()))
     assert wrong_kind(cluster.url)
     try:
         for options in (["serve"], ["doctor"]):

@@ -62,7 +62,7 @@ def test_a_build_is_in_force_soon(service: Service, folder: FolderStore, builds:
     ):
         move()
         seen_until = time.time() + IN_FORCE_SECONDS
-        until(lambda seen_until=seen_until: answers[-1][0] > seen_until, LIMIT, "it must be in force")
+        until(lambda moment=seen_until: answers and answers[-1][0] > moment, LIMIT, "it must be in force")
         assert answers[-1][1]["X-Build"] == build
     ended.set()
     asking.join()

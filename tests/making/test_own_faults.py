@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -27,6 +28,7 @@ from generator.making.work import BuildContext, Work
 from generator.threads import ONE_THREAD, Resources
 from tests.support.commands import run
 from tests.support.nights import DAYS, QUIET, demo_lake
+from tests.support.service import until
 
 ENDLESS = "select sum(a.range * b.range) from range(1000000) as a, range(1000000) as b"  # a query of many minutes
 Edit = Callable[[str, str, str], None]
@@ -117,8 +119,14 @@ def test_ctrl_c_inside_a_query_ends_the_build_at_once(lake: Path, tmp_path: Path
     """A database of one thread, as the threads of a build have it, looks for signals during a query."""
 
     def run(work: Work) -> None:
-        database = work.db  # opened before the clock runs: a signal meanwhile ends no query
-        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        database, clock = work.db, time.pthread_getcpuclockid(threading.get_ident())
+        begun = time.clock_gettime(clock)  # of this thread, which computes in the query: a signal before ends all tests
+
+        def interrupt() -> None:
+            until(lambda: time.clock_gettime(clock) > begun + 0.2, 60, "the query runs")
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Thread(target=interrupt).start()
         database.rows(ENDLESS)
 
     context = BuildContext(open_lake(str(lake)), FolderStore(str(tmp_path)), ONE_THREAD)

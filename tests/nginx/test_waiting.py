@@ -1,6 +1,7 @@
 """Equal requests at the same time: the shim answers one of them, and nginx the others, which have waited for it."""
 
 import os
+import re
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.nginx import CARDS, LIMIT, cached
-from tests.support.service import API, HttpAnswer, Service, until, window_left
+from tests.support.service import API, HttpAnswer, Service, children, until, window_left
 
 pytestmark = pytest.mark.thorough
 
@@ -64,7 +65,7 @@ def has_read(service: Service, before: set[str], requests: int) -> bool:
 
 
 def connections(service: Service) -> int:
-    """Return how many connections nginx has to the shim, in use or not."""
+    """Return how many connections nginx has to the shim."""
     return Path("/proc/net/unix").read_text().count(f"{service.folder}/shim\n") - 1
 
 
@@ -117,13 +118,17 @@ def test_an_error_is_for_one_request_alone(fixed_service: Service, asks: Asks, p
 def test_no_request_waits_for_long(store: Path, key: str, tmp_path: Path, page: str) -> None:
     """The shim has answered none of them when all have reached it. What is in the cache needs no shim."""
     with Service(store, tmp_path / "state", workers=1, through_nginx=True) as service, ThreadPoolExecutor(MANY) as pool:
+        conf, older = service.folder / "nginx.conf", set(children(service.nginx.pid))
+        conf.write_text(re.sub("keepalive [0-9]+;", "", conf.read_text()))  # no connection is idle: each is a request's
+        service.nginx.send_signal(signal.SIGHUP)
+        until(lambda: older.isdisjoint(children(service.nginx.pid)), LIMIT, "nginx has only new processes")
         client = service.client(key)  # one connection: its process of nginx knows the answer
         cached(client)
+        until(lambda: connections(service) == 0, LIMIT, "the shim has closed its side of earlier ones")
         with paused(service):
-            number = connections(service) + 2  # one process of nginx uses all that are idle
-            futures = [pool.submit(service.client(key).get, page) for _ in range(number)]
+            futures = [pool.submit(service.client(key).get, page) for _ in range(4)]
             assert client.get(CARDS)["X-Cache"] == "HIT"
-            until(lambda: connections(service) >= number, LIMIT, "each has a connection to the shim")
+            until(lambda: connections(service) >= len(futures), LIMIT, "each has a connection to the shim")
         answers = [future.result(LIMIT) for future in futures]
     assert {(answer.status, answer["X-Cache"]) for answer in answers} == {(200, "MISS")}
 

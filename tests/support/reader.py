@@ -42,7 +42,7 @@ class Reader:
         while not self._stop.wait(0.03):
             answer = self.client.get(self.paths[self.answers % len(self.paths)])
             self.statuses.add(answer.status)
-            self.builds |= {answer["X-Build"]} - {None}  # /changes speaks for no build
+            self.builds.update({answer["X-Build"]} - {None})  # /changes speaks for no build; `|=` would undo `forget`
             self.answers += 1
 
 
