@@ -32,7 +32,7 @@ from generator.ingest.tables import (
     select,
 )
 from generator.lake.lake import DAILY_TABLES
-from generator.lake.writer import LakeWriter, encode_parquet
+from generator.lake.writer import NOTHING, LakeWriter, encode_parquet
 
 # The marketplace's own numbers of games, as in `price_guide_6.json`. One name for each, whatever else spells it.
 GAMES = {
@@ -190,7 +190,7 @@ def withdraw(lake: LakeWriter, tables: Collection[str], days: Collection[date], 
             files = [(_DAY_FILES[table](day), products) for day in sorted(set(days)) for table in tables]
         else:
             files = [(_DAY_FILES[table](day), products) for table in DAILY_TABLES for day in lake.list_days(table)]
-            # The catalogue comes last, so that an interrupted withdrawal still finds the game when it is repeated.
+            # In a bucket the catalogue changes last: an interrupted withdrawal finds the game when it is repeated.
             files += [(file, products) for file in (identifiers_file(), list_pages_file(), products_file())]
             files.append((expansions_file(), expansions))
         removed = _remove(lake, files)
@@ -212,9 +212,6 @@ def _remove(lake: LakeWriter, files: list[tuple[TableFile, pa.Array | None]]) ->
             remaining = before.filter(pc.invert(pc.is_in(before[file.key], keys)))
         if len(remaining) < len(before):
             removed[file.path] = len(before) - len(remaining)
-            changed[file.path] = remaining
-    for path, remaining in changed.items():
-        if not len(remaining):
-            lake.delete(path)
-    lake.write({path: encode_parquet(remaining) for path, remaining in changed.items() if len(remaining)})
+            changed[file.path] = encode_parquet(remaining) if len(remaining) else NOTHING
+    lake.write(changed)
     return removed

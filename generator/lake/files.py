@@ -10,7 +10,7 @@ All files of an import into a folder appear, or none, even if the process is kil
 import counts as done, and the files move to their paths. If the process is killed in between, the next import or build
 moves the rest. Without a journal, `.import/` is deleted. A lock on the lake's folder, which the system releases when
 its process ends, protects all this. It holds after a power cut, too: the files are on the disk before the journal names
-them, and at their paths there before the journal is deleted.
+them, and at their paths there before the journal is deleted. An empty file in `.import/` deletes the one at its path.
 """
 
 import fcntl
@@ -54,8 +54,6 @@ _SETTLED_NS = 2_000_000_000
 # How many hashes are kept. Enough for ten years of three daily tables, several times over.
 _MAX_ENTRIES = 50_000
 _Listing = dict[str, Listed]  # by name
-
-
 STAGE = ".import"
 JOURNAL = "journal.json"
 
@@ -295,13 +293,13 @@ def read_lock(folder: Path) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX)
             try:
                 _finish(folder)
-            except OSError as error:
+            except (OSError, StoreError) as error:
                 raise LakeError(f"lake {folder}: an interrupted import cannot be finished: {error}") from error
         yield
 
 
 def write_together(folder: Path, files: Mapping[str, Writable]) -> None:
-    """Write files, named by their paths within the folder, so that all appear or none. Requires `write_lock`."""
+    """Write files, named by their paths within the folder, or delete empty ones: all or none. Requires `write_lock`."""
     if not files:
         return
     try:
@@ -331,7 +329,9 @@ def _finish(folder: Path) -> None:
     if journal.exists():
         for number, name in enumerate(json.loads(journal.read_bytes())):
             staged = stage / str(number)
-            if staged.exists():
+            if staged.exists() and not staged.stat().st_size:
+                open_store(os.fspath(folder)).delete([name])  # and the folders that are then empty
+            elif staged.exists():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 staged.replace(folder / name)
         sync_file_system(folder)

@@ -13,6 +13,7 @@ from generator.errors import IngestError, message_of
 from generator.lake.files import write_lock, write_together
 from generator.lake.tables import arrow_schema
 
+NOTHING = pa.py_buffer(b"")  # the content of a file that is to be deleted
 _PARTITION = "day="
 
 
@@ -103,9 +104,9 @@ class LakeWriter:
             return file.read(columns=schema.names).select(schema.names).cast(schema)
 
     def write(self, files: dict[str, pa.Buffer]) -> None:
-        """Write files, named by their paths within the lake. Requires `locked`.
+        """Write files, named by their paths within the lake, and delete those of no content. Requires `locked`.
 
-        In a folder all of them appear or none, even if the process is killed. In a bucket each appears when it is
+        In a folder all of them change or none, even if the process is killed. In a bucket each changes when it is
         complete, in the order of the argument.
         """
         with self._as_ingest_errors("import"):
@@ -113,12 +114,10 @@ class LakeWriter:
                 write_together(self._folder, files)
                 return
             for name, data in files.items():
-                self._store.put(name, data.to_pybytes())
-
-    def delete(self, name: str) -> None:
-        """Delete a file if it exists, and its folder if it is then empty. Requires `locked`."""
-        with self._as_ingest_errors(name):
-            self._store.delete([name])
+                if data.size:
+                    self._store.put(name, data.to_pybytes())
+                else:
+                    self._store.delete([name])
 
     @contextmanager
     def _as_ingest_errors(self, name: str) -> Iterator[None]:

@@ -7,6 +7,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from edge_auth.store.folder import FolderStore
+from generator.ingest.catalogue import withdraw
+from generator.lake.writer import LakeWriter
 from tests.support.commands import run
 from tests.support.imports import content, refused
 
@@ -237,6 +240,29 @@ def test_a_whole_game_is_withdrawn(imports: Imports) -> None:
     assert {str(path) for path in before if left.get(path) != before[path]} == {"identifiers-imported.parquet"}
     assert left.keys() == before.keys()
     run("ingest", "withdraw", "--lake", imports.lake, "--game", "pokemon", status=1)
+
+
+@pytest.mark.parametrize("bucket", [False, True])
+def test_an_interrupted_withdrawal_is_repeated(imports: Imports, monkeypatch: pytest.MonkeyPatch, bucket: bool) -> None:
+    """The second deletion of a file is interrupted. In a folder the next import or build completes what is left."""
+    imports.game(1, "Pokémon")
+    imports.guide(row(1), row(9))
+    lake, names = LakeWriter(str(imports.lake)), []
+    if bucket:  # there each file changes by itself
+        monkeypatch.setattr(lake, "_folder", None)
+
+    def delete(store: FolderStore, name: list[str]) -> None:
+        names.extend(name)
+        if len(names) > 1:
+            raise KeyboardInterrupt
+        (store.root / names[0]).unlink()
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(FolderStore, "delete", delete)
+        withdraw(lake, (), (), "Pokémon")
+    run("ingest", "withdraw", "--lake", imports.lake, "--game", "Pokémon", status=int(not bucket))
+    assert set(imports.prices()) == {9}
+    assert imports.content().keys() == {Path(GUIDE)}
 
 
 def test_a_corrected_guide_of_the_same_time_replaces_the_first_as_a_whole(imports: Imports) -> None:
