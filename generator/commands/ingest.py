@@ -25,13 +25,11 @@ from generator.ingest.line_sources import AttributeLines, ExpansionLines, Lines,
 from generator.ingest.marketplace import DEFAULT_PATTERN, GameImport, MarketplaceFiles
 from generator.ingest.marketplace_files import KINDS
 from generator.ingest.pipeline import (
-    CONTRADICTION,
-    FAR_DAY,
-    FUTURE,
-    INCOMPLETE_OFFERS,
     MEANINGS,
-    OTHER_NAMES,
-    REFUSED,
+    OF_CHECKS,
+    OF_GAMES,
+    OF_LINKS,
+    OF_ONE_FILE,
     ImportFinding,
     ImportResult,
     ImportSource,
@@ -65,13 +63,13 @@ def _reading_progress(files: int, lines: bool = False) -> Iterator[Callable[[obj
         yield lambda _: bar.update(1)
 
 
-def _accept_option(*cases: str) -> Callable[[_Function], _Function]:
+def accept_option(cases: Iterable[str]) -> Callable[[_Function], _Function]:
     """Return the option --accept for cases that otherwise stop an import."""
     meanings = "; ".join(f"{case}: {MEANINGS[case]}" for case in cases)
     return click.option(
         "--accept",
         multiple=True,
-        type=click.Choice(cases),
+        type=click.Choice(list(cases)),
         help=f"Import all the same, in spite of a finding; may repeat. {meanings}.",
     )
 
@@ -79,7 +77,7 @@ def _accept_option(*cases: str) -> Callable[[_Function], _Function]:
 def _say_findings(findings: Iterable[ImportFinding]) -> None:
     """Print what an import found and did not refuse, on standard error."""
     for finding in findings:
-        said = f"; accepted: {REFUSED[finding.case]}" if finding.is_refused else ""
+        said = f"; accepted: {MEANINGS[finding.case]}" if finding.is_refused else ""
         say(f"{finding}{said}", err=True)
 
 
@@ -153,7 +151,7 @@ def _lines_command(
     more: list[_Option] = [
         click.argument("files", nargs=-1, required=not to_fill, type=_FILES, metavar="FILE…"),
         *_LINE_OPTIONS,
-        _accept_option(FUTURE, FAR_DAY, *([CONTRADICTION, INCOMPLETE_OFFERS] if is_check else [])),
+        accept_option(OF_ONE_FILE | (OF_CHECKS if is_check else {})),
         *options,
     ]
     if to_fill:
@@ -203,7 +201,7 @@ def _file_option(name: str, help: str) -> Callable[[_Function], _Function]:
     metavar="REGEX",
     help="How a number stands in a name; its group is the number.",
 )
-@_accept_option(*REFUSED)
+@accept_option(OF_GAMES | OF_ONE_FILE)
 @json_option
 def cardmarket(
     lake: str,
@@ -298,7 +296,7 @@ for line_format in SCRAPED_FORMATS:
     is_flag=True,
     help="The files are the whole truth: other ids of the catalogue go. Without --from: of each scheme in the files.",
 )
-@_accept_option(OTHER_NAMES)
+@accept_option(OF_LINKS)
 @_max_file_option(settings.MAX_CARDS_BYTES)
 @json_option
 def identifiers(

@@ -4,10 +4,11 @@ import click
 
 from edge_auth.builds.builds import live_build_id, open_build
 from edge_auth.store.open import open_store
+from generator.commands.ingest import accept_option
 from generator.commands.options import json_option, lake_option, store_option
 from generator.ingest.catalogue import GAMES
 from generator.ingest.marketplace import DEFAULT_PATTERN, GameImport, memory_file, remembered
-from generator.ingest.pipeline import REFUSED
+from generator.ingest.pipeline import OF_GAMES
 from generator.lake.lake import DAILY_TABLES
 from generator.lake.writer import LakeWriter
 from generator.reading.lake_days import day_files, outlying_days, outlying_line
@@ -96,7 +97,7 @@ def show(lake: str, as_json: bool) -> None:
 @lake_option
 @click.option("--numbers-from-names/--no-numbers-from-names", default=None, help="Whether numbers come from names.")
 @click.option("--number-pattern", default=DEFAULT_PATTERN, metavar="REGEX", help="How they stand there.")
-@click.option("--accept", multiple=True, type=click.Choice(list(REFUSED)), help="Accept this finding; may repeat.")
+@accept_option(OF_GAMES)
 @click.option("--game", help="The name of the game.")
 @click.option("--forget", is_flag=True, help="Forget what was remembered before.")
 def remember(

@@ -26,8 +26,7 @@ from generator.ingest.marketplace_files import ImportedFile, NotTheMarketplaces,
 from generator.ingest.pipeline import (
     FAR_DAY,
     MISSING_PRICES,
-    OF_ONE_FILE,
-    REFUSED,
+    OF_GAMES,
     FileChange,
     ImportFinding,
     ImportSource,
@@ -173,7 +172,7 @@ class MarketplaceFiles(ImportSource):
                 continue
             known = self.memory.get(number, GameImport(games.get(number)))
             stopped = {found.case for found in self.findings if found.source == str(file.path) and found.is_refused}
-            known = known._replace(accepted=known.accepted | (stopped & {*self.accepted} - OF_ONE_FILE))
+            known = known._replace(accepted=known.accepted | (stopped & {*self.accepted} & OF_GAMES.keys()))
             if file.target == products_file() and self.numbers_from_names is not None:
                 known = known._replace(number_pattern=self.number_pattern if self.numbers_from_names else None)
             if file.target == expansions_file() and self.game:
@@ -328,8 +327,8 @@ def remembered(lake: LakeWriter) -> dict[int, GameImport]:
 
 def _parse(fields: dict[str, object]) -> GameImport:
     game, pattern, accepted = (fields.get(name) for name in GameImport._fields)
-    if not isinstance(accepted, list) or not set(accepted) <= REFUSED.keys():
-        raise ValueError("accepted must be a list of cases")
+    if not isinstance(accepted, list) or not set(accepted) <= OF_GAMES.keys():
+        raise ValueError(f"accepted must be a list of cases out of {', '.join(OF_GAMES)}")
     return GameImport(str(game) if game else None, str(pattern) if pattern else None, frozenset(accepted))
 
 

@@ -4,9 +4,9 @@ A source is a kind of files: how they are read, what is doubtful about them, and
 lake. Nothing is written before every file was read and every table merged. In a folder, all changed files then appear
 together or not at all.
 
-What is found in files that can be read but are probably wrong is a case with a name. One in `REFUSED` stops the import,
-because readers of the API would see the damage, and `--accept CASE` imports it all the same. Other cases are only
-counted and reported.
+What is found in files that can be read but are probably wrong is a case with a name. One of `MEANINGS` stops the
+import, because readers of the API would see the damage, and `--accept CASE` imports it all the same. Other cases are
+only counted and reported.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -27,21 +27,17 @@ FAR_DAY = "far-day"
 CONTRADICTION = "contradiction"
 INCOMPLETE_OFFERS = "incomplete-offers"
 OTHER_NAMES = "other-names"
-# The cases that stop an import, and what accepting them means.
-REFUSED = {
+# The cases that stop an import, and what accepting them means. A lake remembers which of these a game's files may have:
+OF_GAMES = {
     DUPLICATES: "of several rows of one product, the greatest is taken",
     EMPTY_GUIDE: "the file changes nothing",
     MISSING_PRICES: "these prices are null",
     TWO_FOIL_PRICES: "the price under -holo is taken",
-    FUTURE: "builds then speak for that day",
-    FAR_DAY: "history then has that day",
-    CONTRADICTION: "both are stored as they are",
-    INCOMPLETE_OFFERS: "builds leave these offers out",
 }
-# What accepting means, also of cases that leave something out.
-MEANINGS = REFUSED | {OTHER_NAMES: "links of cards with other names than their products are taken"}
-# Cases of the time of one file. A lake does not remember that they were accepted.
-OF_ONE_FILE = frozenset({FUTURE, FAR_DAY})
+OF_ONE_FILE = {FUTURE: "builds then speak for that day", FAR_DAY: "history then has that day"}  # of its time
+OF_CHECKS = {CONTRADICTION: "both are stored as they are", INCOMPLETE_OFFERS: "builds leave these offers out"}
+OF_LINKS = {OTHER_NAMES: "links of cards with other names than their products are taken"}  # else it leaves them out
+MEANINGS = OF_GAMES | OF_ONE_FILE | OF_CHECKS | OF_LINKS
 OnRead = Callable[[object], None]  # called with each file after it was read
 # The changes of an import to a file of the lake, in rows, under the names that `--json` prints.
 Counts = dict[str, int]

@@ -86,6 +86,12 @@ def test_accepted_findings_are_remembered(tmp_path: Path) -> None:
     assert "; accepted: " in run(*words).stderr
     run("lake", "remember", 17, "--lake", lake, "--forget")
     assert "--accept duplicates" in run(*words, status=1).stderr
+    run(*words, "--accept", "contradiction", status=2)  # of scrapers
+    for case in ("future", "far-day"):  # of one file
+        run("lake", "remember", 17, "--lake", lake, "--accept", case, status=2)
+    (lake / "imports.json").write_text('{"games": {"17": {"accepted": ["future"]}}}')
+    said = run("lake", "show", "--lake", lake, status=1).stderr
+    assert "accepted must be a list of cases out of duplicates, empty-guide, " in said
 
 
 def test_the_game_is_remembered(tmp_path: Path) -> None:
