@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,6 +24,7 @@ from generator.ingest.gaps import Gap, find_gaps, template_lines
 from generator.ingest.identifiers import CardmarketIdentifiers, IdentifierFiles, is_cardmarket_identifiers
 from generator.ingest.line_sources import AttributeLines, ExpansionLines, Lines, ScrapedLines, WatchlistLines
 from generator.ingest.marketplace import DEFAULT_PATTERN, GameImport, MarketplaceFiles
+from generator.ingest.marketplace import number_pattern as as_number_pattern
 from generator.ingest.marketplace_files import KINDS
 from generator.ingest.pipeline import (
     MEANINGS,
@@ -72,6 +74,31 @@ def accept_option(cases: Iterable[str]) -> Callable[[_Function], _Function]:
         type=click.Choice(list(cases)),
         help=f"Import all the same, in spite of a finding; may repeat. {meanings}.",
     )
+
+
+def numbers_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command --numbers-from-names and --number-pattern as `number_pattern`: '' for none, None if not given."""
+
+    @click.option(
+        "--numbers-from-names/--no-numbers-from-names",
+        default=None,
+        help="Take collector numbers from names: Omnimon (BT5-086).  [default: as the lake remembers]",
+    )
+    @click.option(
+        "--number-pattern",
+        type=Parsed("regex", as_number_pattern),
+        metavar="REGEX",
+        help=f"Take numbers from names by this pattern; its group is the number.  [default: {DEFAULT_PATTERN}]",
+    )
+    @wraps(command)
+    def with_pattern(*args: Any, numbers_from_names: bool | None, number_pattern: str | None, **options: Any) -> None:
+        if number_pattern and numbers_from_names is False:
+            raise click.UsageError("--number-pattern and --no-numbers-from-names exclude each other: leave one out")
+        if number_pattern is None and numbers_from_names is not None:
+            number_pattern = DEFAULT_PATTERN if numbers_from_names else ""
+        command(*args, number_pattern=number_pattern, **options)
+
+    return with_pattern
 
 
 def _say_findings(findings: Iterable[ImportFinding]) -> None:
@@ -177,6 +204,12 @@ Example: cardpress ingest {line_format.name} --lake lake {line_format.example}
 """
 
 
+def _download_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command what all imports of the marketplace's own files take."""
+    limit = _max_file_option(settings.MAX_DOWNLOAD_BYTES)
+    return limit(numbers_options(accept_option(OF_GAMES | OF_ONE_FILE)(command)))
+
+
 def _file_option(name: str, help: str) -> Callable[[_Function], _Function]:
     return click.option(name, multiple=True, type=click.Path(path_type=Path), metavar="FILE", help=help)
 
@@ -188,27 +221,14 @@ def _file_option(name: str, help: str) -> Callable[[_Function], _Function]:
 @_file_option("--nonsingles", "A list of sealed products, products_nonsingles_G.json.")
 @_file_option("--price-guide", "A price guide, price_guide_G.json.")
 @_file_option("--expansions", "Names of expansions.")
-@_max_file_option(settings.MAX_DOWNLOAD_BYTES)
 @click.option("--game", help="The game of the expansions in these files.")
-@click.option(
-    "--numbers-from-names/--no-numbers-from-names",
-    default=None,
-    help="Take collector numbers from names: Omnimon (BT5-086).  [default: as the lake remembers]",
-)
-@click.option(
-    "--number-pattern",
-    default=DEFAULT_PATTERN,
-    metavar="REGEX",
-    help="How a number stands in a name; its group is the number.",
-)
-@accept_option(OF_GAMES | OF_ONE_FILE)
+@_download_options
 @json_option
 def cardmarket(
     lake: str,
     max_file_mb: int,
     game: str | None,
-    numbers_from_names: bool | None,
-    number_pattern: str,
+    number_pattern: str | None,
     accept: tuple[str, ...],
     as_json: bool,
     **paths: tuple[Path, ...],
@@ -234,7 +254,7 @@ def cardmarket(
 
     source = MarketplaceFiles(
         named, paths["places"], FileLimits(max_file_mb << 20), leave,
-        game=game, numbers_from_names=numbers_from_names, number_pattern=number_pattern, accepted=frozenset(accept),
+        game=game, number_pattern=number_pattern, accepted=frozenset(accept),
     )  # fmt: skip
     with _reading_progress(len(source.paths()), lines=bool(source.places)) as on_read:
         source.read(on_read)
@@ -249,7 +269,7 @@ def cardmarket(
     for number, one in memory.items():
         if one != GameImport():
             say(f"the lake remembers of game {number}: {one}; `cardpress lake show`", err=True)
-    takes_numbers = bool(numbers_from_names) or any(one.number_pattern for one in memory.values())
+    takes_numbers = bool(number_pattern) or any(one.number_pattern for one in memory.values())
     gaps = find_gaps(writer, numbers_from_names=takes_numbers) if source.places else None
     _say_result(result, left, gaps, as_json)
 
@@ -394,25 +414,20 @@ def _game_number(text: str) -> int:
 @click.argument("game", type=Parsed("game", _game_number))
 @click.argument("folder", metavar="DIR", type=FOLDER)
 @click.option("--lake", help="Also import the files into this lake, a folder or s3:// prefix.")
-@click.option(
-    "--numbers-from-names/--no-numbers-from-names",
-    default=None,
-    help="As in `ingest cardmarket`.  [default: as the lake remembers]",
-)
+@_download_options
 @click.option("--url", "base", type=HTTP_URL, default=BASE_URL, help="Where the files are.")
 @click.option(
     "--timeout", "seconds", metavar="SECONDS", type=click.FloatRange(0.1), default=60,
     help="How long to wait for each part of an answer.",
 )  # fmt: skip
-@click.pass_context
 def fetch_cardmarket(
-    ctx: click.Context,
     game: int,
     folder: Path,
     lake: str | None,
-    numbers_from_names: bool | None,
+    max_file_mb: int,
     base: str,
     seconds: float,
+    **further: Any,  # of `ingest cardmarket`
 ) -> None:
     """Download today's lists and price guide of a game, and import them.
 
@@ -424,9 +439,11 @@ def fetch_cardmarket(
     \b
     Example: cardpress fetch cardmarket 17 downloads --lake lake
     """
-    files = fetch_files(game, folder, base.rstrip("/"), utc_now, seconds=seconds)
+    limits = FileLimits(max_file_mb << 20)
+    files = fetch_files(game, folder, base.rstrip("/"), limits, utc_now, seconds=seconds)
     new = [path.name for path, is_new in files.items() if is_new]
     unchanged = f"; {len(files) - len(new)} did not change" if len(new) < len(files) else ""
     say(f"fetched {', '.join(new) or 'nothing'} into {folder}{unchanged}", err=True)
     if lake:
-        ctx.invoke(cardmarket, places=tuple(files), lake=lake, numbers_from_names=numbers_from_names)
+        further |= {"places": tuple(files), "lake": lake, "max_file_mb": max_file_mb}
+        click.get_current_context().invoke(cardmarket, **further)

@@ -4,10 +4,10 @@ import click
 
 from edge_auth.builds.builds import live_build_id, open_build
 from edge_auth.store.open import open_store
-from generator.commands.ingest import accept_option
+from generator.commands.ingest import accept_option, numbers_options
 from generator.commands.options import json_option, lake_option, store_option
 from generator.ingest.catalogue import GAMES
-from generator.ingest.marketplace import DEFAULT_PATTERN, GameImport, memory_file, remembered
+from generator.ingest.marketplace import GameImport, memory_file, remembered
 from generator.ingest.pipeline import OF_GAMES
 from generator.lake.lake import DAILY_TABLES
 from generator.lake.writer import LakeWriter
@@ -95,16 +95,14 @@ def show(lake: str, as_json: bool) -> None:
 @lake.command()
 @click.argument("number", type=click.IntRange(1, 999), metavar="GAME")
 @lake_option
-@click.option("--numbers-from-names/--no-numbers-from-names", default=None, help="Whether numbers come from names.")
-@click.option("--number-pattern", default=DEFAULT_PATTERN, metavar="REGEX", help="How they stand there.")
+@numbers_options
 @accept_option(OF_GAMES)
 @click.option("--game", help="The name of the game.")
 @click.option("--forget", is_flag=True, help="Forget what was remembered before.")
 def remember(
     number: int,
     lake: str,
-    numbers_from_names: bool | None,
-    number_pattern: str,
+    number_pattern: str | None,
     accept: tuple[str, ...],
     game: str | None,
     forget: bool,
@@ -120,7 +118,7 @@ def remember(
     with writer.locked():
         memory = remembered(writer)
         known = GameImport() if forget else memory.get(number, GameImport())
-        pattern = known.number_pattern if numbers_from_names is None else number_pattern if numbers_from_names else None
+        pattern = known.number_pattern if number_pattern is None else number_pattern or None
         changed = GameImport(game or known.game, pattern, known.accepted | set(accept))
         for change in memory_file(writer, memory | {number: changed}):
             writer.write({change.path: change.data})

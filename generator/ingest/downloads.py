@@ -17,7 +17,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from generator import settings
 from generator.clock import Clock
 from generator.errors import IngestError
 from generator.ingest.marketplace_files import read_document
@@ -44,7 +43,9 @@ class KeptFile(NamedTuple):
     last_modified: str | None
 
 
-def fetch_files(game: int, folder: Path, base: str, clock: Clock, *, seconds: float) -> dict[Path, bool]:
+def fetch_files(
+    game: int, folder: Path, base: str, limits: FileLimits, clock: Clock, *, seconds: float
+) -> dict[Path, bool]:
     """Download the files of a game that changed into a folder. Return the newest of each kind, and which are new."""
     folder.mkdir(parents=True, exist_ok=True)
     known, day, fetched = _read_record(folder), clock().date(), dict[Path, bool]()
@@ -52,11 +53,11 @@ def fetch_files(game: int, folder: Path, base: str, clock: Clock, *, seconds: fl
         new: dict[str, Path] = {}
         for path, rows_key in PATHS.items():
             url = f"{base}/{path}_{game}.json"
-            answer = _get(url, known.get(url), seconds)
+            answer = _get(url, known.get(url), limits, seconds)
             if answer is not None:
                 body, headers = answer
                 name = f"{path.rpartition('/')[2]}_{game}_{day}.json.gz"
-                new[name] = _checked(Path(unfinished, f".{name}"), body, rows_key, url)
+                new[name] = _checked(Path(unfinished, f".{name}"), body, rows_key, limits, url)
                 known[url] = KeptFile(name, headers.get("ETag"), headers.get("Last-Modified"))
             fetched[folder / known[url].file] = answer is not None
         record = {url: download._asdict() for url, download in known.items()}
@@ -75,18 +76,18 @@ def _read_record(folder: Path) -> dict[str, KeptFile]:
     return {}
 
 
-def _checked(path: Path, body: bytes, rows_key: str, url: str) -> Path:
+def _checked(path: Path, body: bytes, rows_key: str, limits: FileLimits, url: str) -> Path:
     """Write a body as gzip, and check that it is a whole file with the list `rows_key`."""
     path.write_bytes(body if body.startswith(_GZIP) else gzip.compress(body, mtime=0))
     try:
-        if rows_key not in read_document(path, FileLimits(settings.MAX_DOWNLOAD_BYTES)).lists:
+        if rows_key not in read_document(path, limits).lists:
             raise IngestError(f'no list "{rows_key}" in it')
     except IngestError as error:
         raise IngestError(f"{url} sent no file of the marketplace: {error}") from error
     return path
 
 
-def _get(url: str, known: KeptFile | None, seconds: float) -> tuple[bytes, Any] | None:
+def _get(url: str, known: KeptFile | None, limits: FileLimits, seconds: float) -> tuple[bytes, Any] | None:
     """Return the body and the headers of an address, or None if the known download is still the newest."""
     headers = {"User-Agent": f"cardpress/{version('cardpress')}"}
     if known:
@@ -94,7 +95,7 @@ def _get(url: str, known: KeptFile | None, seconds: float) -> tuple[bytes, Any] 
         headers |= {name: value for name, value in validators.items() if value}
     for wait in (*_WAITS_SECONDS, None):
         try:
-            return _read_answer(urllib.request.Request(url, headers=headers), seconds)
+            return _read_answer(urllib.request.Request(url, headers=headers), limits, seconds)
         except urllib.error.HTTPError as error:
             if known and error.code == HTTPStatus.NOT_MODIFIED:
                 return None
@@ -110,11 +111,11 @@ def _get(url: str, known: KeptFile | None, seconds: float) -> tuple[bytes, Any] 
     raise AssertionError("the last try returns or raises")
 
 
-def _read_answer(request: urllib.request.Request, seconds: float) -> tuple[bytes, Any]:
+def _read_answer(request: urllib.request.Request, limits: FileLimits, seconds: float) -> tuple[bytes, Any]:
     with urllib.request.urlopen(request, timeout=seconds) as response:
-        body: bytes = response.read(settings.MAX_DOWNLOAD_BYTES + 1)
-        if len(body) > settings.MAX_DOWNLOAD_BYTES:
-            raise IngestError(f"{request.full_url}: larger than {settings.MAX_DOWNLOAD_BYTES >> 20} MB")
+        body: bytes = response.read(limits.file_bytes + 1)
+        if len(body) > limits.file_bytes:
+            raise IngestError(limits.exceeded(request.full_url))
         expected = response.headers.get("Content-Length")
         if expected is not None and len(body) != int(expected):
             raise HTTPException(f"the answer ended after {len(body):,} of {int(expected):,} bytes")

@@ -8,6 +8,7 @@ it, `cardpress lake remember` and the options of an import change it.
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from difflib import get_close_matches
@@ -71,8 +72,7 @@ class MarketplaceFiles(ImportSource):
     limits: FileLimits
     on_left: Callable[[Path, str], None]  # called with a folder's other files, and why
     game: str | None = None  # of the expansions; None: by the number in the file's name
-    numbers_from_names: bool | None = None  # None: as the lake remembers
-    number_pattern: str = DEFAULT_PATTERN  # a regular expression with one group
+    number_pattern: str | None = None  # takes numbers from names, '' takes none; None: as the lake remembers
     files: list[ImportedFile] = field(default_factory=list, init=False)  # products first, for builds in between
     memory: dict[int, GameImport] = field(default_factory=dict, init=False)  # by the number of the game
 
@@ -133,7 +133,7 @@ class MarketplaceFiles(ImportSource):
     def _update_catalogue(self, lake: LakeWriter) -> tuple[list[FileChange], dict[int, str]]:
         """Update products and expansions, with the values of list pages. Return also the games of unknown numbers."""
         lists, names = self._of(products_file()), self._of(expansions_file())
-        if not lists and not names and not self.numbers_from_names:
+        if not lists and not names and not self.number_pattern:
             return [], {}
         catalogue = CatalogueUpdate(lake, [file.data for file in lists], [file.data for file in names])
         products, expansions = catalogue.products, catalogue.expansions
@@ -149,9 +149,9 @@ class MarketplaceFiles(ImportSource):
             if game := games.get(file.number or -1) or file.game:
                 expansions.after = _with_game(expansions.after, file.rows["id"], game, is_firm=False)
         # Collector numbers from names: of all products if an option says so, else of remembered games.
-        if self.numbers_from_names:
+        if self.number_pattern:
             _fill_numbers(products, self.number_pattern, products.after["id_product"])
-        for file in lists if self.numbers_from_names is None else ():
+        for file in lists if self.number_pattern is None else ():
             if pattern := self._remembered(file).number_pattern:
                 _fill_numbers(products, pattern, file.rows["id_product"])
         changes = []
@@ -173,8 +173,8 @@ class MarketplaceFiles(ImportSource):
             known = self.memory.get(number, GameImport(games.get(number)))
             stopped = {found.case for found in self.findings if found.source == str(file.path) and found.is_refused}
             known = known._replace(accepted=known.accepted | (stopped & {*self.accepted} & OF_GAMES.keys()))
-            if file.target == products_file() and self.numbers_from_names is not None:
-                known = known._replace(number_pattern=self.number_pattern if self.numbers_from_names else None)
+            if file.target == products_file() and self.number_pattern is not None:
+                known = known._replace(number_pattern=self.number_pattern or None)
             if file.target == expansions_file() and self.game:
                 known = known._replace(game=usual_name(self.game))
             self.memory[number] = known._replace(game=None if known.game == file.game else known.game)
@@ -222,11 +222,7 @@ def _with_game(expansions: pa.Table, ids: pa.ChunkedArray, game: str, *, is_firm
 def _fill_numbers(update: TableUpdate, pattern: str, ids: pa.ChunkedArray) -> None:
     """Give these singles, where they have none, the numbers of their names."""
     chosen, values = pa.table({"id_product": ids}), {"params": {"pattern": pattern}}
-    try:
-        update.replace_by("numbers_from_names", values, products=update.after, chosen=chosen)
-    except duckdb.Error as error:
-        reason = str(error).splitlines()[0]
-        raise IngestError(f"--number-pattern {pattern}: {reason}: it must be a pattern with one group") from error
+    update.replace_by("numbers_from_names", values, products=update.after, chosen=chosen)
 
 
 def _with_two_games(products: TableUpdate, expansions: TableUpdate) -> FileChange:
@@ -325,11 +321,24 @@ def remembered(lake: LakeWriter) -> dict[int, GameImport]:
         raise IngestError(f"{FILE} in lake {lake.location}: {error}: repair or delete it") from error
 
 
+def number_pattern(text: str) -> str:
+    """Return a pattern of numbers in names. Raise ValueError if it is no regular expression with one group."""
+    try:
+        duckdb.execute("select regexp_extract('', $1, ['number'])", [text])
+        with suppress(duckdb.BinderException):  # no second group can be named
+            duckdb.execute("select regexp_extract('', $1, ['number', 'other'])", [text])
+            raise ValueError(f'"{text}" has several groups: write those that are not the number as (?:…)')
+    except duckdb.Error as error:
+        raise ValueError(f'"{text}" must be a pattern with one group: {str(error).splitlines()[0]}') from error
+    return text
+
+
 def _parse(fields: dict[str, object]) -> GameImport:
     game, pattern, accepted = (fields.get(name) for name in GameImport._fields)
     if not isinstance(accepted, list) or not set(accepted) <= OF_GAMES.keys():
         raise ValueError(f"accepted must be a list of cases out of {', '.join(OF_GAMES)}")
-    return GameImport(str(game) if game else None, str(pattern) if pattern else None, frozenset(accepted))
+    by = number_pattern(str(pattern)) if pattern else None
+    return GameImport(str(game) if game else None, by, frozenset(accepted))
 
 
 def memory_file(lake: LakeWriter, memory: Mapping[int, GameImport]) -> Iterator[FileChange]:

@@ -51,14 +51,19 @@ class FileLimits(NamedTuple):
     """The most bytes that an import reads: of one file, after inflating, and of one line."""
 
     file_bytes: int
-    line_bytes: int = settings.MAX_LINE_BYTES
+    line_bytes: int | None = None  # where no option says it, the usual ones
+
+    def exceeded(self, file: object) -> str:
+        """Return what is said of a file that is larger."""
+        most = f"{self.file_bytes / 1e6:,.0f} MB after inflating"
+        return f"{file}: more than {most}: split it, or raise --max-file-mb if the machine has the memory"
 
 
 class _Bounded(io.RawIOBase):
     """The bytes of a file, inflated."""
 
-    def __init__(self, path: Path, stream: Any, most: int):
-        self._path, self._stream, self._most, self._size = path, stream, most, 0
+    def __init__(self, path: Path, stream: Any, limits: FileLimits):
+        self._path, self._stream, self._limits, self._size = path, stream, limits, 0
 
     def readable(self) -> bool:
         return True
@@ -66,11 +71,8 @@ class _Bounded(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         count: int = self._stream.readinto(buffer)
         self._size += count
-        if self._size > self._most:
-            raise IngestError(
-                f"{self._path}: more than {self._most / 1e6:,.0f} MB after inflating: "
-                "split it, or raise --max-file-mb if the machine has the memory"
-            )
+        if self._size > self._limits.file_bytes:
+            raise IngestError(self._limits.exceeded(self._path))
         return count
 
 
@@ -85,7 +87,7 @@ def open_bounded(path: Path, limits: FileLimits) -> Iterator[io.BufferedReader]:
                     raise IngestError(f"{path}: it is {what}")
             opener = next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
             inflated = opener(stream) if opener else stream
-            yield io.BufferedReader(_Bounded(path, inflated, limits.file_bytes))
+            yield io.BufferedReader(_Bounded(path, inflated, limits))
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:  # gzip's own BadGzipFile is an OSError
         raise IngestError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
@@ -99,19 +101,20 @@ def start_of(path: Path, limits: FileLimits) -> str:
 
 def lines_of(path: Path, limits: FileLimits) -> Iterator[str]:
     """Yield the lines of a file with their ends, whichever these are. A byte that is no UTF-8 becomes a surrogate."""
+    most = limits.line_bytes or settings.MAX_LINE_BYTES
     with open_bounded(path, limits) as file:
         encoding = encoding_of(file.peek(4))
         text = io.TextIOWrapper(file, encoding, "surrogateescape", newline="")
         for number in range(1, sys.maxsize):
             try:
-                line = text.readline(limits.line_bytes + 1)
+                line = text.readline(most + 1)
             except UnicodeDecodeError as error:
                 raise IngestError(f"{path}: line {number}: no {encoding}: {error.reason}") from None
             if not line:
                 return
-            if len(line) > limits.line_bytes:
-                most = f"{limits.line_bytes:,} bytes: repair it, or raise --max-line-kb"
-                raise IngestError(f"{path}: line {number} has more than {most}")
+            if len(line) > most:
+                advice = "repair it, or raise --max-line-kb" if limits.line_bytes else "repair it"
+                raise IngestError(f"{path}: line {number} has more than {most:,} bytes: {advice}")
             yield line
 
 

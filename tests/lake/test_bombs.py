@@ -61,6 +61,13 @@ def test_lines_that_are_too_long_or_too_many(lake: Path, tmp_path: Path, content
     assert not bad.exists()
 
 
+def test_a_line_of_a_table_that_is_too_long(lake: Path, tmp_path: Path) -> None:
+    """Its command has no option for longer ones."""
+    table = tmp_path / "ids.csv"
+    table.write_text("id_product,scheme,value\n1,mine," + "a" * (1 << 20))
+    assert refusal("ingest", "identifiers", "--lake", lake, table).endswith("more than 1,048,576 bytes: repair it")
+
+
 def index(lake: Path, image: Path, *more: object) -> str:
     return refusal("fingerprint", "index", image, "--lake", lake, *more)
 

@@ -160,6 +160,15 @@ def test_a_fault_of_the_last_file_leaves_the_folder_and_the_lake_alone(
     assert tries == (3 if fault in (cut, stall, broken) else 1)
 
 
+def test_what_is_refused_names_options_of_the_command(shop: FakeShop, tmp_path: Path) -> None:
+    words = ("fetch", "cardmarket", 17, tmp_path / "files", "--lake", tmp_path / "lake", "--url", shop.url)
+    shop.files[GUIDE] = shop.files[GUIDE].replace(b"2026-07-14", b"2099-07-14")
+    assert run(*words, status=1).stderr.endswith("--accept future imports it all the same\n")
+    assert "day=2099-07-14/cardmarket.parquet: 252 rows" in run(*words, "--accept", "future").stdout
+    shop.files[SINGLES] += b" " * (1 << 20)
+    assert "raise --max-file-mb" in run(*words, "--max-file-mb", 1, status=1).stderr
+
+
 def test_a_server_that_recovers_is_asked_again(shop: FakeShop, tmp_path: Path) -> None:
     def once(market: FakeShop, request: BaseHTTPRequestHandler, body: bytes) -> None:
         del market.instead[GUIDE]

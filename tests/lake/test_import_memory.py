@@ -49,7 +49,7 @@ def test_a_fetch_follows_the_first_import(tmp_path: Path, shop: FakeShop) -> Non
 def test_an_option_changes_it(tmp_path: Path) -> None:
     lake, folder = tmp_path / "lake", tmp_path / "d"
     downloads(folder, 17, *NAMES)
-    run("ingest", "cardmarket", "--lake", lake, folder, "--numbers-from-names", "--number-pattern", r"\((BT[0-9]+)-")
+    run("ingest", "cardmarket", "--lake", lake, folder, "--number-pattern", r"\((BT[0-9]+)-")
     assert numbers(lake) == ["BT5", "BT1"]
     downloads(folder, 17, *NAMES, "Gabumon (BT2-001)", day="2026-07-27")
     run("ingest", "cardmarket", "--lake", lake, folder)
@@ -59,6 +59,19 @@ def test_an_option_changes_it(tmp_path: Path) -> None:
     downloads(folder, 17, *NAMES, "Gabumon (BT2-001)", "Patamon (BT3-001)", day="2026-07-28")
     run("ingest", "cardmarket", "--lake", lake, folder)
     assert numbers(lake) == ["BT5", "BT1", "BT2", None]
+
+
+@pytest.mark.parametrize("pattern", ["(", "BT", "(B)(T)", "(?=B)(T)"])
+def test_a_pattern_has_one_group(tmp_path: Path, pattern: str) -> None:
+    lake, number = tmp_path / "lake", ("--lake", tmp_path / "lake", "--number-pattern")
+    for words in (("lake", "remember", 17), ("ingest", "cardmarket", tmp_path), ("fetch", "cardmarket", 17, tmp_path)):
+        said = run(*words, *number, pattern, status=2).stderr
+        assert f"Invalid value for '--number-pattern': \"{pattern}\" " in said
+    run("lake", "remember", 17, *number, "(BT)", "--no-numbers-from-names", status=2)
+    run("lake", "remember", 17, *number, "(BT)")
+    assert run("lake", "show", "--lake", lake).stdout == "17  Digimon  numbers from names by (BT)\n"
+    (lake / "imports.json").write_text(json.dumps({"games": {"17": {"number_pattern": pattern, "accepted": []}}}))
+    assert "repair or delete it" in run("lake", "show", "--lake", lake, status=1).stderr
 
 
 def test_other_games_are_not_touched(tmp_path: Path) -> None:

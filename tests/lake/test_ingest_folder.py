@@ -105,9 +105,6 @@ def test_numbers_from_names(folder: Path) -> None:
         "--number-pattern", r"\(([A-Z]+)[0-9]")  # fmt: skip
     file = folder.parent / "new" / "products-cardmarket.parquet"
     assert duckdb.sql(f"SELECT number FROM '{file}' WHERE id_product = 1").fetchall() == [("BT",)]
-    words = ("ingest", "cardmarket", folder, "--lake", folder.parent / "lake", "--numbers-from-names")
-    line = run(*words, "--number-pattern", "(", status=1).stderr.splitlines()[-1]
-    assert line.startswith("cardpress: --number-pattern (: ")
 
 
 @pytest.mark.thorough
