@@ -4,13 +4,17 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
+from unittest.mock import Mock
 
+import duckdb
 import pytest
 
-from generator import threads
-from generator.database import Database
-from generator.threads import default_memory, usable_cores, usable_memory
+from generator import database, threads
+from generator.database import Database, query_fault
+from generator.errors import BuildError, LakeError
+from generator.threads import ONE_THREAD, USUAL, Resources, default_memory, usable_cores, usable_memory
 from tests.support.service import ROOT, environment
 
 GIB = 1 << 30
@@ -70,6 +74,19 @@ def test_duckdb_follows(group: Path) -> None:
         database.close()
     assert (cores, memory) == (2, "512.0 MiB")
     assert default_memory("100MB") == "100MB"
+
+
+@pytest.mark.parametrize(("resources", "named"), [(Resources(), True), (USUAL, False), (ONE_THREAD, False)])
+def test_memory_is_advised_by_options_of_the_command(
+    resources: Resources, named: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = duckdb.OutOfMemoryException("full")
+    monkeypatch.setattr(database, "_OPEN", set())
+    with closing(Database(resources)):
+        assert ("pass a larger --memory" in str(query_fault(full, "a query", LakeError))) == named
+    monkeypatch.setattr(duckdb, "connect", Mock(side_effect=full))
+    with pytest.raises(BuildError, match=r"\(full\): see --memory, such as 2GB$" if named else "more memory$"):
+        Database(resources)
 
 
 def test_process_one_of_a_container_ends_by_sigterm() -> None:
