@@ -42,6 +42,8 @@ _address = plain_text(LISTEN, "an address and a port, such as 127.0.0.1:8080")
 _name = plain_text(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?", "the name of a host")
 _image = plain_text(r"[A-Za-z0-9][A-Za-z0-9._:/@-]*", "the name of an image")
 _bucket = plain_text(_BUCKET, "the name of a bucket")
+_size = plain_text(MEMORY_SIZE, "a number of bytes, such as 256m")
+_processes = plain_text(PROCESSES, "auto or a number of processes")
 
 
 def _writes(function: _Function) -> _Function:
@@ -260,24 +262,12 @@ def edge() -> None:
 @keys_option
 @state_option
 @click.option("--socket", required=True, type=FILE, help="The unix socket of the shim.")
-@click.option(
-    "--listen", type=plain_text(LISTEN, "an address and a port, such as 127.0.0.1:8080"), default="127.0.0.1:8080",
-    help="The address or port to listen on.",
-)  # fmt: skip
+@_setting("--listen", _address, "127.0.0.1:8080", "The address or port to listen on.")
 @click.option("--folder", required=True, type=FOLDER, help="A folder for nginx's own files.")
-@click.option(
-    "--cache-size", type=plain_text(MEMORY_SIZE, "a number of bytes, such as 256m"), default="256m",
-    help="Memory for answers.",
-)  # fmt: skip
-@click.option(
-    "--workers", type=plain_text(PROCESSES, "auto or a number of processes"), default="auto",
-    help="Number of nginx's processes.",
-)  # fmt: skip
+@_setting("--cache-size", _size, "256m", "Memory for answers.")
+@_setting("--workers", _processes, "auto", "Number of nginx's processes.")
 @click.option("--log", metavar="FILE", help="The file of the log, or `off`.  [default: access.log in --folder]")
-@click.option(
-    "--metrics-listen", type=plain_text(LISTEN, "an address and a port, such as 127.0.0.1:9101"),
-    help="Serve metrics to Prometheus at this address or port.",
-)  # fmt: skip
+@click.option("--metrics-listen", type=_address, help="Serve metrics to Prometheus at this address or port.")
 def config(
     store: str,
     keys: str | None,

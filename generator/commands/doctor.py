@@ -10,7 +10,7 @@ import click
 from edge_auth.live.keys import open_key_file
 from edge_auth.store.open import open_store
 from generator.clock import utc_now
-from generator.commands.options import COUNTER_URL, FILE, json_option, keys_option, state_option, store_option
+from generator.commands.options import FILE, json_option, keys_option, rate_limit_url_option, state_option, store_option
 from generator.errors import GeneratorError
 from generator.reading.doctor import (
     PROBLEM,
@@ -36,7 +36,7 @@ _STORE_ADVICE = "check that --store is right, and that you may read it"
 @click.option("--lake", help="Folder or s3://bucket/prefix of the source tables, to check as well.")
 @keys_option
 @state_option
-@click.option("--rate-limit-url", metavar="URL", type=COUNTER_URL, help="Redis or Valkey server to check as well.")
+@rate_limit_url_option("to check as well")
 @click.option("--edge", type=FILE, help="Configuration of nginx to check as well.")
 @click.option("--read-only", is_flag=True, help="Write nothing, for a machine that only serves.")
 @json_option

@@ -68,12 +68,8 @@ def _reading_progress(files: int, lines: bool = False) -> Iterator[Callable[[obj
 def accept_option(cases: Iterable[str]) -> Callable[[_Function], _Function]:
     """Return the option --accept for cases that otherwise stop an import."""
     meanings = "; ".join(f"{case}: {MEANINGS[case]}" for case in cases)
-    return click.option(
-        "--accept",
-        multiple=True,
-        type=click.Choice(list(cases)),
-        help=f"Import all the same, in spite of a finding; may repeat. {meanings}.",
-    )
+    said = f"Import all the same, in spite of a finding; may repeat. {meanings}."
+    return click.option("--accept", multiple=True, type=click.Choice(list(cases)), help=said)
 
 
 def numbers_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -204,6 +200,16 @@ Example: cardpress ingest {line_format.name} --lake lake {line_format.example}
 """
 
 
+def _replace_option(what: str) -> Callable[[_Function], _Function]:
+    return click.option("--replace", is_flag=True, help=f"The files are the whole truth: {what}.")
+
+
+def tables_option(*usual: str) -> Callable[[_Function], _Function]:
+    """Return the option --table. Without it there are no `tables`, which means the usual ones."""
+    said = f"The table; may repeat.  [default: {', '.join(usual)}]"
+    return click.option("--table", "tables", multiple=True, type=click.Choice(DAILY_TABLES), help=said)
+
+
 def _download_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command what all imports of the marketplace's own files take."""
     limit = _max_file_option(settings.MAX_DOWNLOAD_BYTES)
@@ -299,10 +305,7 @@ ingest.add_command(cardmarket)
 game_option = click.option("--game", help="The game of the lines that name none.")
 ingest.add_command(_lines_command(EXPANSIONS, ExpansionLines, game_option, to_fill=template_lines))
 ingest.add_command(_lines_command(ATTRIBUTES, AttributeLines))
-replace_option = click.option(
-    "--replace", is_flag=True, help="The files are the whole truth: other rows that imports wrote go."
-)
-ingest.add_command(_lines_command(WATCHLIST, WatchlistLines, replace_option))
+ingest.add_command(_lines_command(WATCHLIST, WatchlistLines, _replace_option("other rows that imports wrote go")))
 for line_format in SCRAPED_FORMATS:
     ingest.add_command(_lines_command(line_format, ScrapedLines))
 
@@ -311,11 +314,7 @@ for line_format in SCRAPED_FORMATS:
 @click.argument("files", nargs=-1, required=True, type=_FILES, metavar="FILE…")
 @lake_made_option
 @click.option("--from", "source", type=click.Choice(list(CARD_FORMATS)), help="Read files of cards of this catalogue.")
-@click.option(
-    "--replace",
-    is_flag=True,
-    help="The files are the whole truth: other ids of the catalogue go. Without --from: of each scheme in the files.",
-)
+@_replace_option("other ids of the catalogue go. Without --from: of each scheme in the files")
 @accept_option(OF_LINKS)
 @_max_file_option(settings.MAX_CARDS_BYTES)
 @json_option
@@ -366,10 +365,7 @@ def cardmarket_identifiers(file: Path, lake: str, max_file_mb: int, as_json: boo
 @ingest.command()
 @click.argument("days", nargs=-1, type=DAY, metavar="[DAY]…")
 @lake_option
-@click.option(
-    "--table", "tables", multiple=True, type=click.Choice(DAILY_TABLES),
-    help="The table; may repeat.  [default: price_guide]",
-)  # fmt: skip
+@tables_option("price_guide")
 @click.option("--game", help="Only the rows of products of this game. Without DAY: all of them, and the products.")
 @json_option
 def withdraw(days: tuple[datetime, ...], lake: str, tables: tuple[str, ...], game: str | None, as_json: bool) -> None:
@@ -439,8 +435,7 @@ def fetch_cardmarket(
     \b
     Example: cardpress fetch cardmarket 17 downloads --lake lake
     """
-    limits = FileLimits(max_file_mb << 20)
-    files = fetch_files(game, folder, base.rstrip("/"), limits, utc_now, seconds=seconds)
+    files = fetch_files(game, folder, base.rstrip("/"), FileLimits(max_file_mb << 20), seconds, utc_now)
     new = [path.name for path, is_new in files.items() if is_new]
     unchanged = f"; {len(files) - len(new)} did not change" if len(new) < len(files) else ""
     say(f"fetched {', '.join(new) or 'nothing'} into {folder}{unchanged}", err=True)

@@ -19,7 +19,6 @@ from generator.releases.locks import with_reserve
 from generator.terminal import Progress, aligned, say, say_json, say_lines
 
 NEVER = "never"
-_expiry = Parsed("day", lambda text: NEVER if text == NEVER else parse_expiry(text))
 
 
 def _check_name(ctx: click.Context, param: click.Parameter, value: str) -> str:
@@ -31,7 +30,11 @@ def _check_name(ctx: click.Context, param: click.Parameter, value: str) -> str:
 _scope = click.option(
     "--scope", "scopes", multiple=True, type=click.Choice(SCOPES), help="What the key may read; may repeat."
 )
-_rate = click.IntRange(1, 1_000_000_000)
+_rate = partial(click.option, "--rate-limit", type=click.IntRange(1, 1_000_000_000), help="Requests a minute.")
+_day = Parsed("day", lambda text: NEVER if text == NEVER else parse_expiry(text))
+_expiry = partial(
+    click.option, "--expires", type=_day, help="Last day or second on which the key is valid (UTC), or `never`."
+)
 
 
 @click.group()
@@ -48,8 +51,8 @@ def keys() -> None:
 @keys_option
 @click.option("--name", required=True, callback=_check_name, help="Name of the key's owner.")
 @_scope
-@click.option("--rate-limit", type=_rate, default=DEFAULT_RATE_LIMIT, help="Requests a minute.")
-@click.option("--expires", type=_expiry, default=NEVER, help="Last day or second on which the key is valid (UTC).")
+@_rate(default=DEFAULT_RATE_LIMIT)
+@_expiry(default=NEVER)
 @click.option("--create", is_flag=True, help="Issue the key although the store does not exist yet.")
 @click.option(
     "--reuse",
@@ -136,8 +139,8 @@ def revoke(id_: str, store: str, keys: str | None) -> None:
 @store_option
 @keys_option
 @_scope
-@click.option("--rate-limit", type=_rate, help="Requests a minute.")
-@click.option("--expires", type=_expiry, help="Last day or second on which the key is valid (UTC), or `never`.")
+@_rate()
+@_expiry()
 def update(
     id_: str, store: str, keys: str | None, scopes: tuple[str, ...], rate_limit: int | None, expires: str | None
 ) -> None:

@@ -4,7 +4,7 @@ import click
 
 from edge_auth.builds.builds import live_build_id, open_build
 from edge_auth.store.open import open_store
-from generator.commands.ingest import accept_option, numbers_options
+from generator.commands.ingest import accept_option, numbers_options, tables_option
 from generator.commands.options import json_option, lake_option, store_option
 from generator.ingest.catalogue import GAMES
 from generator.ingest.marketplace import GameImport, memory_file, remembered
@@ -27,14 +27,7 @@ def lake() -> None:
 @lake.command()
 @lake_option
 @store_option
-@click.option(
-    "--table",
-    "tables",
-    multiple=True,
-    type=click.Choice(DAILY_TABLES),
-    default=DAILY_TABLES,
-    help="The table; may repeat.",
-)
+@tables_option(*DAILY_TABLES)
 @json_option
 def days(lake: str, store: str, tables: tuple[str, ...], as_json: bool) -> None:
     """List the files of each day: rows, source, when they were written, and what builds make of them.
@@ -45,7 +38,7 @@ def days(lake: str, store: str, tables: tuple[str, ...], as_json: bool) -> None:
     \b
     Example: cardpress lake days --lake lake --table price_guide
     """
-    files = list(day_files(lake, open_store(store), dict.fromkeys(tables), Progress()))
+    files = list(day_files(lake, open_store(store), dict.fromkeys(tables or DAILY_TABLES), Progress()))
     if as_json:
         say_json(files)
     else:

@@ -26,6 +26,7 @@ from generator.terminal import say
 from generator.threads import Resources
 
 _Result = TypeVar("_Result")
+DEFAULT_STORE = "site_out"
 
 
 class BuildName(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
@@ -37,7 +38,7 @@ class BuildName(click.ParamType):  # type: ignore[type-arg]  # generic only in n
         self.words = (LIVE, PREVIOUS) if words else ()
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        store = ctx.params.get("store") or "site_out"
+        store = ctx.params.get("store") or DEFAULT_STORE
         choices = list(self.words)
         with suppress(EdgeError, OSError):  # an error message would disturb the command line
             records = open_store(store, 1.0).list(layout.BUILDS)  # a completion should not take longer
@@ -78,7 +79,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 DAY = click.DateTime(["%Y-%m-%d"])
 
 store_option = click.option(
-    "--store", default="site_out", metavar="STORE", help=f"{LOCATION.capitalize()} of the builds."
+    "--store", default=DEFAULT_STORE, metavar="STORE", help=f"{LOCATION.capitalize()} of the builds."
 )
 build_option = click.option(
     "--build", "build_id", metavar="BUILD", type=BuildName(), help="Which build.  [default: the live one]"
@@ -202,3 +203,8 @@ def _counter_url(text: str) -> str:
 HTTP_URL = Parsed("URL", _http_url)
 NETWORK = Parsed("cidr", _network)  # or a single address
 COUNTER_URL = Parsed("url", _counter_url)  # of a Redis or Valkey server
+
+
+def rate_limit_url_option(purpose: str) -> Callable[[Callable[..., _Result]], Callable[..., _Result]]:
+    """Return the option for the server of a shared counter."""
+    return click.option("--rate-limit-url", metavar="URL", type=COUNTER_URL, help=f"Redis or Valkey server {purpose}.")

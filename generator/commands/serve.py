@@ -12,7 +12,7 @@ from edge_auth.errors import EdgeError
 from edge_auth.live.keys import open_key_file
 from edge_auth.serve import app, server
 from edge_auth.store.open import is_folder, open_store
-from generator.commands.options import COUNTER_URL, FILE, NETWORK, keys_option, state_option, store_option
+from generator.commands.options import FILE, NETWORK, keys_option, rate_limit_url_option, state_option, store_option
 
 
 @click.command()
@@ -21,10 +21,7 @@ from generator.commands.options import COUNTER_URL, FILE, NETWORK, keys_option, 
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, help="0: any free port.")
 @click.option("--workers", type=click.IntRange(1, 64), default=2, help="Number of processes.")
 @keys_option
-@click.option(
-    "--rate-limit-url", metavar="URL", type=COUNTER_URL,
-    help="Redis or Valkey server that counts requests, for shims on several machines.",
-)  # fmt: skip
+@rate_limit_url_option("that counts requests, for shims on several machines")
 @click.option(
     "--trusted-proxy", "trusted_proxies", multiple=True, type=NETWORK,
     help="Network whose X-Forwarded-For is trusted; may repeat.",

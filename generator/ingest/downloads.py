@@ -44,7 +44,7 @@ class KeptFile(NamedTuple):
 
 
 def fetch_files(
-    game: int, folder: Path, base: str, limits: FileLimits, clock: Clock, *, seconds: float
+    game: int, folder: Path, base: str, limits: FileLimits, seconds: float, clock: Clock
 ) -> dict[Path, bool]:
     """Download the files of a game that changed into a folder. Return the newest of each kind, and which are new."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -39,7 +39,6 @@ _ARRAY = "it is one JSON array: write each object on a line of its own, as `jq -
 
 _Row = tuple[Any, ...]
 
-
 _DELIMITERS = ",;\t|"
 _SEP = re.compile(r'"?sep=(.)\1*[",;\t|\s]*', re.IGNORECASE)
 _BYTE = re.compile("[\udc80-\udcff]")  # a byte that is no UTF-8

@@ -334,11 +334,10 @@ def number_pattern(text: str) -> str:
 
 
 def _parse(fields: dict[str, object]) -> GameImport:
-    game, pattern, accepted = (fields.get(name) for name in GameImport._fields)
+    game, by, accepted = (fields.get(name) for name in GameImport._fields)
     if not isinstance(accepted, list) or not set(accepted) <= OF_GAMES.keys():
         raise ValueError(f"accepted must be a list of cases out of {', '.join(OF_GAMES)}")
-    by = number_pattern(str(pattern)) if pattern else None
-    return GameImport(str(game) if game else None, by, frozenset(accepted))
+    return GameImport(str(game) if game else None, number_pattern(str(by)) if by else None, frozenset(accepted))
 
 
 def memory_file(lake: LakeWriter, memory: Mapping[int, GameImport]) -> Iterator[FileChange]:

@@ -42,8 +42,6 @@ _ENCODINGS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }  # by how the file begins
-
-
 _BEGINS = {"start_array": "[", "start_map": "{", "end_array": "]", "end_map": "}"}
 
 
