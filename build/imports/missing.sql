@@ -9,6 +9,7 @@ select
     count(*) filter (kind = 'sealed') as sealed,
     count(*) filter (sets.name is null or is_unnamed) as without_set,
     count(distinct id_expansion) filter (sets.name is null or is_unnamed) as sets_without_name,
+    min(id_expansion) filter (sets.name is null or is_unnamed) as first_without_name,
     count(*) filter (coalesce(trim(sets.game), '') = '') as without_game,
     count(*) filter (kind = 'single' and number is null) as without_number,
     count(*) filter (kind = 'single' and rarity is null) as without_rarity,

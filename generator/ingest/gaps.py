@@ -47,10 +47,9 @@ def _names(counts: dict[str, int], products: pa.Table) -> Iterator[Gap]:
         yield Gap("a list of singles", "/cards has sealed products only", "download products_singles_G.json")
     elif not counts["sealed"]:
         yield Gap("a list of sealed products", "/cards has singles only", "download products_nonsingles_G.json")
-    if counts["without_set"]:
-        number = counts["sets_without_name"]
-        sets = f"names of {number:,} expansion{'s' * (number != 1)}"
-        means = f'{counts["without_set"]:,} of {counts["products"]:,} products are in sets such as "{UNNAMED} 5423"'
+    if number := counts["sets_without_name"]:
+        sets, first = f"names of {number:,} expansion{'s' * (number != 1)}", f"{UNNAMED} {counts['first_without_name']}"
+        means = f'{counts["without_set"]:,} of {counts["products"]:,} products are in sets such as "{first}"'
         yield Gap(sets, means, "`cardpress ingest expansions --template` prints the table to fill")
     if counts["without_game"]:
         means = f"/games and game= do not know {counts['without_game']:,} of {counts['products']:,} products"

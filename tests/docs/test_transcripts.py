@@ -208,5 +208,5 @@ def test_the_tutorial_is_true(
     tmp_path: Path, capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch, recorded: Recorded
 ) -> None:
     documents = {f"{downloads.BASE_URL}/{path}": json.dumps(document).encode() for path, document in market().items()}
-    monkeypatch.setattr(downloads, "_read_answer", lambda request, _: (documents[request.full_url], {}))
+    monkeypatch.setattr(downloads, "_read_answer", lambda request, *_: (documents[request.full_url], {}))
     check_transcript(REAL_GAME, tmp_path, capfd, monkeypatch, recorded, most=20)

@@ -73,7 +73,7 @@ def test_the_files_of_a_folder_are_found_by_their_content(folder: Path) -> None:
 def test_it_says_what_is_missing_and_what_that_means(folder: Path) -> None:
     missing = {gap["what"]: gap["means"] for gap in import_folder(folder)["missing"]}
     assert missing == {
-        "names of 2 expansions": '3 of 3 products are in sets such as "Expansion 5423"',
+        "names of 2 expansions": '3 of 3 products are in sets such as "Expansion 7"',
         "number of 2 of 2 singles": "it is null, and number= does not find them",
         "rarity of 2 of 2 singles": "it is null, and rarity= does not find them",
         "url of 3 of 3 products": "cardmarket_url is null",
