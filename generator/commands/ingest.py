@@ -430,7 +430,7 @@ def fetch_cardmarket(
     GAME: the marketplace's number or its name: 1 Magic, 3 Yu-Gi-Oh!, 6 Pokémon, 17 Digimon, 18 One Piece, 19 Lorcana, …
 
     DIR keeps the files by day, since the marketplace keeps no archive. A file that did not change is not sent again.
-    All files of a call appear together, or none.
+    The files of a call appear after all of them were read and found whole.
 
     \b
     Example: cardpress fetch cardmarket 17 downloads --lake lake

@@ -1,7 +1,7 @@
 """Downloads the marketplace's files of a game into a folder that keeps them by day.
 
 One request at a time, with the validators of the last download, so that an unchanged file is not sent again. The files
-of a call appear together, after all of them were read, or not at all.
+of a call appear one after the other, after all of them were read and found whole. The record of them comes last.
 """
 
 import gzip
