@@ -95,7 +95,7 @@ def make_catalogue(seed: int, count: int) -> DemoCatalogue:
         table=pa.table({"id_product": ids, **columns, "date_added": added}).slice(0, count),
         expansions=expansions.drop_columns("code"),
         ids=ids,
-        cents=dearest // 40 + draw.heavy_tail(words[2], 0, dearest),
+        cents=dearest // 40 + draw.heavy_tail(words[2], dearest),
         is_sealed=sealed,
         expansion=expansion,
         home=home,

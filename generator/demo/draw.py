@@ -52,9 +52,9 @@ def mix(words: Words | Integers) -> Words:
     return words ^ (words >> np.uint64(31))
 
 
-def heavy_tail(words: Words, at: int, top: int | Integers) -> Integers:
-    """Return integers in [0, top), half of them below top / 32, by the 12 bits at `at`. The top is below 2 ** 43."""
-    return np.asarray((field(words, at, 12) ** 5 >> 40) * top >> 20)
+def heavy_tail(words: Words, top: int | Integers) -> Integers:
+    """Return integers in [0, top), half of them below top / 32, by the first 12 bits. The top is below 2 ** 43."""
+    return np.asarray((field(words, 0, 12) ** 5 >> 40) * top >> 20)
 
 
 def by_weight(weights: list[int] | Integers, words: Words, at: int, width: int = 16) -> Integers:

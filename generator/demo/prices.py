@@ -149,7 +149,7 @@ def listings(seed: int, catalogue: DemoCatalogue) -> Days:
     traits = draw.words(seed, "listings", 2 * len(catalogue.ids)).reshape(2, -1)
     walk = PriceWalk(seed, "listings", catalogue.cents * (300 + draw.below(traits[0], 0, 600)) // 1000)
     unlisted, has_foil = chance(traits[0], 16, 0.03), chance(traits[0], 32, 0.25) & ~catalogue.is_sealed
-    usual = draw.heavy_tail(traits[1], 0, 2_000)
+    usual = draw.heavy_tail(traits[1], 2_000)
     for day in count():
         words = walk.step(day)
         read = ((catalogue.expansion + day) % 3 == 0) & ~unlisted
@@ -178,7 +178,7 @@ def filtered_checks(seed: int, catalogue: DemoCatalogue) -> Days:
     """Some products are checked twice: hours later, or within the same second."""
     traits = draw.words(seed, "filtered_checks", 2 * len(catalogue.ids)).reshape(2, -1)
     walk = PriceWalk(seed, "filtered_checks", catalogue.cents * (750 + draw.below(traits[0], 0, 350)) // 1000)
-    never, usual = chance(traits[0], 16, 0.06), draw.below(traits[1], 16, 6) + draw.heavy_tail(traits[1], 0, 40)
+    never, usual = chance(traits[0], 16, 0.06), draw.below(traits[1], 16, 6) + draw.heavy_tail(traits[1], 40)
     for day in count():
         words = walk.step(day)
         checked = ~never & (field(words, 40, 8) < 249)
