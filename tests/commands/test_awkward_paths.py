@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.commands import run
+from tests.support.imports import write_list
 from tests.support.nights import demo_lake
 
 
@@ -38,10 +39,9 @@ def test_build_night_report_and_diff(place: Path) -> None:
 def test_ingest(place: Path) -> None:
     lake = place / "a 'lake'"
     products = [{"idProduct": 1, "name": "O'Card", "idCategory": 1, "categoryName": "x", "idExpansion": 3}]
-    document = {"version": 1, "createdAt": "2026-07-26T10:55:29+0200", "products": products}
-    (place / "it's singles.json").write_text(json.dumps(document))
+    singles = write_list(place / "it's singles.json", "products", products)
     (place / "offers.jsonl").write_text('{"id_product":1,"checked_at":"2026-07-26T12:00:00Z","offers":0}\n')
-    run("ingest", "cardmarket", "--lake", lake, "--singles", place / "it's singles.json")
+    run("ingest", "cardmarket", "--lake", lake, "--singles", singles)
     run("ingest", "offers", "--lake", lake, place / "offers.jsonl")
     built = run("build", "--lake", lake, "--store", place / "a 'store'", "--publish")
     assert built.stdout.split()[-1].startswith("2026-07-26-")

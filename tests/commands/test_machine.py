@@ -67,26 +67,22 @@ def test_limits_of_a_container(group: Path, files: dict[str, str], cores: int, m
 
 def test_duckdb_follows(group: Path) -> None:
     write(group, {"own": "0::/", "cpu.max": "200000 100000", "memory.max": str(GIB)})
-    database = Database()
-    try:
-        [(cores, memory)] = database.rows("select current_setting('threads'), current_setting('memory_limit')")
-    finally:
-        database.close()
+    with closing(Database()) as opened:
+        [(cores, memory)] = opened.rows("select current_setting('threads'), current_setting('memory_limit')")
     assert (cores, memory) == (2, "512.0 MiB")
     assert default_memory("100MB") == "100MB"
 
 
-@pytest.mark.parametrize(("resources", "named"), [(Resources(), True), (USUAL, False), (ONE_THREAD, False)])
-def test_memory_is_advised_by_options_of_the_command(
-    resources: Resources, named: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    full = duckdb.OutOfMemoryException("full")
+def test_memory_is_advised_by_an_option_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    full, given = duckdb.OutOfMemoryException("full"), Resources()
     monkeypatch.setattr(database, "_OPEN", set())
-    with closing(Database(resources)):
-        assert ("pass a larger --memory" in str(query_fault(full, "a query", LakeError))) == named
+    for resources, advice in ((USUAL, "more memory"), (ONE_THREAD, "more memory"), (given, "pass a larger --memory")):
+        with closing(Database(resources)):
+            assert str(query_fault(full, "a query", LakeError)).endswith(advice)
     monkeypatch.setattr(duckdb, "connect", Mock(side_effect=full))
-    with pytest.raises(BuildError, match=r"\(full\): see --memory, such as 2GB$" if named else "more memory$"):
-        Database(resources)
+    for resources, advice in ((USUAL, "more memory"), (given, "see --memory, such as 2GB")):
+        with pytest.raises(BuildError, match=f"{advice}$"):
+            Database(resources)
 
 
 def test_process_one_of_a_container_ends_by_sigterm() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.ports import free_port, is_free
-from tests.support.programs import needs
+from tests.support.programs import OURS, needs, shell_program
 from tests.support.service import ROOT, Client, environment, until
 
 pytestmark = needs("make")
@@ -22,11 +22,8 @@ pytestmark = needs("make")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a ready virtual environment, whose programs are those that run this test."""
     folder = tmp_path_factory.mktemp("run")
-    (folder / "venv" / "bin").mkdir(parents=True)
-    for name, words in {"python": "", "cardpress": "-m generator"}.items():
-        program = folder / "venv" / "bin" / name
-        program.write_text(f'#!/bin/sh\nexec {sys.executable} {words} "$@"\n')
-        program.chmod(0o755)
+    for name, line in {"python": f'exec {sys.executable} "$@"', "cardpress": OURS}.items():
+        shell_program(folder / "venv" / "bin" / name, line)
     (folder / "venv" / ".ready-run").touch()
     return folder
 

@@ -39,9 +39,8 @@ def test_a_kept_key_is_used_again_until_it_is_revoked(tmp_path: Path) -> None:
 def test_a_broken_record_is_named_and_the_other_keys_are_listed(tmp_path: Path) -> None:
     for name in ("broken", "other"):
         run("keys", "issue", "--store", tmp_path, "--name", name)
-    ids = {
-        record["name"]: record["id"] for record in json.loads(run("keys", "list", "--store", tmp_path, "--json").stdout)
-    }
+    records = json.loads(run("keys", "list", "--store", tmp_path, "--json").stdout)
+    ids = {record["name"]: record["id"] for record in records}
     [file] = tmp_path.rglob(f"{ids['broken'].removeprefix('key_')}*.json")
     file.write_bytes(b"{")
     for more in ((), ("--json",)):

@@ -11,10 +11,11 @@ from generator.templates import compiled_templates
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Set the user's cache folder."""
+    """Set the user's cache folder, beside a template."""
     folder = tmp_path / "cache"
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     compiled_templates.cache_clear()
+    (tmp_path / "text.j2").write_text("{{ n }} cards")
     yield folder
     compiled_templates.cache_clear()
 
@@ -26,7 +27,6 @@ def rendered(folder: Path) -> str:
 
 
 def test_a_template_is_compiled_once(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "text.j2").write_text("{{ n }} cards")
     assert rendered(tmp_path) == "2 cards"
     monkeypatch.setattr(jinja2.Environment, "compile", None)
     assert rendered(tmp_path) == "2 cards"
@@ -34,7 +34,6 @@ def test_a_template_is_compiled_once(cache: Path, tmp_path: Path, monkeypatch: p
 
 
 def test_a_damaged_file_is_written_again(cache: Path, tmp_path: Path) -> None:
-    (tmp_path / "text.j2").write_text("{{ n }} cards")
     rendered(tmp_path)
     [file] = cache.rglob("*.cache")
     whole = file.read_bytes()
@@ -46,6 +45,5 @@ def test_a_damaged_file_is_written_again(cache: Path, tmp_path: Path) -> None:
 
 def test_no_folder_is_needed(cache: Path, tmp_path: Path) -> None:
     cache.write_text("a file where the folder should be")
-    (tmp_path / "text.j2").write_text("{{ n }} cards")
     assert compiled_templates() is None
     assert rendered(tmp_path) == "2 cards"

@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from generator.cli import cli
 from tests.deploy.containerfile import EDGE, ContainerStep, stages
 from tests.support.commands import run
 from tests.support.ports import free_port
-from tests.support.programs import needs
+from tests.support.programs import OURS, needs, shell_program
 from tests.support.service import PLENTY, Client, answers, environment, until
 
 HOME = "/var/lib/cardpress"
@@ -51,10 +50,7 @@ class Containers:
 
     def __init__(self, folder: Path):
         self.folder, self.port = folder, free_port()
-        (folder / "bin").mkdir()
-        command = folder / "bin" / "cardpress"
-        command.write_text(f'#!/bin/sh\nexec {sys.executable} -m generator "$@"\n')
-        command.chmod(0o700)
+        shell_program(folder / "bin" / "cardpress", OURS)
         self.settings = {"PATH": f"{folder}/bin:{os.environ['PATH']}:/usr/sbin", "CARDPRESS_WORKERS": "1"}
 
     def start(self, words: list[str]) -> subprocess.Popen:
@@ -93,9 +89,8 @@ def test_the_containers_serve_lists_and_bulk_files(containers: Containers, fixed
 def test_a_container_that_is_stopped_while_it_starts_ends(tmp_path: Path) -> None:
     """The kernel drops a signal to process 1 that has no handler: the shell must have ended by itself."""
     example, begun = Containers(tmp_path), tmp_path / "begun"
-    (tmp_path / "bin" / "cardpress").write_text(f"#!/bin/sh\ntouch {begun}\nsleep 1\n")
-    (tmp_path / "bin" / "nginx").write_text("#!/bin/sh\n")
-    (tmp_path / "bin" / "nginx").chmod(0o700)
+    shell_program(tmp_path / "bin" / "cardpress", f"touch {begun}", "sleep 1")
+    shell_program(tmp_path / "bin" / "nginx")
     process = example.start(json.loads(step("ENTRYPOINT").rest))
     until(begun.exists, 60, "the configuration is being written")
     process.terminate()

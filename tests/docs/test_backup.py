@@ -5,13 +5,13 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.support.commands import issue, run
 from tests.support.nights import published
+from tests.support.programs import OURS, shell_program
 from tests.support.service import ROOT, environment
 
 pytestmark = pytest.mark.xdist_group("nights")
@@ -26,10 +26,7 @@ def script(heading: str) -> str:
 def shell(lines: str, folder: Path) -> str:
     """Run lines of a shell in which `cardpress` is this checkout's."""
     places = {name: str(folder / name.lower()) for name in ("LAKE", "STORE", "BACKUP")}
-    program = folder / "bin" / "cardpress"
-    program.parent.mkdir(exist_ok=True)
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m generator "$@"\n')
-    program.chmod(0o755)
+    program = shell_program(folder / "bin" / "cardpress", OURS)
     variables = environment() | places | {"PATH": f"{program.parent}:{os.environ['PATH']}", "HOME": str(folder)}
     result = subprocess.run(["sh", "-eu", "-c", lines], env=variables, capture_output=True, text=True, cwd=folder)
     assert result.returncode == 0, result.stdout + result.stderr

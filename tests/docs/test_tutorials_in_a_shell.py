@@ -2,9 +2,7 @@
 
 import os
 import re
-import stat
 import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -13,7 +11,7 @@ import pytest
 from tests.docs.test_transcripts import parts
 from tests.lake.test_fetch import FakeShop, shop
 from tests.support.ports import free_port
-from tests.support.programs import needs
+from tests.support.programs import OURS, needs, shell_program
 from tests.support.service import ROOT
 
 __all__ = ["shop"]
@@ -24,11 +22,8 @@ _FAILS = re.compile(r"cardpress: (?!listening)|Usage: ")
 
 def prepared(folder: Path, shop: FakeShop) -> dict[str, str]:
     """A folder with a virtual environment whose `cardpress` downloads from the shop; the environment of the shell."""
-    command = folder / ".venv" / "bin" / "cardpress"
-    command.parent.mkdir(parents=True)
     fetch = f'[ "$1" = fetch ] && set -- "$@" --url {shop.url}'
-    command.write_text(f'#!/bin/sh\n{fetch}\nexec "{sys.executable}" -m generator "$@"\n')
-    command.chmod(command.stat().st_mode | stat.S_IXUSR)
+    shell_program(folder / ".venv" / "bin" / "cardpress", fetch, OURS)
     (folder / "empty").mkdir()
     return {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8"}
 

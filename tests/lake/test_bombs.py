@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from PIL import Image
 
 from tests.support.commands import run
+from tests.support.programs import shell_program
 from tests.support.selection import mostly_thorough
 
 DOCUMENT = {"version": 1, "createdAt": "2026-07-26T10:55:29+0200", "products": []}
@@ -61,13 +61,6 @@ def test_lines_that_are_too_long_or_too_many(lake: Path, tmp_path: Path, content
     assert not bad.exists()
 
 
-def test_a_line_of_a_table_that_is_too_long(lake: Path, tmp_path: Path) -> None:
-    """Its command has no option for longer ones."""
-    table = tmp_path / "ids.csv"
-    table.write_text("id_product,scheme,value\n1,mine," + "a" * (1 << 20))
-    assert refusal("ingest", "identifiers", "--lake", lake, table).endswith("more than 1,048,576 bytes: repair it")
-
-
 def index(lake: Path, image: Path, *more: object) -> str:
     return refusal("fingerprint", "index", image, "--lake", lake, *more)
 
@@ -91,9 +84,7 @@ def test_an_image_file_that_is_large(lake: Path, tmp_path: Path) -> None:
 def test_no_image_starts_a_program(lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pillow would start Ghostscript for EPS."""
     started, ghostscript = tmp_path / "started", tmp_path / "bin" / "gs"
-    ghostscript.parent.mkdir()
-    ghostscript.write_text(f"#!/bin/sh\ntouch {started}\n")
-    ghostscript.chmod(ghostscript.stat().st_mode | stat.S_IXUSR)
+    shell_program(ghostscript, f"touch {started}")
     monkeypatch.setenv("PATH", f"{ghostscript.parent}{os.pathsep}{os.environ['PATH']}")
     image = tmp_path / "card.png"
     image.write_text("%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 64 64\n%%EndComments\n%%EOF\n")

@@ -69,14 +69,10 @@ def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeShop]:
     thread.join(60)
 
 
-def names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.rglob("*"))
-
-
 def test_files_are_kept_by_day_and_imported(shop: FakeShop, tmp_path: Path) -> None:
     folder, lake, day = tmp_path / "new" / "downloads", tmp_path / "lake", datetime.now(UTC).date()
     done = run("fetch", "cardmarket", 17, folder, "--lake", lake, "--numbers-from-names", "--url", shop.url)
-    kept = [name for name in names(folder) if not name.startswith(".")]
+    kept = [path.name for path in folder.glob("[!.]*")]
     assert len(kept) == 3 and set(kept) <= {
         f"{Path(path).stem}_{at}.json.gz" for path in shop.files for at in (day, datetime.now(UTC).date())
     }
@@ -113,11 +109,7 @@ def cut_without_a_length(market: FakeShop, request: BaseHTTPRequestHandler, body
 
 
 def stall(market: FakeShop, request: BaseHTTPRequestHandler, body: bytes) -> None:
-    request.send_response(200)
-    request.send_header("Content-Length", str(len(body)))
-    request.end_headers()
-    request.wfile.write(body[:1000])
-    request.wfile.flush()
+    cut(market, request, body)
     market.ended.wait(60)
 
 
@@ -176,7 +168,7 @@ def test_a_server_that_recovers_is_asked_again(shop: FakeShop, tmp_path: Path) -
 
     shop.instead[GUIDE] = once
     run("fetch", "cardmarket", 17, tmp_path, "--url", shop.url)
-    assert [path for path, _ in shop.asked].count(GUIDE) == 2 and len(names(tmp_path)) == 4
+    assert [path for path, _ in shop.asked].count(GUIDE) == 2 and len(list(tmp_path.rglob("*"))) == 4
 
 
 def test_other_addresses_are_wrong_usage(tmp_path: Path) -> None:

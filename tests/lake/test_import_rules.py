@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.support.commands import run
+from tests.support.imports import NOON, write_list
 
-CREATED = "2026-07-26T10:55:29+0200"
 MARKS = "a" + "\u0316\u0301" * 50_000
 PAGE = {"id": 1, "scraped_at": "2026-07-26T09:00:00Z"}
 
@@ -20,8 +20,7 @@ def product(id_: int, name: str = "Emberfox", category: str = "Pokémon Single")
 
 
 def singles(lake: Path, *rows: dict, status: int = 0, name: str = "products_singles_6.json") -> str:
-    path = lake.parent / name
-    path.write_text(json.dumps({"version": 1, "createdAt": CREATED, "products": rows}), "utf-8")
+    path = write_list(lake.parent / name, "products", list(rows))
     return run("ingest", "cardmarket", "--lake", lake, "--singles", path, status=status).stderr
 
 
@@ -91,7 +90,7 @@ def test_a_category_of_another_game_is_said(lake: Path) -> None:
 def test_a_key_that_stands_twice(lake: Path, tmp_path: Path) -> None:
     guide = tmp_path / "guide.json"
     guide.write_text(
-        f'{{"version": 1, "createdAt": "{CREATED}", "priceGuides": [{{"idProduct": 1, "low": 1, "low": 9}}]}}'
+        f'{{"version": 1, "createdAt": "{NOON}", "priceGuides": [{{"idProduct": 1, "low": 1, "low": 9}}]}}'
     )
     assert '"low" stands twice' in run("ingest", "cardmarket", "--lake", lake, "--price-guide", guide, status=1).stderr
     (tmp_path / "cards.json").write_text('[{"id": "a", "tcgplayer_id": 1, "cardmarket_id": 1, "cardmarket_id": 2}]')
@@ -104,9 +103,8 @@ DATES = ("12-Mar", "Mar-12", "3/12/2026", "03.12.2026", "2026-03-12", "12. Mrz",
 
 def test_a_number_that_a_spreadsheet_made_a_date(lake: Path, tmp_path: Path) -> None:
     good = ("3/12", "63/100", "MAR-012", "12a", "BS 4", "TG12/TG30", "1-2")
-    (tmp_path / "t").write_text(
-        "".join(f"{number}\n" for number in ("id_product,number", *(f"1,{n}" for n in (*DATES, *good))))
-    )
+    rows = "".join(f"1,{number}\n" for number in (*DATES, *good))
+    (tmp_path / "t").write_text(f"id_product,number\n{rows}")
     run("ingest", "attributes", "--lake", lake, tmp_path / "t", "--bad-lines", tmp_path / "bad")
     said = [json.loads(line)["reason"] for line in (tmp_path / "bad").read_text().splitlines()]
     problem = "is what a program made of a number: write it as on the card"

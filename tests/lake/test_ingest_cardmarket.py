@@ -11,14 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from generator.lake.files import PRICE_FIGURES as FIGURES
 from tests.support import imports
 from tests.support.commands import run
+from tests.support.imports import MORNING, NOON, write_list
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
-FIGURES = ("low", "avg", "trend", "avg1", "avg7", "avg30")
 HOLO = tuple(f"{figure}_holo" for figure in FIGURES)
-MORNING = "2026-07-26T02:44:32+0200"
-NOON = "2026-07-26T10:55:29+0200"
 NEXT_NOON = "2026-07-27T10:51:03+0200"
 
 
@@ -38,10 +37,7 @@ def write(tmp_path):
     number = itertools.count()
 
     def file(key, rows, created_at=NOON, packed=False, **more):
-        text = json.dumps({"version": 1, "createdAt": created_at, key: rows} | more, ensure_ascii=False)
-        path = tmp_path / f"{next(number)}-{key}.json{'.gz' * packed}"
-        path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
-        return path
+        return write_list(tmp_path / f"{next(number)}-{key}.json{'.gz' * packed}", key, rows, created_at, **more)
 
     return file
 
@@ -376,8 +372,7 @@ def test_a_bad_guide_is_refused_in_one_line_and_nothing_is_written(lake, tmp_pat
 )
 def test_a_bad_product_list_is_refused(lake, tmp_path, row, says):
     bad = tmp_path / "bad.json"
-    rows = [product(1), product(2) | row]
-    bad.write_text(json.dumps({"version": 1, "createdAt": NOON, "products": rows}))
+    bad.write_text(json.dumps({"version": 1, "createdAt": NOON, "products": [product(1), product(2) | row]}))
     line = refused(lake, "--singles", bad)
     assert line.startswith(f"cardpress: {bad}: ")
     assert says in line

@@ -9,13 +9,13 @@ import pytest
 
 from edge_auth.store.folder import FolderStore
 from generator.ingest.catalogue import withdraw
+from generator.lake.files import PRICE_FIGURES
 from generator.lake.writer import LakeWriter
 from tests.support.commands import run
-from tests.support.imports import content, refused
+from tests.support.imports import MORNING, NOON, content, refused, write_list
+from tests.support.imports import guide_row as row
 
-MORNING, NOON = "2026-07-26T02:44:32+0200", "2026-07-26T10:55:29+0200"
 NEXT_MORNING = "2026-07-27T02:44:32+0200"
-FIGURES = ("low", "avg", "trend", "avg1", "avg7", "avg30")
 GUIDE = "price_guide/day=2026-07-26/cardmarket.parquet"
 
 
@@ -27,9 +27,7 @@ class Imports:
 
     def file(self, key: str, rows: list[dict], created_at: str = MORNING) -> Path:
         self.files += 1
-        path = self.folder / f"{self.files}.json"
-        path.write_text(json.dumps({"version": 1, "createdAt": created_at, key: rows}))
-        return path
+        return write_list(self.folder / f"{self.files}.json", key, rows, created_at)
 
     def guide(self, *rows: dict, at: str = MORNING, accept: tuple[str, ...] = (), status: int = 0):
         more = [word for case in accept for word in ("--accept", case)]
@@ -57,10 +55,6 @@ class Imports:
 @pytest.fixture
 def imports(tmp_path: Path) -> Imports:
     return Imports(tmp_path)
-
-
-def row(id_product: int, **prices: float) -> dict:
-    return {"idProduct": id_product, "idCategory": 51} | dict.fromkeys(FIGURES, 1) | prices
 
 
 def test_a_product_twice_with_other_prices(imports: Imports) -> None:
@@ -101,7 +95,7 @@ def test_a_renamed_price_column(imports: Imports) -> None:
 
 
 def test_a_price_column_that_the_guide_before_it_had(imports: Imports) -> None:
-    foil = {f"{figure}-foil": 5 for figure in FIGURES}
+    foil = {f"{figure}-foil": 5 for figure in PRICE_FIGURES}
     imports.guide(row(1) | foil, row(2) | foil)
     line = imports.refused(row(1), row(2), at=NEXT_MORNING)
     assert "no row has the prices low_holo, avg_holo, trend_holo, avg1_holo, avg7_holo, avg30_holo" in line
@@ -247,19 +241,13 @@ def test_an_interrupted_withdrawal_is_repeated(imports: Imports, monkeypatch: py
     """The second deletion of a file is interrupted. In a folder the next import or build completes what is left."""
     imports.game(1, "Pokémon")
     imports.guide(row(1), row(9))
-    lake, names = LakeWriter(str(imports.lake)), []
+    lake, delete, deletions = LakeWriter(str(imports.lake)), FolderStore.delete, iter([True])
+    monkeypatch.setattr(FolderStore, "delete", lambda store, names: next(deletions) and delete(store, names))
     if bucket:  # there each file changes by itself
         monkeypatch.setattr(lake, "_folder", None)
-
-    def delete(store: FolderStore, name: list[str]) -> None:
-        names.extend(name)
-        if len(names) > 1:
-            raise KeyboardInterrupt
-        (store.root / names[0]).unlink()
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(FolderStore, "delete", delete)
+    with pytest.raises(StopIteration):
         withdraw(lake, (), (), "Pokémon")
+    monkeypatch.undo()
     run("ingest", "withdraw", "--lake", imports.lake, "--game", "Pokémon", status=int(not bucket))
     assert set(imports.prices()) == {9}
     assert imports.content().keys() == {Path(GUIDE)}

@@ -1,6 +1,5 @@
 """`ingest cardmarket DIR`, `ingest expansions` and `ingest attributes`: a game's files as an operator has them."""
 
-import gzip
 import json
 import os
 from pathlib import Path
@@ -8,11 +7,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from tests.lake.test_ingest_cardmarket import real
 from tests.support.commands import build, run
-
-MORNING, NOON = "2026-07-26T02:44:32+0200", "2026-07-26T10:55:29+0200"
-FIGURES = ("low", "avg", "trend", "avg1", "avg7", "avg30")
-DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
+from tests.support.imports import MORNING, NOON, guide_row, write_list
 
 
 @pytest.fixture
@@ -21,22 +18,17 @@ def folder(tmp_path: Path) -> Path:
     downloads = tmp_path / "downloads"
     (downloads / "old").mkdir(parents=True)
     single = {"idProduct": 1, "name": "Omnimon (BT5-086)", "categoryName": "Single", "idExpansion": 7}
-    write(downloads / "products_singles_17.json", "products", [single, single | {"idProduct": 2, "name": "Token"}])
+    write_list(downloads / "products_singles_17.json", "products", [single, single | {"idProduct": 2, "name": "Token"}])
     sealed = {"idProduct": 3, "name": "Set (PB-01)", "idExpansion": 8}
-    write(downloads / "products_nonsingles_17.json.gz", "products", [sealed])
-    guide = [{"idProduct": id_} | dict.fromkeys(FIGURES, 1.5) for id_ in (1, 3, 9)]
-    write(downloads / "price_guide_17.json", "priceGuides", guide, MORNING)
-    write(downloads / "old" / "price_guide_17.json", "priceGuides", guide, "2026-07-24T02:44:32+0200")
-    write(downloads / "products_17.json", "products", [sealed])
+    write_list(downloads / "products_nonsingles_17.json.gz", "products", [sealed])
+    guide = [guide_row(id_) for id_ in (1, 3, 9)]
+    write_list(downloads / "price_guide_17.json", "priceGuides", guide, MORNING)
+    write_list(downloads / "old" / "price_guide_17.json", "priceGuides", guide, "2026-07-24T02:44:32+0200")
+    write_list(downloads / "products_17.json", "products", [sealed])
     (downloads / "other.json").write_text("[]")
     (downloads / "readme.txt").write_text("notes")
     (downloads / ".hidden.json").write_text("{")
     return downloads
-
-
-def write(path: Path, key: str, rows: list[dict], created_at: str = NOON) -> None:
-    data = json.dumps({"version": 1, "createdAt": created_at, key: rows}).encode()
-    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
 
 
 def import_folder(folder: Path, *more: object) -> dict:
@@ -101,15 +93,11 @@ def test_numbers_from_names(folder: Path) -> None:
     assert products(folder, "number") == {1: (None,), 2: (None,), 3: (None,)}
     import_folder(folder, "--numbers-from-names")
     assert products(folder, "number") == {1: ("BT5-086",), 2: (None,), 3: (None,)}, "sealed products have no number"
-    run("ingest", "cardmarket", folder, "--lake", folder.parent / "new", "--numbers-from-names",
-        "--number-pattern", r"\(([A-Z]+)[0-9]")  # fmt: skip
-    file = folder.parent / "new" / "products-cardmarket.parquet"
-    assert duckdb.sql(f"SELECT number FROM '{file}' WHERE id_product = 1").fetchall() == [("BT",)]
 
 
 @pytest.mark.thorough
 def test_the_game_of_expansions_is_in_the_name_of_their_file(folder: Path) -> None:
-    write(folder / "expansions_17.json", "expansions", [{"idExpansion": 7, "enName": "Battle of Omni"}])
+    write_list(folder / "expansions_17.json", "expansions", [{"idExpansion": 7, "enName": "Battle of Omni"}])
     import_folder(folder)
     unnamed = ("Expansion 8", "Digimon", None)
     assert expansions(folder) == {7: ("Battle of Omni", "Digimon", None), 8: unnamed}
@@ -127,9 +115,9 @@ def test_a_set_gets_the_game_that_the_categories_of_its_products_say(folder: Pat
         (5, 8, None),
     ]
     singles = [{"idProduct": i, "name": f"Card {i}", "idExpansion": e, "categoryName": c} for i, e, c in rows]
-    write(folder / "products_singles_17.json", "products", singles)
+    write_list(folder / "products_singles_17.json", "products", singles)
     sealed = {"idProduct": 6, "name": "Box", "idExpansion": 10, "categoryName": "Odd Game Display"}
-    write(folder / "products_nonsingles_17.json.gz", "products", [sealed])
+    write_list(folder / "products_nonsingles_17.json.gz", "products", [sealed])
     names = folder / "sets.csv"
     names.write_text("id,name,game\n7,A,\n8,B, \n9,C,\n10,D,\n11,E,Mine\n")
     orders = (("cardmarket", folder), ("expansions", names)), (("expansions", names), ("cardmarket", folder))
@@ -144,7 +132,7 @@ def test_a_set_gets_the_game_that_the_categories_of_its_products_say(folder: Pat
 def test_the_template_lists_each_unnamed_set_and_is_imported_once_filled(folder: Path) -> None:
     rows = [(30, "Zebra"), (31, "Ape, small"), (32, "Zebra"), (33, "Moth"), (34, "Newt")]
     singles = [{"idProduct": i, "name": n, "idExpansion": 7, "categoryName": "Digimon Single"} for i, n in rows]
-    write(folder / "products_singles_17.json", "products", singles)
+    write_list(folder / "products_singles_17.json", "products", singles)
     import_folder(folder)
     lake = folder.parent / "lake"
     template = run("ingest", "expansions", "--template", "--lake", lake).stdout
@@ -185,7 +173,7 @@ def test_expansions_as_csv_or_lines(folder: Path, text: str) -> None:
 
 
 def test_a_newer_name_wins_and_a_game_stays(folder: Path) -> None:
-    write(folder / "expansions_17.json", "expansions", [{"idExpansion": 7, "enName": "New name"}], NOON)
+    write_list(folder / "expansions_17.json", "expansions", [{"idExpansion": 7, "enName": "New name"}], NOON)
     import_folder(folder)
     path = folder / "sets.csv"
     path.write_text("id,name,game,updated_at\n7,Old name,Digimon TCG,2026-01-01T00:00:00Z\n12,,Digimon,\n")
@@ -227,9 +215,7 @@ def test_a_corrected_table_wins_over_the_older_one(folder: Path) -> None:
 
 @pytest.mark.thorough
 def test_a_real_folder(tmp_path: Path) -> None:
-    place = DATA / "digimon-hankep"
-    if not place.exists():
-        pytest.skip("no digimon-hankep in ../shared/data")
+    [place] = real("digimon-hankep")
     words = ("ingest", "cardmarket", place, "--lake", tmp_path, "--numbers-from-names", "--json")
     result = json.loads(run(*words).stdout)
     assert len(result["files"]) == len(list(place.iterdir()))
@@ -242,7 +228,7 @@ def test_a_real_folder(tmp_path: Path) -> None:
 def test_a_list_of_sealed_products_is_known_by_its_name_however_it_is_written(tmp_path: Path, name: str) -> None:
     rows = [{"idProduct": 1, "name": "Box", "idExpansion": 7, "categoryName": "Digimon Booster Boxes"}]
     (tmp_path / "files").mkdir()
-    write(tmp_path / "files" / name, "products", rows)
+    write_list(tmp_path / "files" / name, "products", rows)
     run("ingest", "cardmarket", tmp_path / "files", "--lake", tmp_path / "lake")
     file = tmp_path / "lake" / "products-cardmarket.parquet"
     assert duckdb.sql(f"SELECT kind FROM '{file}'").fetchall() == [("sealed",)]

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.support.commands import run
+from tests.support.imports import content
 
 Rows = set[tuple[int, str, str]]
 KNOWN = (100, 101, 102, 273532)
@@ -43,10 +44,6 @@ def ingest(lake: Path, *arguments: object, status: int = 0) -> subprocess.Comple
 
 def counts(lake: Path, *arguments: object) -> dict:
     return json.loads(ingest(lake, "--json", *arguments).stdout)
-
-
-def bytes_of(lake: Path) -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for path in lake.rglob("*") if path.is_file()}
 
 
 SCRYFALL = [
@@ -151,7 +148,7 @@ def test_tables(lake: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "content", "reason"),
+    ("source", "data", "reason"),
     [
         ("scryfall", as_bulk(SCRYFALL)[:-40], "it is cut off"),
         ("scryfall", as_bulk(SCRYFALL)[:-2], "it is cut off"),
@@ -182,16 +179,16 @@ def test_tables(lake: Path, tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_is_not_of_its_format(
-    lake: Path, tmp_path: Path, source: str | None, content: bytes, reason: str
+    lake: Path, tmp_path: Path, source: str | None, data: bytes, reason: str
 ) -> None:
     (tmp_path / "good.csv").write_text("id_product,scheme,value\n100,mine,1\n", "utf-8")
-    (tmp_path / "bad").write_bytes(content)
-    before = bytes_of(lake)
+    (tmp_path / "bad").write_bytes(data)
+    before = content(lake)
     words = [tmp_path / "bad"] if source else [tmp_path / "good.csv", tmp_path / "bad"]
     refused = ingest(lake, *(("--from", source) if source else ()), "--replace", *words, status=1).stderr
     said = refused.splitlines()[-1]
     assert said.startswith(f"cardpress: {tmp_path}/bad: ") and reason in said
-    assert bytes_of(lake) == before
+    assert content(lake) == before
 
 
 def test_a_second_import_changes_nothing(lake: Path, tmp_path: Path) -> None:
@@ -218,6 +215,6 @@ def test_replace_makes_the_files_the_whole_truth_of_their_schemes(lake: Path, tm
     (tmp_path / "own.csv").write_text("id_product,scheme,value\n101,mine,2\n", "utf-8")
     ingest(lake, "--replace", tmp_path / "own.csv")
     assert rows(lake) == kept | {(101, "mine", "2"), (100, "other", "1")}
-    before = bytes_of(lake)
+    before = content(lake)
     ingest(lake, "--replace", tmp_path / "own.csv")
-    assert bytes_of(lake) == before
+    assert content(lake) == before

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import shutil
-import stat
 import subprocess
 import sys
 from datetime import datetime, timedelta
@@ -18,7 +17,8 @@ import pytest
 from generator.commands.ingest import ingest as ingest_group
 from generator.lake.lake import open_lake
 from tests.support import commands
-from tests.support.imports import content, ingest, refused, rows_of
+from tests.support.imports import content, ingest, refused, rows_of, write_list
+from tests.support.programs import OURS, shell_program
 
 ROOT = Path(__file__).parents[2]
 NOON = "2026-08-21T12:00:00Z"
@@ -35,16 +35,16 @@ NAMES = {
 }
 
 
+def written(line):
+    return line if isinstance(line, bytes) else (line if isinstance(line, str) else json.dumps(line)).encode()
+
+
 @pytest.fixture
 def write(tmp_path):
     """Writes a file of lines: objects as JSON, text and bytes as they are; gives its path."""
 
     def file(*lines, name="lines.jsonl"):
-        data = b"".join(
-            (line if isinstance(line, bytes) else line.encode() if isinstance(line, str) else json.dumps(line).encode())
-            + b"\n"
-            for line in lines
-        )
+        data = b"".join(written(line) + b"\n" for line in lines)
         path = tmp_path / name
         path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
         return path
@@ -70,9 +70,7 @@ def watch(slug="ho-oh", checked_at=NOON, **more):
 
 def products(tmp_path, *ids, id_expansion=5000, created_at="2026-07-26T10:55:29+0200"):
     rows = [{"idProduct": i, "name": f"Card {i}", "idExpansion": id_expansion} for i in ids]
-    path = tmp_path / f"products-{created_at[:10]}.json"
-    path.write_text(json.dumps({"version": 1, "createdAt": created_at, "products": rows}))
-    return path
+    return write_list(tmp_path / f"products-{created_at[:10]}.json", "products", rows, created_at)
 
 
 SCRAPED = {
@@ -236,11 +234,7 @@ def test_a_row_lies_in_the_partition_of_its_utc_day(lake, write):
     ingest(lake, "list-pages", write(*(page(n, time) for n, time in enumerate(TIMES))), *any_year)
     ingest(lake, "offers", write(*(check(n, time, offers=0) for n, time in enumerate(TIMES))), *any_year)
     ingest(lake, "watch-checks", write(*(watch(str(n), time) for n, time in enumerate(TIMES))), *any_year)
-    for table, column in (
-        ("listings", "scraped_at"),
-        ("filtered_checks", "checked_at"),
-        ("watch_checks", "checked_at"),
-    ):
+    for table, column in zip(DAILY, ("scraped_at", "checked_at", "checked_at"), strict=True):
         for day in {str(time.date()) for time in TIMES.values()}:
             of_day = {time for time in TIMES.values() if str(time.date()) == day}
             assert {row[column] for row in rows_of(lake, table, day)} == of_day
@@ -303,8 +297,7 @@ def test_a_bad_line_is_refused_with_its_number_and_kept_where_asked(lake, tmp_pa
     assert [(one["file"], one["line"]) for one in kept] == [(str(lines), 3 + n) for n in range(len(cases))]
     for (line, reason), one in zip(cases, kept, strict=True):
         assert reason in one["reason"]
-        as_written = line if isinstance(line, bytes) else (line if isinstance(line, str) else json.dumps(line)).encode()
-        assert one["text"].encode("utf-8", "surrogateescape") == as_written
+        assert one["text"].encode("utf-8", "surrogateescape") == written(line)
 
 
 def test_many_bad_lines_are_counted_over_all_files_and_added_once(lake, tmp_path, write):
@@ -394,9 +387,7 @@ def test_overlapping_files_in_any_order_give_the_same_bytes(tmp_path, write):
 
 
 def test_lines_left_out_for_a_greater_one_are_counted(lake, write):
-    result = ingest(
-        lake, "list-pages", write(page(available=1), page(available=3), page(available=2), page(available=3))
-    )
+    result = ingest(lake, "list-pages", write(*(page(available=count) for count in (1, 3, 2, 3))))
     (counts,) = result["tables"].values()
     assert (counts["rows"], counts["new"], counts["lesser"]) == (1, 1, 2)
 
@@ -426,9 +417,8 @@ def test_what_pages_say_waits_for_the_product_list_and_outlives_it(lake, tmp_pat
 
 
 def test_names_of_expansions_from_elsewhere_stand(lake, tmp_path, write):
-    names = tmp_path / "expansions.json"
     rows = [{"idExpansion": 5000, "enName": "Pokemon GO (official)"}]
-    names.write_text(json.dumps({"version": 1, "createdAt": "2020-01-01T00:00:00Z", "expansions": rows}))
+    names = write_list(tmp_path / "expansions.json", "expansions", rows, "2020-01-01T00:00:00Z")
     pages = write(
         SCRAPED | {"id_expansion": 5000, "expansion_url": "https://x/go"}, page(1, expansion="Two", idExpansion=2)
     )
@@ -540,10 +530,7 @@ def blocks():
 
 @pytest.mark.thorough
 def test_the_examples_of_the_page_are_true(tmp_path):
-    command = tmp_path / "bin" / "cardpress"
-    command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m generator "$@"\n')
-    command.chmod(command.stat().st_mode | stat.S_IXUSR)
+    command = shell_program(tmp_path / "bin" / "cardpress", OURS)
     paths = {"PATH": f"{command.parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "CARDPRESS_LAKE": "lake"}
     shown: set[str] = set()
     for language, name, text in blocks():

@@ -264,9 +264,8 @@ def test_the_characters_of_identifiers_are_those_of_the_contract() -> None:
 def rows_that_break_a_rule(values: list[str]) -> int:
     """How many rows of identifiers with these values are refused."""
     with duckdb.connect() as database:
-        database.register(
-            "rows", pa.table({"id_product": [1] * len(values), "scheme": ["s"] * len(values), "value": values})
-        )
+        rows = {"id_product": [1] * len(values), "scheme": ["s"] * len(values), "value": values}
+        database.register("rows", pa.table(rows))
         run_file(database, "macros")
         database.execute("create schema raw")
         database.execute("create view raw.identifiers as from rows")

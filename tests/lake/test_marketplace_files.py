@@ -9,11 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.support.commands import run
-from tests.support.imports import refused
+from tests.support.imports import guide_row, refused, write_list
 from tests.support.selection import mostly_thorough
 
 CREATED = "2026-07-26T02:44:32+0200"
-ROW = {"idProduct": 1, "idCategory": 51, "avg": 1, "low": 2.5, "trend": 3, "avg1": 1, "avg7": 1, "avg30": 1}
+ROW = guide_row(1, low=2.5, trend=3)
 PRODUCT = {"idProduct": 1, "name": "Ember", "idCategory": 51, "categoryName": "Pokémon Single", "idExpansion": 5423,
            "idMetacard": 1, "dateAdded": "2022-07-01 10:00:00"}  # fmt: skip
 GUIDE = {"version": 1, "createdAt": CREATED, "priceGuides": [ROW]}
@@ -31,9 +31,7 @@ def moved(document: dict) -> dict:
     return {key: document[key] for key in sorted(document, key=lambda key: key == "createdAt")}
 
 
-LONG = [ROW] + [
-    {"idProduct": n, "low": 1.5, "avg": 1, "trend": 1, "avg1": 1, "avg7": 1, "avg30": 1} for n in range(2, 2000)
-]
+LONG = [ROW, *(guide_row(n, low=1.5) for n in range(2, 2000))]
 GUIDES = {
     "gzip": gzip.compress(text(GUIDE).encode()),
     "a mark": codecs.BOM_UTF8 + text(GUIDE).encode(),
@@ -129,9 +127,7 @@ def test_a_product_in_both_lists_is_reported(tmp_path: Path) -> None:
 
 def catalogue(folder: Path, number: int, *rows: tuple[int, str, int], kind: str = "singles") -> None:
     products = [PRODUCT | {"idProduct": i, "categoryName": c, "idExpansion": e} for i, c, e in rows]
-    folder.mkdir(exist_ok=True)
-    path = folder / f"products_{kind}_{number}.json"
-    path.write_text(text({"createdAt": CREATED, "products": products}))
+    write_list(folder / f"products_{kind}_{number}.json", "products", products)
 
 
 def sets(lake: Path) -> dict[int, tuple[str, str]]:
@@ -158,8 +154,8 @@ def sets(lake: Path) -> dict[int, tuple[str, str]]:
 def test_a_game_has_one_name(tmp_path: Path, number: int, category: str, game: str) -> None:
     kind = "singles" if category.endswith("Single") else "nonsingles"
     catalogue(tmp_path / "d", number, (1, category, 700), kind=kind)
-    names = {"createdAt": CREATED, "expansions": [{"idExpansion": 701, "enName": "Descent"}]}
-    (tmp_path / "d" / f"expansions_{number}.json").write_text(text(names))
+    names = [{"idExpansion": 701, "enName": "Descent"}]
+    write_list(tmp_path / "d" / f"expansions_{number}.json", "expansions", names)
     run("ingest", "cardmarket", "--lake", tmp_path / "lake", tmp_path / "d")
     (tmp_path / "more.csv").write_text("id,name\n700,Rising\n")
     run("ingest", "expansions", "--lake", tmp_path / "lake", tmp_path / "more.csv")

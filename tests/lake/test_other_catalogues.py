@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.support.commands import run
+from tests.support.imports import write_list
 
 
 def ids(tmp_path: Path, source: str, value: object, *more: object) -> set[tuple[int, str, str]]:
@@ -123,11 +124,10 @@ IDENTIFIERS = {
 def test_cardmarket_identifiers(tmp_path: Path, words: tuple[str, ...]) -> None:
     lake, store = tmp_path / "lake", tmp_path / "store"
     rows = [{"idProduct": i, "name": f"Card {i}", "categoryName": "Single", "idExpansion": 4999 + i} for i in (1, 2)]
-    lists = {"createdAt": "2026-07-26T10:00:00Z", "products": rows}
-    (tmp_path / "products_singles_99.json").write_text(json.dumps(lists))
+    singles = write_list(tmp_path / "products_singles_99.json", "products", rows)
     path = tmp_path / "CardmarketIdentifiers.json.xz"
     path.write_bytes(lzma.compress(json.dumps(IDENTIFIERS).encode()))
-    orders = [("cardmarket", tmp_path / "products_singles_99.json"), (*words, path)]
+    orders = [("cardmarket", singles), (*words, path)]
     for order in (orders, orders[::-1], orders):
         for command in order:
             run("ingest", *command, "--lake", lake)

@@ -1,12 +1,29 @@
 """Imports into a lake, and what is in it afterwards."""
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
+from generator.lake.files import PRICE_FIGURES
 from tests.support.commands import run
+
+MORNING, NOON = "2026-07-26T02:44:32+0200", "2026-07-26T10:55:29+0200"
+
+
+def write_list(path: Path, key: str, rows: list[dict], created_at: str = NOON, **more: object) -> Path:
+    """Write a file of the marketplace with one list."""
+    data = json.dumps({"version": 1, "createdAt": created_at, key: rows} | more, ensure_ascii=False).encode()
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+def guide_row(id_product: int, **prices: float) -> dict:
+    """Return a row of a price guide whose other prices are 1."""
+    return {"idProduct": id_product, "idCategory": 51} | dict.fromkeys(PRICE_FIGURES, 1) | prices
 
 
 def ingest(lake: Path, kind: str, *arguments: object) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from typing import NamedTuple
 # The one without windows takes a third of the CPU less.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
 LUA_MODULE = "nginx/modules/ngx_http_lua_module.so"
+# The last line of a `cardpress` that is this checkout's.
+OURS = f'exec "{sys.executable}" -m generator "$@"'
 _REASON = re.compile(r"needs (.+)$", re.MULTILINE)
 
 
@@ -53,6 +55,14 @@ PROGRAMS = {
     "strace": Program(("strace",), ("strace",)),
     "mkfs.ext4": Program(("e2fsprogs",), ("mkfs.ext4",)),
 }
+
+
+def shell_program(path: Path, *lines: str) -> Path:
+    """Write a program of the shell, and return its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(["#!/bin/sh", *lines, ""]))
+    path.chmod(0o755)
+    return path
 
 
 def path_of(command: str) -> str | None:
