@@ -5,8 +5,8 @@ lake. Nothing is written before every file was read and every table merged. In a
 together or not at all.
 
 What is found in files that can be read but are probably wrong is a case with a name. One of `MEANINGS` stops the
-import, because readers of the API would see the damage, and `--accept CASE` imports it all the same. Other cases are
-only counted and reported.
+import or leaves a link out, because readers of the API would see the damage, and `--accept CASE` imports it all the
+same. Other cases are only counted and reported.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
