@@ -18,7 +18,7 @@ from edge_auth import text
 from edge_auth.builds.catalogue import BLANK, SORTS, TEXT_FILTERS
 from generator.errors import BuildError, GeneratorError, SpaceError, SqlError, is_disk_full
 from generator.templates import compiled_templates, packaged
-from generator.threads import ONE_THREAD, USUAL, Resources
+from generator.threads import USUAL, Resources
 
 # What DuckDB raises for SQL that is wrong, whatever the data is.
 _SQL_ERRORS = (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException, duckdb.SyntaxException)
@@ -102,17 +102,11 @@ def query_fault(error: duckdb.Error, what: str, fault_of_data: type[GeneratorErr
     if is_disk_full(error):
         return temporary_folder_full()
     if isinstance(error, duckdb.OutOfMemoryException):
-        larger = _memory_advice("pass a larger --memory", *(database.resources for database in _OPEN))
-        return BuildError(f"DuckDB may use too little memory ({_first_line(error)}): {larger}")
+        advice = "free some on this machine, or pass a larger --memory to a command that has it"
+        return BuildError(f"DuckDB may use too little memory ({_first_line(error)}): {advice}")
     if isinstance(error, _SQL_ERRORS):
         return _sql_error("a query", error)
     return fault_of_data(f"{what}: {_first_line(error)}")
-
-
-def _memory_advice(with_option: str, *used: Resources) -> str:
-    """Return what helps where memory is short: only commands with --memory open databases with other resources."""
-    has_option = any(one is not USUAL and one is not ONE_THREAD for one in used)
-    return with_option if has_option else "give the machine or the container more memory"
 
 
 def _first_line(error: Exception) -> str:
@@ -150,7 +144,6 @@ class Database:
 
     def __init__(self, resources: Resources = USUAL):
         self.described: dict[str, dict[str, Any]] = {}  # columns of lake files with their types, by Parquet schema
-        self.resources = resources
         self._folder = _scratch_folder()
         self.scratch = Path(self._folder.name)
         settings: dict[str, str | bool | int | float | list[str]] = {
@@ -163,8 +156,8 @@ class Database:
         try:
             self.connection = duckdb.connect(config=settings)
         except duckdb.Error as error:
-            advice = _memory_advice("see --memory, such as 2GB", resources)
-            raise BuildError(f"DuckDB does not start ({_first_line(error)}): {advice}") from error
+            advice = ": see --memory, such as 2GB" if resources.memory else ""
+            raise BuildError(f"DuckDB does not start ({_first_line(error)}){advice}") from error
         self.connection.execute("set TimeZone = 'UTC'")
         # DuckDB takes a spawned worker for an interactive session and would print its bar to standard output.
         self.connection.execute("set enable_progress_bar = false")

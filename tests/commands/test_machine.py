@@ -11,10 +11,10 @@ from unittest.mock import Mock
 import duckdb
 import pytest
 
-from generator import database, threads
-from generator.database import Database, query_fault
-from generator.errors import BuildError, LakeError
-from generator.threads import ONE_THREAD, USUAL, Resources, default_memory, usable_cores, usable_memory
+from generator import threads
+from generator.database import Database
+from generator.errors import BuildError
+from generator.threads import Resources, default_memory, usable_cores, usable_memory
 from tests.support.service import ROOT, environment
 
 GIB = 1 << 30
@@ -73,16 +73,12 @@ def test_duckdb_follows(group: Path) -> None:
     assert default_memory("100MB") == "100MB"
 
 
-def test_memory_is_advised_by_an_option_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    full, given = duckdb.OutOfMemoryException("full"), Resources()
-    monkeypatch.setattr(database, "_OPEN", set())
-    for resources, advice in ((USUAL, "more memory"), (ONE_THREAD, "more memory"), (given, "pass a larger --memory")):
-        with closing(Database(resources)):
-            assert str(query_fault(full, "a query", LakeError)).endswith(advice)
-    monkeypatch.setattr(duckdb, "connect", Mock(side_effect=full))
-    for resources, advice in ((USUAL, "more memory"), (given, "see --memory, such as 2GB")):
-        with pytest.raises(BuildError, match=f"{advice}$"):
-            Database(resources)
+def test_the_option_is_named_where_it_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(BuildError, match=r": see --memory, such as 2GB$"):
+        Database(Resources(memory="much"))
+    monkeypatch.setattr(duckdb, "connect", Mock(side_effect=duckdb.OutOfMemoryException("full")))
+    with pytest.raises(BuildError, match=r"^DuckDB does not start \(full\)$"):
+        Database()
 
 
 def test_process_one_of_a_container_ends_by_sigterm() -> None:
