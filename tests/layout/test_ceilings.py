@@ -13,14 +13,14 @@ LINES = {
     "edge_auth/search": 617,
     "edge_auth/serve": 633,
     "edge_auth/store": 1_285,
-    "generator": 972,  # its flat modules
-    "generator/commands": 2_685,
+    "generator": 964,  # its flat modules
+    "generator/commands": 2_682,
     "generator/compare": 1_438,
     "generator/demo": 846,
     "generator/drawings": 136,
     "generator/fingerprints": 717,
     "generator/ingest": 3_950,
-    "generator/lake": 1_307,
+    "generator/lake": 1_306,
     "generator/making": 3_697,
     "generator/nightly": 880,
     "generator/pack": 460,
@@ -29,7 +29,7 @@ LINES = {
     "generator/site": 1_936,
     "generator/tree": 666,
     "bench": 3_854,
-    "tests": 34_781,
+    "tests": 34_801,
 }
 WORDS = 55_000  # of Markdown, without the changelog
 
