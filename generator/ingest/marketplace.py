@@ -315,21 +315,21 @@ def remembered(lake: LakeWriter) -> dict[int, GameImport]:
     if data is None:
         return {}
     try:
-        games = json.loads(data)["games"]
-        return {int(number): _parse(fields) for number, fields in games.items()}
+        return {int(number): _parse(fields) for number, fields in json.loads(data)["games"].items()}
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise IngestError(f"{FILE} in lake {lake.location}: {error}: repair or delete it") from error
 
 
 def number_pattern(text: str) -> str:
     """Return a pattern of numbers in names. Raise ValueError if it is no regular expression with one group."""
-    try:
-        duckdb.execute("select regexp_extract('', $1, ['number'])", [text])
-        with suppress(duckdb.BinderException):  # no second group can be named
-            duckdb.execute("select regexp_extract('', $1, ['number', 'other'])", [text])
-            raise ValueError(f'"{text}" has several groups: write those that are not the number as (?:…)')
-    except duckdb.Error as error:
-        raise ValueError(f'"{text}" must be a pattern with one group: {str(error).splitlines()[0]}') from error
+    with duckdb.connect() as db:
+        try:
+            db.execute("select regexp_extract('', $1, ['number'])", [text])
+            with suppress(duckdb.BinderException):  # no second group can be named
+                db.execute("select regexp_extract('', $1, ['number', 'other'])", [text])
+                raise ValueError(f'"{text}" has several groups: write those that are not the number as (?:…)')
+        except duckdb.Error as error:
+            raise ValueError(f'"{text}" must be a pattern with one group: {str(error).splitlines()[0]}') from error
     return text
 
 
