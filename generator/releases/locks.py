@@ -51,10 +51,9 @@ from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp
 from generator.errors import BusyError, GeneratorError, TerminatedError, is_disk_full
 
 _Result = TypeVar("_Result")
-# The fields of a lock, as JSON: run, host, pid, since, nonce and facts; in a bucket also expires and released.
+# The fields of a lock, as JSON: run, host, pid, since, nonce, and the builds and folders that are about to be deleted,
+# as `doomed`; in a bucket also expires and released.
 Holder = dict[str, Any]
-# The member of the prune lock's facts that lists builds and folders about to be deleted.
-DELETION_LIST = "doomed"
 
 _RENEWALS_PER_LEASE = 4
 _PRUNE_POLL_SECONDS = 0.1
@@ -89,7 +88,7 @@ class _Lock:
             "pid": os.getpid(),
             "since": timestamp(clock()),
             "nonce": secrets.token_hex(8),
-            "facts": {},
+            "doomed": [],
         }
 
     def _is_lost(self) -> BusyError:
@@ -118,7 +117,7 @@ class _FolderLock(_Lock):
             raise BusyError(f"another {self.what} began at the same moment: nothing was done") from error
         except OSError as error:
             raise StoreError(with_remedy(f"{self._path} cannot be locked: {error.strerror}", error)) from error
-        self.write_facts()
+        self.announce([])
 
     def release(self) -> None:
         """Release the lock, if it was taken."""
@@ -128,10 +127,10 @@ class _FolderLock(_Lock):
                 self.store.delete([self.name])
             os.close(self._handle)
 
-    def write_facts(self, **facts: Any) -> None:
-        """Write facts into the lock, for other runs to read, or raise BusyError: the lock was lost."""
+    def announce(self, doomed: list[str]) -> None:
+        """Write into the lock what this run is about to delete, or raise BusyError: the lock was lost."""
         self.check()
-        self.store.put(self.name, _to_json(self._holder | {"facts": facts}))
+        self.store.put(self.name, _to_json(self._holder | {"doomed": doomed}))
 
     def check(self) -> None:
         """Check that this run holds the lock, or raise BusyError: it was lost."""
@@ -162,9 +161,9 @@ class _BucketLock(_Lock):
             with suppress(BusyError, EdgeError):  # it was lost, or expires by itself
                 self._write(released=True)
 
-    def write_facts(self, **facts: Any) -> None:
+    def announce(self, doomed: list[str]) -> None:
         with hold_back():
-            self._holder = self._holder | {"facts": facts}
+            self._holder = self._holder | {"doomed": doomed}
             self._write()
 
     def check(self) -> None:
@@ -238,9 +237,7 @@ def declare_intent(store: Store, build_id: str, folders: Iterable[str], clock: C
     name = layout.intent_name(build_id, secrets.token_hex(8))
     try:  # a signal may end the run as soon as the intent is written
         store.put(name, _to_json({"build": build_id, "layers": folders, "since": timestamp(clock())}))
-        while (prune := current_holder(store, layout.PRUNE_LOCK, clock)) and not mine.isdisjoint(
-            prune["facts"].get(DELETION_LIST, ())
-        ):
+        while (prune := current_holder(store, layout.PRUNE_LOCK, clock)) and not mine.isdisjoint(prune["doomed"]):
             time.sleep(_PRUNE_POLL_SECONDS)
         yield
     finally:
@@ -273,7 +270,7 @@ def _parse_holder(data: bytes | None) -> Holder | None:
     """Return the fields of a lock, or None if there is none, it was released, or it is not valid and so not held."""
     with suppress(ValueError, TypeError, AttributeError):
         fields: Holder = parse_json(data or b"{}")
-        if not fields.get("released") and {"run", "host", "pid", "since", "facts"} <= fields.keys():
+        if not fields.get("released") and {"run", "host", "pid", "since", "doomed"} <= fields.keys():
             return fields
     return None
 

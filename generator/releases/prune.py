@@ -25,7 +25,7 @@ from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, utc_now
 from generator.errors import GeneratorError
 from generator.releases.change_documents import complete_steps, forget, needed_documents
-from generator.releases.locks import DELETION_LIST, Lock, locked, read_intents
+from generator.releases.locks import Lock, locked, read_intents
 
 
 @dataclass(frozen=True)
@@ -104,10 +104,10 @@ def prune(
     if first.empty:
         return first
     with locked(store, layout.PRUNE_LOCK, run=run or secrets.token_hex(4), clock=clock, seconds=seconds) as lock:
-        lock.write_facts(**{DELETION_LIST: first.ids_and_folders})
+        lock.announce(first.ids_and_folders)
         wait(settings.PRUNE_WAIT_SECONDS)
         deletions = first.intersection(find_deletions(store, rules, clock))
-        lock.write_facts(**{DELETION_LIST: deletions.ids_and_folders})
+        lock.announce(deletions.ids_and_folders)
         _sweep(store, deletions, lock)
     return deletions
 

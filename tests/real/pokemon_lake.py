@@ -1,12 +1,9 @@
 """Turns the CSV files of one real game (see `DATA`) into a lake, for trying the product at full scale.
 
-    python tests/real/pokemon_lake.py DATA LAKE
-
 The guide's file of changes is carried forward day by day; sealed products come from the marketplace's own list; the
 repeated checks of some products serve as a watchlist. Nothing of it is kept in git.
 """
 
-import sys
 from pathlib import Path
 
 import duckdb
@@ -89,7 +86,3 @@ def main(data: str, lake: str) -> None:
             folder.mkdir(parents=True, exist_ok=True)
             query = f"select * exclude (day) from {rows} where day = '{day}' order by all"
             connection.execute(f"copy ({query}) to '{folder}/part.parquet'")
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -44,7 +44,7 @@ from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.releases.locks import locked
 with locked(FolderStore(sys.argv[1]), sys.argv[2], run="killed", clock=utc_now, seconds=3600) as lock:
-    lock.write_facts(doomed=sys.argv[3:])
+    lock.announce(sys.argv[3:])
     os.kill(os.getpid(), 9)
 """
 
@@ -54,7 +54,7 @@ def test_the_lock_of_a_killed_run_ends_with_its_process_in_a_folder(tmp_path: Pa
     store, _, ids = published(tmp_path, 7)
     command = [sys.executable, "-c", LEFT_LOCK, store.root, layout.PRUNE_LOCK, ids[0]]
     assert subprocess.run(command, cwd=ROOT, env=environment()).returncode == -9
-    assert json.loads(store.get(layout.PRUNE_LOCK))["facts"]["doomed"] == ids
+    assert json.loads(store.get(layout.PRUNE_LOCK))["doomed"] == ids
     assert current_holder(store, layout.PRUNE_LOCK, utc_now) is None
     assert run("unlock", "--store", store.root).stdout.splitlines()[1] == "private/prune.lock: no run holds it"
     assert run("publish", ids[0], "--store", store.root).stdout.strip() == ids[0]
@@ -89,7 +89,7 @@ def test_a_run_that_may_be_alive_keeps_its_lock_unless_forced(store: FolderStore
         run("unlock", "--store", store.root, "--force")
         assert current_holder(store, layout.NIGHTLY_LOCK, utc_now) is None
         with pytest.raises(BusyError, match="lost its lock"):
-            lock.write_facts(more=1)
+            lock.announce([])
         with nightly(store) as other:
             with pytest.raises(BusyError, match="lost its lock"):
                 lock.check()

@@ -201,13 +201,13 @@ def test_a_build_that_reuses_doomed_layers_meanwhile_is_whole(four) -> None:
 def test_whoever_comes_while_a_build_is_deleted_waits_and_is_told(four) -> None:
     store, _, ids = four
     with locked(store, layout.PRUNE_LOCK, run="r", clock=in_hours(0), seconds=60) as lease:
-        lease.write_facts(doomed=[ids[0]])
+        lease.announce([ids[0]])
         with ThreadPoolExecutor(1) as pool:
             waiting = pool.submit(publish, store, ids[0], by_hand=True)
             until(lambda: [*store.list("intents/")], 60, "the publisher says what it wants")
             assert not waiting.done()
             store.delete([f"builds/{ids[0]}.json"])
-            lease.write_facts(doomed=[])
+            lease.announce([])
             with pytest.raises(UnknownBuild):
                 waiting.result(60)
     assert live_build_id(store) == ids[3]
@@ -224,4 +224,4 @@ def test_a_lock_left_behind_in_a_bucket_ends_by_itself(four, monkeypatch: pytest
     sweep(store, clock=in_hours(49.1))
     assert builds(store) == ids[2:]
     with pytest.raises(BusyError, match="lost its lock"):
-        lock.write_facts(doomed=[])
+        lock.announce([])
