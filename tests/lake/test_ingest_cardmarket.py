@@ -11,10 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from generator.lake.files import PRICE_FIGURES as FIGURES
 from tests.support import imports
 from tests.support.commands import run
-from tests.support.imports import MORNING, NOON, write_list
+from tests.support.imports import FIGURES, MORNING, NOON, write_list
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
 HOLO = tuple(f"{figure}_holo" for figure in FIGURES)

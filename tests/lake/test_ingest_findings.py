@@ -9,10 +9,9 @@ import pytest
 
 from edge_auth.store.folder import FolderStore
 from generator.ingest.catalogue import withdraw
-from generator.lake.files import PRICE_FIGURES
 from generator.lake.writer import LakeWriter
 from tests.support.commands import run
-from tests.support.imports import MORNING, NOON, content, refused, write_list
+from tests.support.imports import FIGURES, MORNING, NOON, content, refused, write_list
 from tests.support.imports import guide_row as row
 
 NEXT_MORNING = "2026-07-27T02:44:32+0200"
@@ -95,7 +94,7 @@ def test_a_renamed_price_column(imports: Imports) -> None:
 
 
 def test_a_price_column_that_the_guide_before_it_had(imports: Imports) -> None:
-    foil = {f"{figure}-foil": 5 for figure in PRICE_FIGURES}
+    foil = {f"{figure}-foil": 5 for figure in FIGURES}
     imports.guide(row(1) | foil, row(2) | foil)
     line = imports.refused(row(1), row(2), at=NEXT_MORNING)
     assert "no row has the prices low_holo, avg_holo, trend_holo, avg1_holo, avg7_holo, avg30_holo" in line

@@ -7,9 +7,9 @@ from typing import Any
 
 import duckdb
 
-from generator.lake.files import PRICE_FIGURES
 from tests.support.commands import run
 
+FIGURES = ("low", "avg", "trend", "avg1", "avg7", "avg30")
 MORNING, NOON = "2026-07-26T02:44:32+0200", "2026-07-26T10:55:29+0200"
 
 
@@ -23,7 +23,7 @@ def write_list(path: Path, key: str, rows: list[dict], created_at: str = NOON, *
 
 def guide_row(id_product: int, **prices: float) -> dict:
     """Return a row of a price guide whose other prices are 1."""
-    return {"idProduct": id_product, "idCategory": 51} | dict.fromkeys(PRICE_FIGURES, 1) | prices
+    return {"idProduct": id_product, "idCategory": 51} | dict.fromkeys(FIGURES, 1) | prices
 
 
 def ingest(lake: Path, kind: str, *arguments: object) -> dict[str, Any]:
