@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from edge_auth.errors import EdgeError
-from generator.errors import GeneratorError, SpaceError, message_of
+from generator.errors import GeneratorError, SpaceError, is_signal, message_of
 from generator.terminal import say
 
 # The commands in the order of use. Each is the function of its name, in this module of `commands/`.
@@ -124,7 +124,7 @@ def main() -> None:
         say(f"cardpress: {_message(error)}", err=True)
         sys.exit(1)
     except RuntimeError as error:
-        if str(error) != "Query interrupted" or os.environ.get("CARDPRESS_DEBUG"):
+        if not is_signal(error) or os.environ.get("CARDPRESS_DEBUG"):
             raise
-        say("Aborted!", err=True)  # click's word for KeyboardInterrupt, in whose place DuckDB has this error
+        say("Aborted!", err=True)  # click's word for KeyboardInterrupt
         sys.exit(1)

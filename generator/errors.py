@@ -89,7 +89,13 @@ def message_of(error: BaseException) -> str:
     """Return an error as one line. Errors of the operating system name their file."""
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror}"
-    return str(error)
+    return "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
+
+
+def is_signal(error: BaseException) -> bool:
+    """Return whether SIGTERM or Ctrl-C raised an error. DuckDB has a RuntimeError in place of KeyboardInterrupt."""
+    by_duckdb = isinstance(error, RuntimeError) and str(error) == "Query interrupted"
+    return by_duckdb or isinstance(error, TerminatedError | KeyboardInterrupt)
 
 
 def is_disk_full(error: BaseException | None) -> bool:

@@ -23,8 +23,7 @@ from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, WA
 from generator.ingest.gaps import Gap, find_gaps, template_lines
 from generator.ingest.identifiers import CardmarketIdentifiers, IdentifierFiles, is_cardmarket_identifiers
 from generator.ingest.line_sources import AttributeLines, ExpansionLines, Lines, ScrapedLines, WatchlistLines
-from generator.ingest.marketplace import DEFAULT_PATTERN, GameImport, MarketplaceFiles
-from generator.ingest.marketplace import number_pattern as as_number_pattern
+from generator.ingest.marketplace import DEFAULT_PATTERN, GameImport, MarketplaceFiles, checked_pattern
 from generator.ingest.marketplace_files import KINDS
 from generator.ingest.pipeline import (
     MEANINGS,
@@ -82,16 +81,14 @@ def numbers_options(command: Callable[..., None]) -> Callable[..., None]:
     )
     @click.option(
         "--number-pattern",
-        type=Parsed("regex", as_number_pattern),
+        type=Parsed("regex", checked_pattern),
         metavar="REGEX",
-        help=f"Take numbers from names by this pattern; its group is the number.  [default: {DEFAULT_PATTERN}]",
+        help=f"Take numbers from names by this pattern; its group is the number.  [usually {DEFAULT_PATTERN}]",
     )
     @wraps(command)
     def with_pattern(*args: Any, numbers_from_names: bool | None, number_pattern: str | None, **options: Any) -> None:
-        if number_pattern and numbers_from_names is False:
-            raise click.UsageError("--number-pattern and --no-numbers-from-names exclude each other: leave one out")
-        if number_pattern is None and numbers_from_names is not None:
-            number_pattern = DEFAULT_PATTERN if numbers_from_names else ""
+        if numbers_from_names is not None:
+            number_pattern = (number_pattern or DEFAULT_PATTERN) if numbers_from_names else ""
         command(*args, number_pattern=number_pattern, **options)
 
     return with_pattern

@@ -115,7 +115,7 @@ def _read_answer(request: urllib.request.Request, limits: FileLimits, seconds: f
     with urllib.request.urlopen(request, timeout=seconds) as response:
         body: bytes = response.read(limits.file_bytes + 1)
         if len(body) > limits.file_bytes:
-            raise IngestError(limits.exceeded(request.full_url))
+            raise IngestError(f"{request.full_url}: larger than {limits.file_bytes >> 20} MB: raise --max-file-mb")
         expected = response.headers.get("Content-Length")
         if expected is not None and len(body) != int(expected):
             raise HTTPException(f"the answer ended after {len(body):,} of {int(expected):,} bytes")

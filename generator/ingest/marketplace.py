@@ -8,7 +8,6 @@ it, `cardpress lake remember` and the options of an import change it.
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from difflib import get_close_matches
@@ -26,6 +25,7 @@ from generator.ingest.catalogue import GAMES, CatalogueUpdate, GameOfFile, usual
 from generator.ingest.marketplace_files import ImportedFile, NotTheMarketplaces, read_marketplace_file
 from generator.ingest.pipeline import (
     FAR_DAY,
+    MEANINGS,
     MISSING_PRICES,
     OF_GAMES,
     FileChange,
@@ -320,24 +320,22 @@ def remembered(lake: LakeWriter) -> dict[int, GameImport]:
         raise IngestError(f"{FILE} in lake {lake.location}: {error}: repair or delete it") from error
 
 
-def number_pattern(text: str) -> str:
-    """Return a pattern of numbers in names. Raise ValueError if it is no regular expression with one group."""
-    with duckdb.connect() as db:
-        try:
+def checked_pattern(text: str) -> str:
+    """Return a pattern of numbers in names. Raise ValueError if it is no regular expression with a group."""
+    try:
+        with duckdb.connect() as db:
             db.execute("select regexp_extract('', $1, ['number'])", [text])
-            with suppress(duckdb.BinderException):  # no second group can be named
-                db.execute("select regexp_extract('', $1, ['number', 'other'])", [text])
-                raise ValueError(f'"{text}" has several groups: write those that are not the number as (?:…)')
-        except duckdb.Error as error:
-            raise ValueError(f'"{text}" must be a pattern with one group: {str(error).splitlines()[0]}') from error
+    except duckdb.Error as error:
+        raise ValueError(f'"{text}" must be a pattern with one group: {str(error).splitlines()[0]}') from error
     return text
 
 
 def _parse(fields: dict[str, object]) -> GameImport:
-    game, by, accepted = (fields.get(name) for name in GameImport._fields)
-    if not isinstance(accepted, list) or not set(accepted) <= OF_GAMES.keys():
-        raise ValueError(f"accepted must be a list of cases out of {', '.join(OF_GAMES)}")
-    return GameImport(str(game) if game else None, number_pattern(str(by)) if by else None, frozenset(accepted))
+    game, pattern, accepted = (fields.get(name) for name in GameImport._fields)
+    if not isinstance(accepted, list) or not set(accepted) <= MEANINGS.keys():
+        raise ValueError("accepted must be a list of cases")
+    remembered = frozenset(accepted) & OF_GAMES.keys()
+    return GameImport(str(game) if game else None, checked_pattern(str(pattern)) if pattern else None, remembered)
 
 
 def memory_file(lake: LakeWriter, memory: Mapping[int, GameImport]) -> Iterator[FileChange]:

@@ -51,17 +51,12 @@ class FileLimits(NamedTuple):
     file_bytes: int
     line_bytes: int | None = None  # where no option says it, the usual ones
 
-    def exceeded(self, file: object) -> str:
-        """Return what is said of a file that is larger."""
-        most = f"{self.file_bytes / 1e6:,.0f} MB after inflating"
-        return f"{file}: more than {most}: split it, or raise --max-file-mb if the machine has the memory"
-
 
 class _Bounded(io.RawIOBase):
     """The bytes of a file, inflated."""
 
-    def __init__(self, path: Path, stream: Any, limits: FileLimits):
-        self._path, self._stream, self._limits, self._size = path, stream, limits, 0
+    def __init__(self, path: Path, stream: Any, most: int):
+        self._path, self._stream, self._most, self._size = path, stream, most, 0
 
     def readable(self) -> bool:
         return True
@@ -69,8 +64,11 @@ class _Bounded(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         count: int = self._stream.readinto(buffer)
         self._size += count
-        if self._size > self._limits.file_bytes:
-            raise IngestError(self._limits.exceeded(self._path))
+        if self._size > self._most:
+            raise IngestError(
+                f"{self._path}: more than {self._most / 1e6:,.0f} MB after inflating: "
+                "split it, or raise --max-file-mb if the machine has the memory"
+            )
         return count
 
 
@@ -85,7 +83,7 @@ def open_bounded(path: Path, limits: FileLimits) -> Iterator[io.BufferedReader]:
                     raise IngestError(f"{path}: it is {what}")
             opener = next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
             inflated = opener(stream) if opener else stream
-            yield io.BufferedReader(_Bounded(path, inflated, limits))
+            yield io.BufferedReader(_Bounded(path, inflated, limits.file_bytes))
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:  # gzip's own BadGzipFile is an OSError
         raise IngestError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
 

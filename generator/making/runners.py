@@ -16,7 +16,7 @@ from typing import Protocol
 import duckdb
 
 from generator.database import query_fault, temporary_folder_full
-from generator.errors import LakeError, SqlError, TerminatedError, is_disk_full
+from generator.errors import LakeError, SqlError, is_disk_full, is_signal
 from generator.making.layer import Task
 from generator.making.work import BuildContext, Work
 from generator.pack.writer import Inputs, TaskOutput
@@ -130,8 +130,8 @@ class ThreadRunner:
             output = run_task(context, task, inputs)
             context.lake.backend.check_unchanged()  # or the content would not be what the layer's digest says
         except Exception as error:
-            if context is self._context and isinstance(error, (TerminatedError, RuntimeError)):
-                raise  # a signal: DuckDB turns that of Ctrl-C into a RuntimeError
+            if context is self._context and is_signal(error):
+                raise
             with self._changed:
                 self._errors[self._places[task.name]] = error
                 self._changed.notify_all()

@@ -27,7 +27,7 @@ from generator.errors import (
     PublishError,
     SmokeError,
     StaleError,
-    TerminatedError,
+    is_signal,
     message_of,
 )
 from generator.lake.quarantine import describe_waiting, read_quarantine
@@ -70,8 +70,8 @@ def run_night(night: Night, notices: Notices) -> None:
         except BaseException as error:
             night.report.failed_step = night.failed_step(error)
             named = _with_step(night, error) if isinstance(error, _FAILURES) else error
-            night.report.error = message_of(named) if isinstance(error, _FAILURES) else repr(error)
-            with_pages &= not isinstance(error, TerminatedError | KeyboardInterrupt)  # which has to end soon
+            night.report.error = message_of(named) if isinstance(error, _FAILURES) or is_signal(error) else repr(error)
+            with_pages &= not is_signal(error)  # which has to end soon
             if named is error:
                 raise
             raise named from error
@@ -88,7 +88,7 @@ def run_night(night: Night, notices: Notices) -> None:
 def _with_step(night: Night, error: Exception) -> Exception:
     """Return an error that names the step that failed, unless it says what was decided instead."""
     step, report = night.report.failed_step, night.report
-    if step is None or isinstance(error, PublishError | BusyError | StaleError | TerminatedError):
+    if step is None or isinstance(error, PublishError | BusyError | StaleError) or is_signal(error):
         return error
     live = f"; {report.build} is live" if report.outcome == PUBLISHED else ""
     return GeneratorError(f"the step {step} failed: {message_of(error)}{live}")

@@ -16,7 +16,7 @@ from generator.database import sql_literal
 from generator.errors import LakeError
 from generator.lake.files import FileKey, LakeFiles
 from generator.lake.lake import hash_day_files
-from generator.lake.quarantine import HELD, files_read, original_of, read_quarantine
+from generator.lake.quarantine import ACCEPTED, DROPPED, HELD, files_read, original_of, read_quarantine
 from generator.terminal import Progress
 from generator.threads import USUAL
 
@@ -35,8 +35,8 @@ def day_files(location: str, store: Store, tables: Collection[str], progress: Pr
     pointer, _ = read_pointer(store)
     live = open_build(store, pointer.build) if pointer else None
     read = {original_of(live.record, key) for key in files_read(live)} if live else set()
-    decisions = sorted(read_quarantine(store), key=lambda file: (file.game is None, file.verdict == HELD))
-    decided = {file.key.whole: file.verdict for file in decisions}  # on the whole file, or else that a game is held
+    decisions = sorted(read_quarantine(store), key=lambda file: (ACCEPTED, DROPPED, HELD).index(file.verdict))
+    decided = {file.key.whole: file.verdict for file in decisions}  # of several games of a file, the last of these
     for table in tables:
         for file in backend.fetch(table, [file for file in files if file.table == table]):
             key = FileKey(table, str(file.day), file.sha256)

@@ -13,13 +13,13 @@ LINES = {
     "edge_auth/search": 617,
     "edge_auth/serve": 633,
     "edge_auth/store": 1_285,
-    "generator": 964,  # its flat modules
-    "generator/commands": 2_682,
+    "generator": 970,  # its flat modules
+    "generator/commands": 2_679,
     "generator/compare": 1_438,
     "generator/demo": 846,
     "generator/drawings": 136,
     "generator/fingerprints": 717,
-    "generator/ingest": 3_950,
+    "generator/ingest": 3_946,
     "generator/lake": 1_306,
     "generator/making": 3_697,
     "generator/nightly": 880,
@@ -29,7 +29,7 @@ LINES = {
     "generator/site": 1_936,
     "generator/tree": 666,
     "bench": 3_854,
-    "tests": 34_792,
+    "tests": 34_791,
 }
 WORDS = 55_000  # of Markdown, without the changelog
 

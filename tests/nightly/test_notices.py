@@ -81,7 +81,8 @@ def test_the_begin_and_the_end_of_a_run_are_announced(service: NoticeService, tm
 @pytest.mark.parametrize(
     ("place", "error", "says"),
     [
-        ("steps.prune", KeyboardInterrupt(), b"KeyboardInterrupt()"),
+        ("steps.prune", KeyboardInterrupt(), b"interrupted"),
+        ("steps.prune", RuntimeError("Query interrupted"), b"Query interrupted"),
         ("night.with_reserve", StoreError("the report cannot be put"), b"the report cannot be put"),
     ],
 )
