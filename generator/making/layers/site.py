@@ -66,6 +66,7 @@ def make_site(context: BuildContext, build_id: str) -> TaskOutput:
 
 def _set_codes(context: BuildContext) -> bytes:
     """Return the ids of sets by the codes that other catalogues give them, such as `m11`, for lists of cards."""
+    context.tables.are_checked = True  # the other layers are complete
     context.tables.open_identifiers()
     context.db.run("views/set_codes")
     return json.dumps(dict(context.db.rows("from set_codes"))).encode() + b"\n"
