@@ -20,9 +20,9 @@ import pyarrow.parquet as pq
 
 from bench.cases import API, new_words
 from bench.in_shim import time_request
-from edge_auth.builds.catalogue import MATCH_SORT
 from edge_auth.live.log import Log
 from edge_auth.serve.app import Settings, make_app
+from generator.storage.catalogue import MATCH_SORT
 
 _ROUNDS = 5
 _MOST = 60  # searches of a kind

@@ -10,8 +10,8 @@ from urllib.parse import quote, urlencode
 import pyarrow.parquet as pq
 
 from bench.crawl import SORTS
-from edge_auth.builds.catalogue import KINDS
-from edge_auth.text import fold
+from generator.storage.catalogue import KINDS
+from generator.storage.text import fold
 
 API = "/api/v1"
 _RARITIES = ("Common", "Uncommon", "Rare", "Holo Rare", "Double Rare", "Ultra Rare", "Secret Rare", "Promo")

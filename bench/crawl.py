@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bench.data import Site, print_progress
-from edge_auth.text import fold, number_filter_key, number_sort_key
+from generator.storage.text import fold, number_filter_key, number_sort_key
 
 Json = dict[str, Any]
 TABLES = {

@@ -17,7 +17,7 @@ import pyarrow as pa
 from bench.data import ROOT, days, first_version, lake, linked_copy, print_progress, run, scratch, with_earlier_years
 from bench.runs import Run, build
 from bench.sizes import FULL, QUICK, Size
-from edge_auth.store.codec import compress
+from generator.storage.stores.codec import compress
 
 _ZSTD_LEVEL = 3
 

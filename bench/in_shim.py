@@ -18,9 +18,9 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from bench.cases import cards, new_words
-from edge_auth.builds.catalogue import DEFAULT_SORT, MATCH_SORT, SORTS
 from edge_auth.live.log import Log
 from edge_auth.serve.app import Settings, make_app
+from generator.storage.catalogue import DEFAULT_SORT, MATCH_SORT, SORTS
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 _REPEATS = 3

@@ -15,12 +15,12 @@ from urllib.parse import quote
 
 from bench.cases import API
 from bench.in_shim import Application
-from edge_auth.builds.builds import live_build_id, open_build
-from edge_auth.builds.catalogue import SORTS, TEXT_FILTERS
-from edge_auth.live.keys import SCOPES, issue, open_key_file
 from edge_auth.live.log import Log
 from edge_auth.serve.app import Settings, make_app
-from edge_auth.store.open import open_store
+from generator.storage.builds import live_build_id, open_build
+from generator.storage.catalogue import SORTS, TEXT_FILTERS
+from generator.storage.keys import SCOPES, issue, open_key_file
+from generator.storage.stores.open import open_store
 
 _REPEATS = 3
 _MARKS = quote("\u0300" * 30_000 + "\u0316" * 30_000)[:60_000]  # normalisation sorts these, in quadratic time

@@ -18,12 +18,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from edge_auth.store.folder import FolderStore
 from generator.lake.lake import open_lake
 from generator.making.layer import Task
 from generator.making.make import BuildRun
 from generator.making.runners import ThreadRunner
 from generator.making.work import BuildContext
+from generator.storage.stores.folder import FolderStore
 from generator.threads import ONE_THREAD
 
 _STATUS = Path("/proc/self/status")

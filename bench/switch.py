@@ -21,7 +21,7 @@ from bench.load import load
 from bench.peers.ours import EdgePeer
 from bench.peers.peer import Data
 from bench.sizes import FULL, QUICK, Size
-from edge_auth.builds.layout import POINTER
+from generator.storage.layout import POINTER
 
 _PAGES, _CONNECTIONS = 4000, 64
 _SECONDS, _SWITCH_AFTER = 10.0, 3.0

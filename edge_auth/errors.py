@@ -5,42 +5,6 @@ class EdgeError(Exception):
     """Base class of the exceptions of `edge_auth`."""
 
 
-class StoreError(EdgeError):
-    """The store failed. The client gets 500, never 404: only an index decides that an object does not exist."""
-
-
-class MissingObject(StoreError):
-    """An object that should exist is missing. This is a failure of the store, not a 404."""
-
-
-class DamagedObject(StoreError):
-    """The bytes of an object do not match their hash."""
-
-
-class AccessDenied(StoreError):
-    """The store denies access. Without permission to list a bucket, S3 also denies access to missing objects."""
-
-
-class Throttled(StoreError):
-    """The store answers fewer requests than it gets. The same request may succeed after a pause."""
-
-
-class Conflict(StoreError):
-    """A conditional write failed because another writer changed the object first."""
-
-
-class KeyFormatError(EdgeError):
-    """The key records cannot be read."""
-
-
-class NoLiveBuild(EdgeError):
-    """The store has no live build yet."""
-
-
-class UnknownBuild(EdgeError):
-    """The store does not hold this build."""
-
-
 class ApiError(EdgeError):
     """An error that the client sees. Its subclasses are the table of errors in the guide: `when` it occurs, and what
     the client can do. `headers` are those of the response, with `_` for `-` in their names.

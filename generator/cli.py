@@ -14,6 +14,7 @@ import click
 
 from edge_auth.errors import EdgeError
 from generator.errors import GeneratorError, SpaceError, is_signal, message_of
+from generator.storage.errors import StorageError
 from generator.terminal import say
 
 # The commands in the order of use. Each is the function of its name, in this module of `commands/`.
@@ -99,8 +100,8 @@ def settable_by_environment(command: click.Command) -> None:
 def _message(error: Exception) -> str:
     """Return an error as one line. One of the operating system that names no file gets the name of the command."""
     # Only a failed command needs them.
-    from edge_auth.store.remedies import with_remedy
     from generator.commands.permissions import permission_advice
+    from generator.storage.stores.remedies import with_remedy
 
     if isinstance(error, OSError) and error.filename is None:
         command = next((word for word in sys.argv[1:] if word in COMMANDS), "")
@@ -118,7 +119,7 @@ def main() -> None:
     """
     try:
         cli(prog_name="cardpress")
-    except (GeneratorError, EdgeError, OSError) as error:
+    except (GeneratorError, StorageError, EdgeError, OSError) as error:
         if os.environ.get("CARDPRESS_DEBUG"):
             raise
         say(f"cardpress: {_message(error)}", err=True)

@@ -14,9 +14,9 @@ import duckdb
 import jinja2
 import pyarrow as pa
 
-from edge_auth import text
-from edge_auth.builds.catalogue import BLANK, SORTS, TEXT_FILTERS
 from generator.errors import BuildError, GeneratorError, SpaceError, SqlError, is_disk_full
+from generator.storage import text
+from generator.storage.catalogue import BLANK, SORTS, TEXT_FILTERS
 from generator.templates import compiled_templates, packaged
 from generator.threads import USUAL, Resources
 

@@ -1,7 +1,7 @@
 """The errors of the batch side.
 
 Each message is one line: what is wrong, where, and what to do. The command line prints it and exits with status 1.
-The errors of the store are below `edge_auth.errors.StoreError`.
+The errors of the store are below `generator.storage.errors.StorageError`.
 """
 
 import errno

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from jinja2.bccache import Bucket, FileSystemBytecodeCache
 
-from edge_auth.store.file_cache import user_cache
+from generator.storage.stores.file_cache import user_cache
 
 
 def packaged(name: str) -> Path:

@@ -17,8 +17,8 @@ from flask import Flask, Response, request
 
 from bench.crawl import SORTS, TABLES
 from bench.peers.peer import Peer, wsgi
-from edge_auth.store.codec import compress
-from edge_auth.text import fold, words
+from generator.storage.stores.codec import compress
+from generator.storage.text import fold, words
 
 _TRIGRAM_LENGTH = 3
 _FOUND = "id in (select rowid from names where names match :match)"

@@ -11,8 +11,9 @@ from flask import Flask, request
 from bench.peers.peer import Peer, wsgi
 from edge_auth.api.auth import authenticate
 from edge_auth.live.counter import FileCounter
-from edge_auth.live.keys import Keyring, open_key_file
+from edge_auth.live.keyring import Keyring
 from edge_auth.live.log import Log
+from generator.storage.keys import open_key_file
 
 
 class Nothing(Peer):

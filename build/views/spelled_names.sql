@@ -1,4 +1,4 @@
--- One row per different name of a product, with the texts that compare names (`edge_auth.text`): `whole`, `base` and `short` are
+-- One row per different name of a product, with the texts that compare names (`generator.storage.text`): `whole`, `base` and `short` are
 -- the words of the name, of its base name and of its short name; '' for none, and the fold of a name without words. `signs` are
 -- the runs of it that are neither letters nor digits, with a 0 between them. Read by the layers catalogue and names.
 create or replace table spelled_names as

@@ -14,7 +14,8 @@ from edge_auth.api.endpoint import Endpoint
 from edge_auth.api.flask_app import NAME, ApiRequest, Cardpress, Network, this_request
 from edge_auth.errors import ExpiredKey, InsufficientScope, InvalidKey, NoKey, RateLimited, RevokedKey
 from edge_auth.live.counter import address_name, guest_name
-from edge_auth.live.keys import DEFAULT_RATE_LIMIT, GUEST_SCOPES, KEY, KEY_PREFIX, KeyRecord, Keyring, digest
+from edge_auth.live.keyring import Keyring
+from generator.storage.keys import DEFAULT_RATE_LIMIT, GUEST_SCOPES, KEY, KEY_PREFIX, KeyRecord, digest
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -24,12 +24,13 @@ from edge_auth.api.responses import failure, finish, lost_page, prefers, preflig
 from edge_auth.api.routes import Query, Route, require_one_host
 from edge_auth.api.site import SITE_HEADERS, description, no_path, page, pages, service
 from edge_auth.api.watchlist import watchlist
-from edge_auth.builds import layout
-from edge_auth.builds.bodies import JSON
-from edge_auth.errors import ApiError, InvalidParameter, MethodNotAllowed, NoLiveBuild, NotFound, StoreError
+from edge_auth.errors import ApiError, InvalidParameter, MethodNotAllowed, NotFound
 from edge_auth.live.build_registry import OneBuild
 from edge_auth.live.log import Log
 from edge_auth.live.open_build import OpenBuild
+from generator.storage import layout
+from generator.storage.bodies import JSON
+from generator.storage.errors import NoLiveBuild, StoreError
 
 # In the order of the documents.
 _DOCUMENTED = (service, watchlist, cards, market, changes, fingerprints, bulk, description)

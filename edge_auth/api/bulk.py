@@ -8,15 +8,14 @@ from edge_auth.api.flask_app import NAME, ApiRequest, this_request
 from edge_auth.api.parameters import BuildId, page, quote_input
 from edge_auth.api.responses import Answer, holder
 from edge_auth.api.routes import Query, Routes
-from edge_auth.builds import layout
-from edge_auth.builds.bodies import Body, MadeBody, dumps, list_body, matches_tag
-from edge_auth.builds.bulk import LIVE_CATALOGUE
-from edge_auth.builds.changes import Step, Steps
 from edge_auth.errors import InvalidParameter, NotFound, PreconditionFailed, RangeNotSatisfiable
-from edge_auth.live import keys
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.bulk_files import MAX_READ_BYTES
 from edge_auth.live.open_build import OpenBuild
+from generator.storage import keys, layout
+from generator.storage.bodies import Body, MadeBody, dumps, list_body, matches_tag
+from generator.storage.bulk import LIVE_CATALOGUE
+from generator.storage.changes import Step, Steps
 
 changes = Routes("changes", keys.CARDS_READ, "catalogue")
 fingerprints = Routes("fingerprints", keys.FINGERPRINTS_READ)

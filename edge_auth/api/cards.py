@@ -8,15 +8,14 @@ import numpy as np
 
 from edge_auth.api import parameters as rules
 from edge_auth.api.routes import Query, Routes
-from edge_auth.builds import layout
-from edge_auth.builds.bodies import Body, MadeBody, StoredBody, dumps, list_body, short_list
-from edge_auth.builds.catalogue import DEFAULT_SORT, MATCH_SORT, ORDERS, PRICE_SORTS, SORTS, TEXT_FILTERS
 from edge_auth.errors import NotFound
-from edge_auth.live import keys
 from edge_auth.live.open_build import OpenBuild
 from edge_auth.search.query import Search, filter_key, read_search, value_filters
 from edge_auth.search.ranking import ResultPage, cheap_page, first_matches, mask_of
-from edge_auth.text import fold, fold_without_apostrophes
+from generator.storage import keys, layout
+from generator.storage.bodies import Body, MadeBody, StoredBody, dumps, list_body, short_list
+from generator.storage.catalogue import DEFAULT_SORT, MATCH_SORT, ORDERS, PRICE_SORTS, SORTS, TEXT_FILTERS
+from generator.storage.text import fold, fold_without_apostrophes
 
 cards = Routes("cards", keys.CARDS_READ, "catalogue")
 _LEAST_KEPT_MATCHES = 1024

@@ -18,9 +18,10 @@ from edge_auth.api.endpoint import Endpoint
 from edge_auth.live.build_registry import BuildRegistry, OneBuild
 from edge_auth.live.bulk_files import StoredBulkFiles
 from edge_auth.live.counter import Counter
-from edge_auth.live.keys import KeyRecord, Keyring
+from edge_auth.live.keyring import Keyring
 from edge_auth.live.log import Log, clean
 from edge_auth.live.metrics import Metrics
+from generator.storage.keys import KeyRecord
 
 Network = IPv4Network | IPv6Network
 NAME = "cardpress"

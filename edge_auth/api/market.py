@@ -4,13 +4,13 @@ from datetime import timedelta
 
 from edge_auth.api import parameters as rules
 from edge_auth.api.routes import Query, Routes
-from edge_auth.builds import market as lists
-from edge_auth.builds.bodies import Body, MadeBody, short_list
-from edge_auth.builds.catalogue import ORDERS
 from edge_auth.errors import InvalidParameter, NotFound
-from edge_auth.live import keys
 from edge_auth.live.open_build import OpenBuild
-from edge_auth.text import fold
+from generator.storage import keys
+from generator.storage import market as lists
+from generator.storage.bodies import Body, MadeBody, short_list
+from generator.storage.catalogue import ORDERS
+from generator.storage.text import fold
 
 market = Routes("market", keys.CARDS_READ, "catalogue")
 _MOVERS = {

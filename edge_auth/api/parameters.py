@@ -7,9 +7,9 @@ from difflib import get_close_matches
 from typing import Any, ClassVar
 from urllib.parse import unquote_to_bytes
 
-from edge_auth.builds.catalogue import KINDS
 from edge_auth.errors import InvalidParameter
-from edge_auth.text import MAX_DIGITS
+from generator.storage.catalogue import KINDS
+from generator.storage.text import MAX_DIGITS
 
 _INTEGER = re.compile("-?[0-9]+")
 _ONE_ID = re.compile(f"-?[0-9]{{1,{MAX_DIGITS}}}")

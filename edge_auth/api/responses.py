@@ -15,10 +15,11 @@ from werkzeug.http import parse_accept_header
 from edge_auth.api.auth import address_of
 from edge_auth.api.endpoint import COMMON_HEADERS, Endpoint
 from edge_auth.api.flask_app import NAME, ApiRequest, Cardpress, this_request
-from edge_auth.builds.bodies import JSON, Body, accepts_gzip, dumps
-from edge_auth.errors import ApiError, InternalError, StoreError
+from edge_auth.errors import ApiError, InternalError
 from edge_auth.live.bulk_files import MAX_READ_BYTES, Holder, cut, of_file
 from edge_auth.live.metrics import NO_LABEL
+from generator.storage.bodies import JSON, Body, accepts_gzip, dumps
+from generator.storage.errors import StoreError
 
 _CONTENT_HEADERS = ("Content-Length", "Content-Encoding")
 _STATUS_LINES = {int(status): f"{int(status)} {phrase}" for status, phrase in responses.items()}

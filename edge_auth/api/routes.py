@@ -16,9 +16,10 @@ from edge_auth.api.endpoint import API, Endpoint, documented
 from edge_auth.api.flask_app import NAME, ApiRequest, Cardpress, this_request
 from edge_auth.api.parameters import quote_input, read_query
 from edge_auth.api.responses import success
-from edge_auth.builds.bodies import Body
-from edge_auth.errors import AccessDenied, DamagedObject, InvalidParameter, MissingObject, NotFound, UnknownBuild
+from edge_auth.errors import InvalidParameter, NotFound
 from edge_auth.live.open_build import OpenBuild
+from generator.storage.bodies import Body
+from generator.storage.errors import AccessDenied, DamagedObject, MissingObject, UnknownBuild
 
 View = TypeVar("View", bound=Callable[..., Body | Response])
 Query = SimpleNamespace  # the values of the parameters of a request

@@ -6,10 +6,10 @@ from edge_auth.api.endpoint import Endpoint
 from edge_auth.api.flask_app import this_request
 from edge_auth.api.responses import prefers
 from edge_auth.api.routes import Query, Routes
-from edge_auth.builds import layout
-from edge_auth.builds.bodies import JSON, Body, MadeBody, dumps
 from edge_auth.errors import NotFound
 from edge_auth.live.open_build import OpenBuild
+from generator.storage import layout
+from generator.storage.bodies import JSON, Body, MadeBody, dumps
 
 service, description, pages = Routes("service"), Routes("description", tag="service"), Routes("pages")
 # The site's pages load scripts and styles from their own host only. Images may come from any host, or be drawn here.

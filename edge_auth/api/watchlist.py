@@ -2,11 +2,10 @@
 
 from edge_auth.api.parameters import Choice, page
 from edge_auth.api.routes import Query, Routes
-from edge_auth.builds import layout
-from edge_auth.builds.bodies import Body, short_list
 from edge_auth.errors import AmbiguousSlug, NotFound
-from edge_auth.live import keys
 from edge_auth.live.open_build import OpenBuild
+from generator.storage import keys, layout
+from generator.storage.bodies import Body, short_list
 
 watchlist = Routes("watchlist", keys.WATCHLIST_READ)
 _ITEM = "watchlist/<text:slug>"

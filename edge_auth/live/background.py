@@ -7,7 +7,8 @@ from threading import BoundedSemaphore, Condition, Event, Lock, Thread
 from typing import Any, TypeVar
 from weakref import WeakMethod
 
-from edge_auth.errors import RateLimited, StoreError
+from edge_auth.errors import RateLimited
+from generator.storage.errors import StoreError
 
 POLL_SECONDS = 1.0
 WAIT_SECONDS = 5.0

@@ -15,19 +15,20 @@ from threading import Lock, Semaphore
 from time import monotonic
 from typing import NamedTuple
 
-from edge_auth.builds import builds, layout
-from edge_auth.builds.bodies import Body, MadeBody
-from edge_auth.builds.builds import Pointer, live_pointer
-from edge_auth.builds.changes import Step, Steps, listed_steps, read_index
-from edge_auth.builds.copies import BuildCopies
-from edge_auth.errors import AccessDenied, DamagedObject, EdgeError, NoLiveBuild, StoreError, UnknownBuild
+from edge_auth.errors import EdgeError
 from edge_auth.live.background import Jobs, Poller, busy
+from edge_auth.live.build_copies import BuildCopies
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics
 from edge_auth.live.open_build import LruCache, OpenBuild
-from edge_auth.store.disk import replace_file
-from edge_auth.store.file_cache import FileCache, checked
-from edge_auth.store.interface import Store
+from generator.storage import builds, layout
+from generator.storage.bodies import Body, MadeBody
+from generator.storage.builds import Pointer, live_pointer
+from generator.storage.changes import Step, Steps, listed_steps, read_index
+from generator.storage.errors import AccessDenied, DamagedObject, NoLiveBuild, StorageError, StoreError, UnknownBuild
+from generator.storage.stores.disk import replace_file
+from generator.storage.stores.file_cache import FileCache, checked
+from generator.storage.stores.interface import Store
 
 _MAX_PINNED_BUILDS = 4
 _MAX_PINNED_IDLE_SECONDS = 300
@@ -88,7 +89,7 @@ class BuildRegistry:
         self._steps: Steps | None = None  # of /changes, as last seen
         self._copied: Steps | None = None  # the steps whose documents were copied
         self.last_error = ""  # why the pointer or its build could not be read at the last poll
-        self._no_build: EdgeError = StoreError("the live build is still being read")
+        self._no_build: StorageError = StoreError("the live build is still being read")
         self._waiting = Semaphore(_MAX_WAITING)
         self._poller = Poller(self._poll)
 
@@ -248,7 +249,7 @@ class BuildRegistry:
             self._failed, self._retry_at = id_, monotonic() + _RETRY_SECONDS
             build = self._pinned.get(id_) or self._open(id_)
             self._failed = ""
-            with suppress(EdgeError):
+            with suppress(EdgeError, StorageError):
                 build.warm(before, _MAX_WARMING_SECONDS)
             self._go_live(build)
         if self._live is not None and not self._live.prepared:
@@ -288,7 +289,7 @@ class BuildRegistry:
         except AccessDenied as error:
             self._log.line(f"the store denies access to missing objects, so unknown builds will be failures: {error}")
         for id_ in (pointer.build, *pointer.previous):
-            with suppress(EdgeError):  # the next poll logs why the live build cannot be opened
+            with suppress(EdgeError, StorageError):  # the next poll logs why the live build cannot be opened
                 return self._open(id_)
         return self._read(pointer.build)
 

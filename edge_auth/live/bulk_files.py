@@ -17,14 +17,15 @@ from typing import NamedTuple
 
 from werkzeug.wsgi import ClosingIterator
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import open_build
-from edge_auth.builds.bulk import LIVE_CATALOGUE, BulkFile, catalogue_of
-from edge_auth.errors import MissingObject, NotFound, StoreError, UnknownBuild
+from edge_auth.errors import NotFound
 from edge_auth.live.background import Jobs, busy
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.counter import address_name
-from edge_auth.store.interface import Store
+from generator.storage import layout
+from generator.storage.builds import open_build
+from generator.storage.bulk import LIVE_CATALOGUE, BulkFile, catalogue_of
+from generator.storage.errors import MissingObject, StoreError, UnknownBuild
+from generator.storage.stores.interface import Store
 
 MAX_DOWNLOADS = 48  # that a worker sends at the same time
 _MAX_DOWNLOADS_OF_GUESTS = MAX_DOWNLOADS // 4  # of these; anyone may be a guest, from many addresses

@@ -15,14 +15,14 @@ import time
 import traceback
 from collections import deque
 from contextlib import suppress
-from datetime import UTC, datetime
 from functools import lru_cache
 from json.encoder import encode_basestring as quote
 from multiprocessing.util import Finalize
 from threading import Event, Lock, Thread
 from typing import Protocol
 
-from edge_auth.errors import StoreError
+from generator.storage.errors import StoreError
+from generator.storage.times import timestamp
 
 _FLUSH_SECONDS = 0.1
 _MAX_WAITING_LINES = 20_000
@@ -124,11 +124,6 @@ class Log:
         with suppress(OSError):
             while self._lines and select.select([], [self._descriptor], [], _LAST_WRITE_TIMEOUT_SECONDS)[1]:
                 os.write(self._descriptor, self._next_lines())
-
-
-def timestamp(now: float) -> str:
-    """Return Unix time as `YYYY-MM-DDTHH:MM:SSZ`, without fractions."""
-    return datetime.fromtimestamp(int(now), UTC).replace(tzinfo=None).isoformat() + "Z"
 
 
 def clean(text: str, most: int | None = None) -> str:

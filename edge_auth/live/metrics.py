@@ -18,10 +18,10 @@ from threading import Lock
 from time import monotonic
 from typing import Any, TextIO
 
-from edge_auth.builds.builds import BuildRecord
-from edge_auth.errors import StoreError
-from edge_auth.store.disk import replace_file
-from edge_auth.store.interface import Store
+from generator.storage.builds import BuildRecord
+from generator.storage.errors import StoreError
+from generator.storage.stores.disk import replace_file
+from generator.storage.stores.interface import Store
 
 LIVE_NAME = "live.json"
 NO_LABEL = "none"  # the label of requests without endpoint or key

@@ -12,15 +12,16 @@ from threading import Lock
 from time import monotonic, sleep
 from typing import Any, NamedTuple
 
-from edge_auth.builds import bodies, layout
-from edge_auth.builds.bodies import LARGE_BYTES, Body, StoredBody
-from edge_auth.builds.builds import Build
-from edge_auth.errors import ApiError, StoreError
+from edge_auth.errors import ApiError
 from edge_auth.search.facets import Facets
 from edge_auth.search.named import Narrowing, Slugs, find_named
 from edge_auth.search.query import Filter, Search, read_find
 from edge_auth.search.ranking import ResultPage, first_matches, mask_of
-from edge_auth.text import fold_without_apostrophes
+from generator.storage import bodies, layout
+from generator.storage.bodies import LARGE_BYTES, Body, StoredBody
+from generator.storage.builds import Build
+from generator.storage.errors import StoreError
+from generator.storage.text import fold_without_apostrophes
 
 _CACHE_BYTES = 16 << 20
 _MAX_WARMED_BYTES = 8 << 20  # half of the cache, which the answers of the build before need until then

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edge_auth.builds.bodies import dumps
-from edge_auth.builds.catalogue import DEFAULT_SORT, MARKET_SORT, Catalogue
+from generator.storage.bodies import dumps
+from generator.storage.catalogue import DEFAULT_SORT, MARKET_SORT, Catalogue
 
 _MOST = 100  # entries of a list
 _WORD_BITS = 64

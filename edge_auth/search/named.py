@@ -1,7 +1,7 @@
 """Which products a text means: a name of a list in /cards/named, and a slug of the watchlist in a path.
 
 A name means the products that have it as their whole name, else those that have it as their base name, else as their
-short name (`edge_auth.text`). A build stores what the answer says of each name. It is made here only where filters
+short name (`storage/text.py`). A build stores what the answer says of each name. It is made here only where filters
 leave out some of the products of a name.
 
 A text in a path means the product of the watchlist that has it as its slug, else the one that has it in its URL.
@@ -14,11 +14,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from edge_auth.builds.bodies import dumps
-from edge_auth.builds.catalogue import MARKET_SORT, OFFERS_SORT, Catalogue
-from edge_auth.builds.vocabulary import Names
 from edge_auth.errors import AmbiguousSlug, NotFound
-from edge_auth.text import fold, name_keys
+from generator.storage.bodies import dumps
+from generator.storage.catalogue import MARKET_SORT, OFFERS_SORT, Catalogue
+from generator.storage.text import fold, name_keys
+from generator.storage.vocabulary import Names
 
 MATCHES = ("name", "base", "short")  # the values of `matched`
 _MOST_IDS = 100  # of a name

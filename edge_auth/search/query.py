@@ -8,7 +8,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from edge_auth.builds.catalogue import (
+from edge_auth.errors import InvalidParameter, NotFound
+from generator.storage.catalogue import (
     BLANK,
     DEFAULT_SORT,
     MATCH_SORT,
@@ -18,8 +19,7 @@ from edge_auth.builds.catalogue import (
     Catalogue,
     number_key,
 )
-from edge_auth.errors import InvalidParameter, NotFound
-from edge_auth.text import MAX_DIGITS, composed, fold, fold_without_apostrophes, word_text, words
+from generator.storage.text import MAX_DIGITS, composed, fold, fold_without_apostrophes, word_text, words
 
 _MAX_MEANT_CHARACTERS = 60  # of a name that is compared with those of sets
 _MIN_NEARNESS = 0.7

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edge_auth.builds.catalogue import Catalogue
 from edge_auth.search.query import Part, Search, price_sort
+from generator.storage.catalogue import Catalogue
 
 # Matches are sorted by rank, or the ranking is scanned until enough are found. To sort a match takes as long as to scan
 # this many products.

@@ -12,19 +12,20 @@ from flask import Flask, request
 
 from edge_auth.api.blueprints import create_api
 from edge_auth.api.flask_app import Cardpress, Network
-from edge_auth.builds.copies import BuildCopies
 from edge_auth.live.background import WAIT_SECONDS, Jobs
+from edge_auth.live.build_copies import BuildCopies
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.bulk_files import MAX_DOWNLOADS, StoredBulkFiles
 from edge_auth.live.counter import Counter, FileCounter, counter_file, store_name
-from edge_auth.live.keys import KeyCopies, KeyFile, Keyring, open_key_file
+from edge_auth.live.keyring import KeyCopies, Keyring
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics
 from edge_auth.serve.nginx_config import copies_folder, live_file
-from edge_auth.store.file_cache import FileCache, default_state_folder
-from edge_auth.store.folder import FolderStore
-from edge_auth.store.interface import Store
-from edge_auth.store.open import is_folder, open_store
+from generator.storage.keys import KeyFile, open_key_file
+from generator.storage.stores.file_cache import FileCache, default_state_folder
+from generator.storage.stores.folder import FolderStore
+from generator.storage.stores.interface import Store
+from generator.storage.stores.open import is_folder, open_store
 
 IDLE_SECONDS = 75.0  # load balancers keep idle connections for 60 s, and so does the nginx in front of a socket
 _NO_STORE = {"Cache-Control": "no-store"}

@@ -9,10 +9,10 @@ from typing import Any
 
 import jinja2
 
-from edge_auth.builds.layout import KEYS
 from edge_auth.live.counter import counter_file, store_name
-from edge_auth.live.keys import KeyFile, open_key_file
-from edge_auth.store.open import is_folder, open_store
+from generator.storage.keys import KeyFile, open_key_file
+from generator.storage.layout import KEYS
+from generator.storage.stores.open import is_folder, open_store
 
 _TEMPLATE = Path(__file__).parents[1] / "nginx" / "nginx.conf.j2"
 # What the options without a path may be, since nginx gets them as they are: more words would be more settings.

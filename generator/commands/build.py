@@ -5,8 +5,6 @@ from typing import Any
 
 import click
 
-from edge_auth.builds import layout
-from edge_auth.store.open import open_store
 from generator.commands.options import (
     DAY,
     json_option,
@@ -24,6 +22,8 @@ from generator.making.plan import Plan
 from generator.reading.explain import explain_build
 from generator.releases.locks import end_by_error, hold_back, keep_reserve
 from generator.releases.publish import publish
+from generator.storage import layout
+from generator.storage.stores.open import open_store
 from generator.terminal import Progress, aligned, say, say_json, say_lines
 from generator.threads import Resources
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from edge_auth.store.open import open_store
 from generator.clock import utc_now
 from generator.commands.options import FILE, BuildName, json_option, named_build, resources_options, store_option
 from generator.compare.comparison import compare
@@ -16,6 +15,7 @@ from generator.compare.gates import gates as all_gates
 from generator.compare.run_reports import DIFF_PAGE
 from generator.reading.diff import as_html, as_json, as_text
 from generator.reading.report import build_page, diff_page
+from generator.storage.stores.open import open_store
 from generator.terminal import Progress, clean, clean_json, say, say_json, say_lines
 from generator.threads import Resources
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from edge_auth.store.open import is_folder
 from generator.commands.options import DAY
 from generator.demo.draw import MAX_SEED
 from generator.demo.lake import Demo, older_demo, write_demo
 from generator.lake.lake import DAILY_TABLES
+from generator.storage.stores.open import is_folder
 from generator.terminal import Progress, say
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import click
 
-from edge_auth.live.keys import open_key_file
-from edge_auth.store.open import open_store
 from generator.clock import utc_now
 from generator.commands.options import FILE, json_option, keys_option, rate_limit_url_option, state_option, store_option
 from generator.errors import GeneratorError
@@ -26,6 +24,8 @@ from generator.reading.doctor import (
     check_writing,
     guarded,
 )
+from generator.storage.keys import open_key_file
+from generator.storage.stores.open import open_store
 from generator.terminal import Progress, say, say_json
 
 _STORE_ADVICE = "check that --store is right, and that you may read it"

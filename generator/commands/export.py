@@ -4,9 +4,9 @@ import sys
 
 import click
 
-from edge_auth.store.open import open_store
 from generator.commands.options import build_option, named_build, store_option
 from generator.errors import BuildError
+from generator.storage.stores.open import open_store
 from generator.terminal import Progress, say
 from generator.tree.documents import Documents
 from generator.tree.export import ReadAhead

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 import click
 
-from edge_auth.text import fold
 from generator import settings
 from generator.clock import utc_now
 from generator.commands.options import DAY, FILE, FOLDER, HTTP_URL, Parsed, json_option, lake_made_option, lake_option
@@ -40,6 +39,7 @@ from generator.ingest.streams import FileLimits
 from generator.ingest.tables import expansions_file
 from generator.lake.lake import DAILY_TABLES
 from generator.lake.writer import LakeWriter
+from generator.storage.text import fold
 from generator.terminal import say, say_json, say_lines
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

@@ -7,15 +7,15 @@ from typing import Any
 
 import click
 
-from edge_auth.errors import KeyFormatError
-from edge_auth.live.keys import DEFAULT_RATE_LIMIT, SCOPES, KeyRecord, digest, issue, open_key_file, parse_expiry
-from edge_auth.live.log import timestamp
-from edge_auth.store.disk import replace_file
-from edge_auth.store.open import open_store
 from generator.clock import utc_now
 from generator.commands.options import FILE, Parsed, json_option, keys_option, store_exists, store_option
 from generator.errors import BuildError
 from generator.releases.locks import with_reserve
+from generator.storage.errors import KeyFormatError
+from generator.storage.keys import DEFAULT_RATE_LIMIT, SCOPES, KeyRecord, digest, issue, open_key_file, parse_expiry
+from generator.storage.stores.disk import replace_file
+from generator.storage.stores.open import open_store
+from generator.storage.times import timestamp
 from generator.terminal import Progress, aligned, say, say_json, say_lines
 
 NEVER = "never"

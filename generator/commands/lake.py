@@ -2,8 +2,6 @@
 
 import click
 
-from edge_auth.builds.builds import live_build_id, open_build
-from edge_auth.store.open import open_store
 from generator.commands.ingest import accept_option, numbers_options, tables_option
 from generator.commands.options import json_option, lake_option, store_option
 from generator.ingest.catalogue import GAMES
@@ -12,6 +10,8 @@ from generator.ingest.pipeline import OF_GAMES
 from generator.lake.lake import DAILY_TABLES
 from generator.lake.writer import LakeWriter
 from generator.reading.lake_days import day_files, outlying_days, outlying_line
+from generator.storage.builds import live_build_id, open_build
+from generator.storage.stores.open import open_store
 from generator.terminal import Progress, say, say_json, say_lines
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from edge_auth.store.open import open_store
 from generator import settings
 from generator.clock import utc_now
 from generator.commands.options import (
@@ -28,6 +27,7 @@ from generator.nightly.monitoring import Notices, write_textfile
 from generator.nightly.night import new_run_id, run_night
 from generator.nightly.steps import Night
 from generator.releases.prune import RetentionRules
+from generator.storage.stores.open import open_store
 from generator.terminal import Progress, say, say_json
 from generator.threads import Resources
 

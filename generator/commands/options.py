@@ -13,15 +13,15 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import Build, live_build_id, open_build, read_pointer
-from edge_auth.errors import EdgeError
-from edge_auth.store.file_cache import default_state_folder
-from edge_auth.store.interface import Store
-from edge_auth.store.open import LOCATION, is_folder, open_store
 from generator import settings
 from generator.errors import BuildError
 from generator.reading.overview import LIVE, PREVIOUS
+from generator.storage import layout
+from generator.storage.builds import Build, live_build_id, open_build, read_pointer
+from generator.storage.errors import StorageError
+from generator.storage.stores.file_cache import default_state_folder
+from generator.storage.stores.interface import Store
+from generator.storage.stores.open import LOCATION, is_folder, open_store
 from generator.terminal import say
 from generator.threads import Resources
 
@@ -40,7 +40,7 @@ class BuildName(click.ParamType):  # type: ignore[type-arg]  # generic only in n
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         store = ctx.params.get("store") or DEFAULT_STORE
         choices = list(self.words)
-        with suppress(EdgeError, OSError):  # an error message would disturb the command line
+        with suppress(StorageError, OSError):  # an error message would disturb the command line
             records = open_store(store, 1.0).list(layout.BUILDS)  # a completion should not take longer
             choices += sorted(map(layout.id_of, records), reverse=True)
         return [CompletionItem(choice) for choice in choices if choice.startswith(incomplete)]

@@ -6,11 +6,11 @@ from datetime import datetime
 
 import click
 
-from edge_auth.builds.builds import open_build, read_pointer
-from edge_auth.store.open import open_store
 from generator.commands.options import DAY, json_option, store_option
 from generator.lake.quarantine import ACCEPTED, DROPPED, QuarantinedFile, describe_waiting, read_quarantine, settle
 from generator.releases.locks import with_reserve
+from generator.storage.builds import open_build, read_pointer
+from generator.storage.stores.open import open_store
 from generator.terminal import say, say_json, say_lines
 
 _days = click.argument("days", nargs=-1, required=True, type=DAY, metavar="DAY…")

@@ -7,12 +7,13 @@ from urllib.parse import urlsplit
 
 import click
 
-from edge_auth.builds.builds import read_pointer
 from edge_auth.errors import EdgeError
-from edge_auth.live.keys import open_key_file
 from edge_auth.serve import app, server
-from edge_auth.store.open import is_folder, open_store
 from generator.commands.options import FILE, NETWORK, keys_option, rate_limit_url_option, state_option, store_option
+from generator.storage.builds import read_pointer
+from generator.storage.errors import StorageError
+from generator.storage.keys import open_key_file
+from generator.storage.stores.open import is_folder, open_store
 
 
 @click.command()
@@ -111,5 +112,5 @@ def missing_steps(store: str, keys: str | None) -> Iterator[str]:
         if not open_key_file(store, keys).changes().version:
             where = f"--store {store}" + (f" --keys {keys}" if keys else "")
             yield f"there is no key yet: run `cardpress keys issue {where} --name NAME`"
-    except EdgeError as error:
+    except StorageError as error:
         yield f"requests will fail: {error}; `cardpress doctor --store {store}` says more"

@@ -6,10 +6,6 @@ from typing import Any
 
 import click
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import open_build
-from edge_auth.store.interface import Store
-from edge_auth.store.open import open_store
 from generator.clock import utc_now
 from generator.commands.options import (
     BuildName,
@@ -38,6 +34,10 @@ from generator.reading.overview import (
     why_not_published,
 )
 from generator.reading.page import Table, age, as_lines
+from generator.storage import layout
+from generator.storage.builds import open_build
+from generator.storage.stores.interface import Store
+from generator.storage.stores.open import open_store
 from generator.terminal import aligned, say, say_json, say_lines
 
 _Json = dict[str, Any]

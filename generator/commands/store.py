@@ -4,8 +4,6 @@ from datetime import timedelta
 
 import click
 
-from edge_auth.builds import layout
-from edge_auth.store.open import open_store
 from generator.clock import timestamp, utc_now
 from generator.commands.options import (
     BuildName,
@@ -24,6 +22,8 @@ from generator.releases.prune import RetentionRules, describe, find_deletions
 from generator.releases.prune import prune as delete
 from generator.releases.publish import publish as move_to
 from generator.releases.publish import rollback as move_back
+from generator.storage import layout
+from generator.storage.stores.open import open_store
 from generator.terminal import Progress, say, say_json
 
 

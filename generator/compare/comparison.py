@@ -24,17 +24,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import Build
-from edge_auth.builds.bulk import FILES, PART_OF_TABLE
-from edge_auth.builds.catalogue import PRICES, SETS, Catalogue
-from edge_auth.builds.layers import Layer, map_table
-from edge_auth.errors import DamagedObject
 from generator import settings
 from generator.database import Database, query_fault, sql_literal
 from generator.errors import BuildError
 from generator.lake.files import GUIDE_PRICES
 from generator.pack.verify import checked_file
+from generator.storage import layout
+from generator.storage.builds import Build
+from generator.storage.bulk import FILES, PART_OF_TABLE
+from generator.storage.catalogue import PRICES, SETS, Catalogue
+from generator.storage.errors import DamagedObject
+from generator.storage.layers import Layer, map_table
 from generator.threads import USUAL, Resources
 
 CARDS_PER_BATCH = 3000

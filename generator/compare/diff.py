@@ -12,12 +12,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import Build
-from edge_auth.builds.layers import INDEX_NAME, Layer, map_table
-from edge_auth.store.codec import decompress
 from generator.compare.comparison import Comparison, bulk_entries, read_cards
 from generator.site.texts import REFERENCE, schemas
+from generator.storage import layout
+from generator.storage.builds import Build
+from generator.storage.layers import INDEX_NAME, Layer, map_table
+from generator.storage.stores.codec import decompress
 from generator.terminal import Progress
 from generator.tree.documents import card_lists
 

@@ -19,12 +19,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import Build, open_build
-from edge_auth.builds.bulk import CATALOGUE
-from edge_auth.builds.catalogue import COLUMNS
-from edge_auth.builds.market import INDEXES
-from edge_auth.errors import EdgeError
 from generator import settings
 from generator.compare.comparison import (
     SOURCES,
@@ -43,6 +37,12 @@ from generator.errors import DamageError
 from generator.lake.files import NO_GAME, PRICE_TABLES, FileKey
 from generator.lake.quarantine import QuarantinedFile, files_read, original_of, unread_files
 from generator.pack.verify import checked_file
+from generator.storage import layout
+from generator.storage.builds import Build, open_build
+from generator.storage.bulk import CATALOGUE
+from generator.storage.catalogue import COLUMNS
+from generator.storage.errors import StorageError
+from generator.storage.market import INDEXES
 
 _BULK = pa.schema([("content", pa.string()), ("lake_table", pa.string()), ("records", pa.int64())])
 _GUIDE = "price_guide"
@@ -351,7 +351,7 @@ def forgive(
     said = []
     for right, tables, why in _right_builds(judgement, new, live, accepted):
         if judgement.breaches:
-            with suppress(EdgeError, DamageError):  # pruned or damaged: nothing else to compare with
+            with suppress(StorageError, DamageError):  # pruned or damaged: nothing else to compare with
                 passed = {v.gate: v for v in judged(open_build(live.store, right)).verdicts if not v.breached}
                 verdicts = [
                     passed.get(v.gate, v) if v.stops and tables.intersection(v.tables) else v

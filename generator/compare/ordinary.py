@@ -16,12 +16,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import Build
-from edge_auth.builds.bulk import PART_OF_TABLE
-from edge_auth.builds.layers import map_table
-from edge_auth.builds.market import LINES, LISTS
-from edge_auth.store.interface import Store
 from generator import settings
 from generator.compare.comparison import SOURCES, Comparison, bulk_entries, bulk_names, read_cards
 from generator.compare.run_reports import Figures, earlier_nights, known_judgement
@@ -29,6 +23,12 @@ from generator.database import Database, run_file
 from generator.lake.files import GUIDE_PRICES
 from generator.lake.quarantine import files_read, unread_files
 from generator.pack.verify import checked_file
+from generator.storage import layout
+from generator.storage.builds import Build
+from generator.storage.bulk import PART_OF_TABLE
+from generator.storage.layers import map_table
+from generator.storage.market import LINES, LISTS
+from generator.storage.stores.interface import Store
 
 # An ordinary figure is at most so many times the greatest one of the nights before, or the least one divided by it.
 _FACTOR = 2

@@ -16,14 +16,14 @@ from dataclasses import asdict, dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import Build, Pointer, open_build, read_pointer
-from edge_auth.errors import EdgeError, MissingObject, StoreError
-from edge_auth.store.interface import Store, read_json
 from generator import settings
 from generator.clock import timestamp
 from generator.errors import DamageError
 from generator.lake.quarantine import ACCEPTED, read_quarantine
+from generator.storage import layout
+from generator.storage.builds import Build, Pointer, open_build, read_pointer
+from generator.storage.errors import MissingObject, StorageError, StoreError
+from generator.storage.stores.interface import Store, read_json
 
 LATE = "sources-late"  # the remark on sources that stopped, slowed down or lost rows
 
@@ -302,10 +302,10 @@ def _week_before(pointer: Pointer, store: Store, as_of: date) -> Build | None:
 
 def _open_with_prices(store: Store, build: str) -> Build | None:
     """Return a build whose prices can be read; None for one that was pruned or is damaged."""
-    from edge_auth.builds.catalogue import PRICES  # imports Arrow, which `show` and `builds` do not need
     from generator.pack.verify import checked_file
+    from generator.storage.catalogue import PRICES  # imports Arrow, which `show` and `builds` do not need
 
-    with suppress(EdgeError, DamageError):
+    with suppress(StorageError, DamageError):
         opened = open_build(store, build)
         checked_file(opened.layers[layout.CATALOGUE], PRICES)
         return opened

@@ -11,12 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from edge_auth.builds.layout import DRAWING_PREFIX, DRAWING_SUFFIX
 from generator.demo import draw, vocabulary
 from generator.demo.draw import Flags, Integers, Words, below, chance, choose, field, join, pick, timestamps, url_words
 from generator.drawings import Texts, drawing_key, painted, svg
 from generator.fingerprints import recipe
 from generator.fingerprints.table import table_rows
+from generator.storage.layout import DRAWING_PREFIX, DRAWING_SUFFIX
 
 # The table `expansions`: awkward names first, then as many plain ones as the catalogue needs.
 

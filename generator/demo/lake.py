@@ -15,12 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from edge_auth.store.disk import replace_file
 from generator.demo import prices
 from generator.demo.catalogue import RECIPE, make_catalogue, make_fingerprints, make_identifiers
 from generator.demo.draw import FIRST_DAY
 from generator.errors import LakeError
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES, RECIPE_NAME
+from generator.storage.stores.disk import replace_file
 from generator.terminal import Progress, ProgressBar
 
 _MARKER = "demo.json"

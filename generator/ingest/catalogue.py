@@ -18,7 +18,6 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from edge_auth.text import fold
 from generator.errors import IngestError
 from generator.ingest.formats import ABOUT_PRODUCT, LIST_PAGES, SCRAPED_FORMATS
 from generator.ingest.pipeline import FileChange
@@ -33,6 +32,7 @@ from generator.ingest.tables import (
 )
 from generator.lake.lake import DAILY_TABLES
 from generator.lake.writer import NOTHING, LakeWriter, encode_parquet
+from generator.storage.text import fold
 
 # The marketplace's own numbers of games, as in `price_guide_6.json`. One name for each, whatever else spells it.
 GAMES = {

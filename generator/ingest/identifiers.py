@@ -17,7 +17,6 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from edge_auth import text
 from generator.database import run_file, sql_text
 from generator.errors import IngestError
 from generator.ingest.card_formats import CardFormat, identify_line, is_value, set_number
@@ -30,6 +29,7 @@ from generator.ingest.tables import expansions_file, identifiers_file
 from generator.ingest.values import InvalidValue, parse_id, parse_text, quoted_json
 from generator.lake.tables import LONGEST_TEXTS, arrow_schema
 from generator.lake.writer import LakeWriter, encode_parquet
+from generator.storage import text
 
 FILE = identifiers_file().path
 _TABLE = "identifiers"

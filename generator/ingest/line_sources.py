@@ -20,7 +20,6 @@ from urllib.parse import unquote, urlsplit
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from edge_auth.text import fold
 from generator import settings
 from generator.clock import timestamp, utc_now
 from generator.errors import IngestError
@@ -42,6 +41,7 @@ from generator.ingest.tables import TableUpdate, expansions_file, merge_checks, 
 from generator.ingest.values import parse_url, quoted_json
 from generator.lake.tables import CONDITIONS
 from generator.lake.writer import LakeWriter, encode_parquet
+from generator.storage.text import fold
 
 _MAX_CHARACTERS, _MAX_BYTES = 500, 240  # of a slug; as the name of a file
 _PLAIN = re.compile(r"[A-Za-z0-9_.-]")

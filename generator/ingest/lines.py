@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from edge_auth.store.disk import replace_file
 from generator import settings
 from generator.errors import IngestError
 from generator.ingest.formats import LineFormat, TableKeys
@@ -33,6 +32,7 @@ from generator.ingest.values import (
     unrepeated,
     visible,
 )
+from generator.storage.stores.disk import replace_file
 
 _MAX_BATCH_ROWS = 20_000  # rows held as Python objects before they become an Arrow batch
 _ARRAY = "it is one JSON array: write each object on a line of its own, as `jq -c '.[]'` does"

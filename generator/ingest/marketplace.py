@@ -18,7 +18,6 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from edge_auth.text import fold
 from generator import settings
 from generator.errors import IngestError
 from generator.ingest.catalogue import GAMES, CatalogueUpdate, GameOfFile, usual_name
@@ -37,6 +36,7 @@ from generator.ingest.streams import FileLimits
 from generator.ingest.tables import TableFile, TableUpdate, expansions_file, price_guide_file, products_file, select
 from generator.lake.files import GUIDE_PRICES, PRICE_FIGURES
 from generator.lake.writer import LakeWriter
+from generator.storage.text import fold
 
 FILE = "imports.json"
 DEFAULT_PATTERN = r"\(([A-Z]{1,4}[0-9]{0,2}-T?[0-9]{2,3}[a-z]?)\)"

@@ -21,7 +21,6 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from edge_auth.text import fold
 from generator import settings
 from generator.clock import utc_now
 from generator.database import run_file
@@ -36,6 +35,7 @@ from generator.ingest.values import UNSEEN, quoted_json, refuse_constant, unrepe
 from generator.lake.files import PRICE_FIGURES
 from generator.lake.tables import TIMESTAMP, BrokenRule, broken_rules, declared_tables
 from generator.lake.writer import decode_parquet, encode_parquet
+from generator.storage.text import fold
 
 MEND = "download the file again, or correct it there"
 _FORMAT_VERSION = 1

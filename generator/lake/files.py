@@ -29,12 +29,19 @@ from pathlib import Path
 from threading import Lock, get_ident
 from typing import NamedTuple, Self
 
-from edge_auth.errors import StoreError
-from edge_auth.store.disk import UNSUPPORTED, Writable, replace_file, sync_file_system, sync_path, written_beside
-from edge_auth.store.file_cache import FileCache, user_cache
-from edge_auth.store.interface import Listed, Versioned
-from edge_auth.store.open import is_folder, open_store
 from generator.errors import LakeError
+from generator.storage.errors import StoreError
+from generator.storage.stores.disk import (
+    UNSUPPORTED,
+    Writable,
+    replace_file,
+    sync_file_system,
+    sync_path,
+    written_beside,
+)
+from generator.storage.stores.file_cache import FileCache, user_cache
+from generator.storage.stores.interface import Listed, Versioned
+from generator.storage.stores.open import is_folder, open_store
 from generator.terminal import Progress
 from generator.threads import in_order
 

@@ -11,12 +11,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from edge_auth.store.interface import Versioned
-from edge_auth.store.open import is_folder
 from generator.database import Database
 from generator.errors import LakeError
 from generator.lake.files import PRICE_TABLES, FileKey, LakeFile, LakeFiles
 from generator.lake.tables import open_table
+from generator.storage.stores.interface import Versioned
+from generator.storage.stores.open import is_folder
 from generator.terminal import Progress
 from generator.threads import ONE_THREAD
 

@@ -14,13 +14,13 @@ from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import Build, BuildRecord, open_build, read_pointer
-from edge_auth.errors import DamagedObject, StoreError, UnknownBuild
-from edge_auth.store.interface import Store, parse_json, update_json
 from generator.clock import timestamp
 from generator.errors import GeneratorError
 from generator.lake.files import DAY_FILES, NO_GAME, PRICE_TABLES, FileKey
+from generator.storage import layout
+from generator.storage.builds import Build, BuildRecord, open_build, read_pointer
+from generator.storage.errors import DamagedObject, StoreError, UnknownBuild
+from generator.storage.stores.interface import Store, parse_json, update_json
 
 FORMAT = 1
 HELD = "held"  # builds leave the file out until a person decides

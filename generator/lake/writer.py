@@ -7,11 +7,11 @@ from datetime import date
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from edge_auth.errors import StoreError
-from edge_auth.store.open import open_store
 from generator.errors import IngestError, message_of
 from generator.lake.files import write_lock, write_together
 from generator.lake.tables import arrow_schema
+from generator.storage.errors import StoreError
+from generator.storage.stores.open import open_store
 
 NOTHING = pa.py_buffer(b"")  # the content of a file that is to be deleted
 _PARTITION = "day="

@@ -24,11 +24,6 @@ from distributed import Client, Future, LocalCluster, wait
 from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 
-from edge_auth.builds import layout
-from edge_auth.errors import EdgeError
-from edge_auth.store.interface import Store
-from edge_auth.store.open import is_folder, open_store
-from edge_auth.text import UNICODE_VERSION
 from generator.errors import BuildError, GeneratorError
 from generator.lake.lake import Lake
 from generator.making.layer import Task, code_sha256
@@ -36,6 +31,11 @@ from generator.making.plan import Plan
 from generator.making.runners import Tick, run_task
 from generator.making.work import BuildContext
 from generator.pack.writer import IntermediateStore, TaskOutput
+from generator.storage import layout
+from generator.storage.errors import StorageError
+from generator.storage.stores.interface import Store
+from generator.storage.stores.open import is_folder, open_store
+from generator.storage.text import UNICODE_VERSION
 from generator.terminal import say
 from generator.threads import Resources
 
@@ -117,7 +117,7 @@ class DaskRunner:
         """Cancel what is left, delete the intermediate files, and disconnect."""
         with suppress(*_CONNECTION_ERRORS, OSError):
             self._client.cancel(list(self._futures.values()), force=True)
-        with suppress(EdgeError):  # a prune deletes what is left
+        with suppress(StorageError):  # a prune deletes what is left
             self._intermediates.clear()
         with suppress(*_CONNECTION_ERRORS, OSError):
             self._client.close(timeout=_CLOSE_SECONDS)
@@ -129,7 +129,7 @@ class DaskRunner:
         again = "nothing was published; run the build again, it continues with the layers that are done"
         try:
             yield
-        except (GeneratorError, EdgeError):
+        except (GeneratorError, StorageError):
             raise
         except KilledWorker as error:
             name = str(error.task).rpartition(" (")[0]

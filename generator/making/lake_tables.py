@@ -19,13 +19,13 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from edge_auth.builds import bodies
-from edge_auth.store.file_cache import user_cache
 from generator.database import Database, sql_literal
 from generator.lake.files import PRICE_TABLES, LakeFile
 from generator.lake.lake import Lake
 from generator.lake.tables import OFFER_SUMMARIES, check_rules, open_table, summarise_offers
 from generator.making.layer import Period, ProductRange, code_sha256, digest_of, open_month
+from generator.storage import bodies
+from generator.storage.stores.file_cache import user_cache
 
 _TABLE = "watch_checks"
 MIN_FILES = 32  # fewer files are read at once

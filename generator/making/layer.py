@@ -25,12 +25,12 @@ from typing import Any
 
 import edge_auth
 import generator
-from edge_auth.builds import layout
-from edge_auth.store.codec import CODEC
-from edge_auth.text import UNICODE_VERSION
 from generator.database import sql_root, sql_text
 from generator.lake.files import PRICE_TABLES
 from generator.lake.lake import Lake
+from generator.storage import layout
+from generator.storage.stores.codec import CODEC
+from generator.storage.text import UNICODE_VERSION
 
 _COMMENT = re.compile(r"--[^\n]*")
 _SPACE = re.compile(r"\s+")

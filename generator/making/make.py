@@ -25,12 +25,6 @@ from typing import Any
 
 import duckdb
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import FORMAT, Build, BuildRecord, Provenance, last_build_id, open_build
-from edge_auth.builds.layers import FACTS, INDEX_NAME, Layer
-from edge_auth.errors import Conflict, DamagedObject, EdgeError, StoreError
-from edge_auth.store.interface import Store
-from edge_auth.text import UNICODE_VERSION
 from generator import settings
 from generator.clock import Clock, utc_now
 from generator.compare.comparison import prices_database
@@ -47,6 +41,12 @@ from generator.making.work import BuildContext
 from generator.pack.verify import Rotation, checked_file, damage, stored_bytes, visible_damage
 from generator.pack.writer import join_index
 from generator.releases.locks import declare_intent
+from generator.storage import layout
+from generator.storage.builds import FORMAT, Build, BuildRecord, Provenance, last_build_id, open_build
+from generator.storage.errors import Conflict, DamagedObject, StorageError, StoreError
+from generator.storage.layers import FACTS, INDEX_NAME, Layer
+from generator.storage.stores.interface import Store
+from generator.storage.text import UNICODE_VERSION
 from generator.terminal import Progress
 from generator.threads import ONE_THREAD, USUAL, Resources
 
@@ -134,7 +134,7 @@ def _games(build: Build, resources: Resources) -> list[dict[str, Any]]:
     A build with the catalogue of the last build has its games. `build/report/game_columns.sql.j2` describes a row.
     """
     catalogue = build.record["layers"][layout.CATALOGUE]
-    with suppress(EdgeError):  # there is none, or it cannot be read
+    with suppress(StorageError):  # there is none, or it cannot be read
         last = open_build(build.store, last_build_id(build.store)).record
         if last["layers"][layout.CATALOGUE]["digest"] == catalogue["digest"]:
             return last["games"]
@@ -287,7 +287,7 @@ def disk_space(store: Store, missing: list[BuildLayer]) -> Iterator[None]:
     _check_room(store, missing)
     try:
         yield
-    except (GeneratorError, EdgeError, OSError) as error:
+    except (GeneratorError, StorageError, OSError) as error:
         if isinstance(error, SpaceError) or is_disk_full(error):
             _discard_unfinished(store, missing)
         if isinstance(error, SpaceError) or not is_disk_full(error):
@@ -314,7 +314,7 @@ def _check_room(store: Store, missing: list[BuildLayer]) -> None:
 
 def _last_sizes(store: Store) -> dict[str, int]:
     """Return the bytes of each layer of the live build, or else of the newest one. Empty if the store has no build."""
-    with suppress(EdgeError):  # a damaged record has no size
+    with suppress(StorageError):  # a damaged record has no size
         return open_build(store, last_build_id(store)).record["bytes"]
     return {}
 

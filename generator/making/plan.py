@@ -20,13 +20,13 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import last_build_id, open_build
-from edge_auth.errors import EdgeError
 from generator.errors import BuildError
 from generator.making.layer import BuildLayer, Period, ProductRange, Task, digest_of, history_period, open_month
 from generator.making.work import BuildContext
 from generator.pack.verify import visible_damage
+from generator.storage import layout
+from generator.storage.builds import last_build_id, open_build
+from generator.storage.errors import StorageError
 
 IDS = "ids"  # the stem of a layer's file with all ids of its days
 PRICES = "prices"  # the input of such a layer
@@ -195,7 +195,7 @@ class NamedProducts:
         try:
             file = self._context.layers.checked_file(layer, self._last[layer]["digest"], IDS)
             ids: NDArray[np.int64] = pq.read_table(file)["id_product"].to_numpy()
-        except (EdgeError, BuildError, OSError):
+        except (StorageError, BuildError, OSError):
             return None
         return ids
 
@@ -213,7 +213,7 @@ class NamedProducts:
 
 def _last_layers(context: BuildContext) -> dict[str, Any]:
     """Return the layers in the record of the last build; none if it cannot be read."""
-    with suppress(EdgeError):
+    with suppress(StorageError):
         layers: dict[str, Any] = open_build(context.store, last_build_id(context.store)).record["layers"]
         return layers
     return {}

@@ -19,9 +19,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from edge_auth.builds import layout
-from edge_auth.builds.bodies import HISTORY_ARRAYS
-from edge_auth.builds.layers import map_table, to_bytes
 from generator.database import Database, query_fault, sql_literal
 from generator.errors import BuildError, LakeError
 from generator.lake.files import PRICE_TABLES
@@ -30,6 +27,9 @@ from generator.making.layer import Period, ProductRange, Task, open_month
 from generator.making.plan import Plan
 from generator.making.sorted_parquet import ROWS_PER_GROUP, ROWS_PER_GROUP_OF_DAY, SortedParquet
 from generator.making.work import BuildContext, Intermediate, Work
+from generator.storage import layout
+from generator.storage.bodies import HISTORY_ARRAYS
+from generator.storage.layers import map_table, to_bytes
 
 SORTED_BY = ("id_product", "day")
 GUIDE = "price_guide"  # the table, and the array of a history

@@ -18,16 +18,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from edge_auth.builds import bodies, layout
-from edge_auth.builds.layers import FACTS, Layer, to_bytes
-from edge_auth.store.folder import FolderStore
-from edge_auth.store.interface import Store
 from generator.database import Database
 from generator.lake.lake import Lake
 from generator.making.lake_tables import NO_TABLES, LakeTables, Source
 from generator.making.layer import BuildLayer, Task, define_layer, pattern_of
 from generator.pack.verify import checked_file
 from generator.pack.writer import Inputs, IntermediateStore, Uploads, Writer, compress_objects
+from generator.storage import bodies, layout
+from generator.storage.layers import FACTS, Layer, to_bytes
+from generator.storage.stores.folder import FolderStore
+from generator.storage.stores.interface import Store
 from generator.threads import Resources, in_order
 
 _Input = TypeVar("_Input")

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from edge_auth.builds import layout
-from edge_auth.store.disk import replace_file
 from generator.clock import parse_timestamp
 from generator.compare.run_reports import LATE, NOT_JUDGED, REPORT_PAGE, UNCHANGED, RunReport, Verdict
 from generator.lake.quarantine import QuarantinedFile, count_waiting, describe_waiting
 from generator.reading.overview import NO_GAME
+from generator.storage import layout
+from generator.storage.stores.disk import replace_file
 from generator.terminal import Progress
 
 _Samples = list[tuple[dict[str, str], float | None]]  # each with its labels; None: there is no such sample

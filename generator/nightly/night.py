@@ -12,10 +12,6 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import Pointer, live_build_id, open_build, read_pointer
-from edge_auth.errors import DamagedObject, EdgeError, NoLiveBuild
-from edge_auth.store.interface import Store
 from generator.clock import Clock, timestamp
 from generator.compare.run_reports import HELD, NOT_EXPORTED, PUBLISHED, REFUSED, ROLLED_BACK, STALE, UNCHANGED
 from generator.errors import (
@@ -38,8 +34,12 @@ from generator.pack.verify import Rotation
 from generator.reading.report import write_pages
 from generator.releases.locks import Lock, end_by_error, free_reserve_if_full, hold_back, locked, with_reserve
 from generator.releases.publish import publish
+from generator.storage import layout
+from generator.storage.builds import Pointer, live_build_id, open_build, read_pointer
+from generator.storage.errors import DamagedObject, NoLiveBuild, StorageError
+from generator.storage.stores.interface import Store
 
-_FAILURES = (GeneratorError, EdgeError, OSError)
+_FAILURES = (GeneratorError, StorageError, OSError)
 # The outcomes of a night that decided against its build. After any other error, the outcome stays as it was.
 _OUTCOMES: dict[type[Exception], str] = {
     GateError: REFUSED,
@@ -111,7 +111,7 @@ def _run_steps(night: Night, lock: Lock) -> None:
     try:
         _bring_live(night, build, pointer, lock, prune)
         _check_day(night)
-    except (GeneratorError, EdgeError) as error:
+    except (GeneratorError, StorageError) as error:
         report.outcome = _OUTCOMES.get(type(error), report.outcome)
         raise
     finally:
@@ -157,7 +157,7 @@ def _write_report(night: Night) -> None:
     try:
         _note_day(night)
         report.games = _games(night)
-        with suppress(EdgeError):  # a damaged one has failed the night
+        with suppress(StorageError):  # a damaged one has failed the night
             report.quarantine = [asdict(file) for file in read_quarantine(store) if file.waits]
         report.finished = timestamp(night.clock())
         data = json.dumps(report.to_json(), indent=1, ensure_ascii=False, default=str).encode()

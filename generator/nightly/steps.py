@@ -18,22 +18,8 @@ from flask.testing import FlaskClient
 from edge_auth.api.blueprints import ENDPOINTS, client_of
 from edge_auth.api.endpoint import API
 from edge_auth.api.parameters import MAX_TEXT_CHARACTERS, ProductId
-from edge_auth.builds import layout, market
-from edge_auth.builds.builds import Build, Pointer, open_build
-from edge_auth.builds.catalogue import KINDS
-from edge_auth.errors import (
-    AccessDenied,
-    DamagedObject,
-    EdgeError,
-    InvalidParameter,
-    StoreError,
-    Throttled,
-    UnknownBuild,
-)
+from edge_auth.errors import InvalidParameter
 from edge_auth.live.open_build import OpenBuild
-from edge_auth.store.codec import decompress
-from edge_auth.store.file_cache import FileCache
-from edge_auth.store.interface import Store
 from generator import settings
 from generator.clock import Clock, timestamp
 from generator.compare.comparison import Comparison, compare
@@ -72,6 +58,13 @@ from generator.releases.locks import keep_reserve, with_reserve
 from generator.releases.prune import RetentionRules, describe, prune
 from generator.releases.publish import rollback, why_held
 from generator.site.api_reference import live_examples, reference
+from generator.storage import layout, market
+from generator.storage.builds import Build, Pointer, open_build
+from generator.storage.catalogue import KINDS
+from generator.storage.errors import AccessDenied, DamagedObject, StorageError, StoreError, Throttled, UnknownBuild
+from generator.storage.stores.codec import decompress
+from generator.storage.stores.file_cache import FileCache
+from generator.storage.stores.interface import Store
 from generator.terminal import Progress
 from generator.threads import ONE_THREAD, USUAL, Resources
 from generator.tree.export import ReadAhead, export
@@ -214,7 +207,7 @@ def save_rotation(night: Night, rotation: Rotation, build: str) -> None:
     night.report.reread, night.report.reread_bytes = rotation.read, rotation.bytes
     try:
         rotation.save(open_build(night.store, build).layers.values(), night.report.made)
-    except EdgeError as error:  # the next night reads the same layers
+    except StorageError as error:  # the next night reads the same layers
         night.progress.say(f"which layers were read again was not recorded: {error}")
 
 
@@ -293,7 +286,7 @@ def _hold_refused(night: Night, comparison: Comparison, judgement: Judgement) ->
     refused = refused_files(judgement, new, comparison.old, guilty)
     try:
         return hold(night.store, refused, build=new.id, run=night.run, now=now) if refused else []
-    except EdgeError as error:  # the gates refuse the build in any case
+    except StorageError as error:  # the gates refuse the build in any case
         night.progress.say(f"no file was put in quarantine: {error}")
         return []
 
@@ -319,7 +312,7 @@ def smoke_test_build(night: Night, build: str) -> None:
             night.progress.say(f"{error}; this run reads every layer and repairs it")
             repair_builds(night, None)
             smoke_test(night.store, build)
-    except (GeneratorError, EdgeError) as error:
+    except (GeneratorError, StorageError) as error:
         try:
             live = rollback(night.store, only_from=build, clock=night.clock)
         except GeneratorError as failed:
@@ -337,7 +330,7 @@ def smoke_test(store: Store, build_id: str) -> None:
         try:
             for request in _smoke_requests(opened):
                 _check_answer(client, request)
-        except (EdgeError, ValueError, OSError, EOFError, KeyError) as error:
+        except (StorageError, ValueError, OSError, EOFError, KeyError) as error:
             raise SmokeError(f"{request} cannot be answered: {error}") from error
 
 
@@ -391,7 +384,7 @@ def export_build(night: Night, build: str, target: str) -> None:
     try:
         opened = open_build(ReadAhead(night.store), build)
         result = export(opened, target, gzip=False, progress=night.progress)
-    except (GeneratorError, EdgeError, OSError) as error:
+    except (GeneratorError, StorageError, OSError) as error:
         raise ExportError(f"{build} is live, but {target} was not brought up to date: {error}") from error
     night.report.exported = {"target": target, **result._asdict()}
     night.progress.say(f"exported: {result.written:,} files written to {target}, {result.deleted:,} deleted")

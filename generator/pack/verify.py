@@ -20,15 +20,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import Build
-from edge_auth.builds.catalogue import DIGEST_BYTES
-from edge_auth.builds.layers import INDEX_NAME, Entry, Layer, LayerFile
-from edge_auth.errors import MissingObject, StoreError
-from edge_auth.store.codec import decompress, sha256
-from edge_auth.store.interface import Store, read_json
 from generator.clock import Clock, parse_timestamp, timestamp
 from generator.errors import BuildError, DamageError
+from generator.storage import layout
+from generator.storage.builds import Build
+from generator.storage.catalogue import DIGEST_BYTES
+from generator.storage.errors import MissingObject, StoreError
+from generator.storage.layers import INDEX_NAME, Entry, Layer, LayerFile
+from generator.storage.stores.codec import decompress, sha256
+from generator.storage.stores.interface import Store, read_json
 from generator.terminal import Progress
 from generator.threads import in_order
 

@@ -16,11 +16,11 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from edge_auth.builds.layers import LayerFile, Row, index_table, rows_table, to_bytes
-from edge_auth.store.codec import compress, sha256
-from edge_auth.store.disk import move_file
-from edge_auth.store.file_cache import FileCache, user_cache
-from edge_auth.store.interface import Store
+from generator.storage.layers import LayerFile, Row, index_table, rows_table, to_bytes
+from generator.storage.stores.codec import compress, sha256
+from generator.storage.stores.disk import move_file
+from generator.storage.stores.file_cache import FileCache, user_cache
+from generator.storage.stores.interface import Store
 
 THREADS = 4  # each may hold a pack in memory
 PACK_BYTES = 32 * 1024 * 1024

@@ -22,16 +22,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import Build, open_build, read_pointer
-from edge_auth.errors import Conflict, EdgeError
-from edge_auth.live.keys import KeyFile
 from edge_auth.live.redis_counter import COUNTER_TIMEOUT_SECONDS, server_problem, wrong_kind
 from edge_auth.serve.nginx_config import NginxOptions, ReadFiles, configuration, in_quotes, written_options
-from edge_auth.store.interface import Store
-from edge_auth.store.open import is_folder, open_store
-from edge_auth.store.remedies import cause_of, remedy_of
-from edge_auth.text import UNICODE_VERSION
 from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp
 from generator.compare.run_reports import HELD, REFUSED, late_sources, newest_report
@@ -47,6 +39,14 @@ from generator.pack.verify import visible_damage
 from generator.reading.overview import source_ages, undone_decisions, why_not_published
 from generator.releases.change_documents import verify_steps
 from generator.releases.locks import Holder, current_holder
+from generator.storage import layout
+from generator.storage.builds import Build, open_build, read_pointer
+from generator.storage.errors import Conflict, StorageError
+from generator.storage.keys import KeyFile
+from generator.storage.stores.interface import Store
+from generator.storage.stores.open import is_folder, open_store
+from generator.storage.stores.remedies import cause_of, remedy_of
+from generator.storage.text import UNICODE_VERSION
 from generator.terminal import Progress
 from generator.threads import ONE_THREAD
 
@@ -94,7 +94,7 @@ def guarded(check: str, findings: Iterable[Finding], advice: str) -> Iterator[Fi
     """
     try:
         yield from findings
-    except (GeneratorError, EdgeError, OSError, ValueError) as error:
+    except (GeneratorError, StorageError, OSError, ValueError) as error:
         message, (code, text), remedy = str(error), cause_of(error), remedy_of(error)
         if code:
             advice = remedy or (f"{code}, {text}" if text else code)
@@ -194,7 +194,7 @@ def _check_records(store: Store, records: list[str], live: str | None) -> Iterat
     for build in sorted(map(layout.id_of, records), key=lambda build: build != live):
         try:
             open_build(store, build)
-        except EdgeError as error:
+        except StorageError as error:
             errors.append(f"{error} (live)" if build == live else str(error))
     if errors:
         more = f", and {len(errors) - 1} more" if len(errors) > 1 else ""

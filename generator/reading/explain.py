@@ -3,12 +3,12 @@
 from contextlib import closing
 from typing import Any
 
-from edge_auth.builds.builds import LayerRecord, last_build_id, open_build
-from edge_auth.store.interface import Store
 from generator.lake.lake import Lake
 from generator.making.layer import BuildLayer
 from generator.making.make import MISSING, BuildRun
 from generator.making.work import BuildContext
+from generator.storage.builds import LayerRecord, last_build_id, open_build
+from generator.storage.stores.interface import Store
 from generator.threads import ONE_THREAD
 
 

@@ -7,8 +7,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from edge_auth.builds.builds import Build, open_build, read_pointer
-from edge_auth.store.interface import Store
 from generator import settings
 from generator.clock import from_unix_time, timestamp
 from generator.compare.comparison import bulk_entries, bulk_file, prices_database
@@ -17,6 +15,8 @@ from generator.errors import LakeError
 from generator.lake.files import FileKey, LakeFiles
 from generator.lake.lake import hash_day_files
 from generator.lake.quarantine import ACCEPTED, DROPPED, HELD, files_read, original_of, read_quarantine
+from generator.storage.builds import Build, open_build, read_pointer
+from generator.storage.stores.interface import Store
 from generator.terminal import Progress
 from generator.threads import USUAL
 

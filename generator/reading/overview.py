@@ -4,10 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import BuildRecord, open_build, read_pointer
-from edge_auth.errors import DamagedObject
-from edge_auth.store.interface import Store
 from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp
 from generator.compare.run_reports import PUBLISHED, REFUSED, UNCHANGED, read_judgement
@@ -22,6 +18,10 @@ from generator.lake.quarantine import (
     skipped_files,
 )
 from generator.reading.page import Cell, Column, Record, Table, age, counts, number, part, table, what
+from generator.storage import layout
+from generator.storage.builds import BuildRecord, open_build, read_pointer
+from generator.storage.errors import DamagedObject
+from generator.storage.stores.interface import Store
 
 NO_GAME = "no game named"  # what people and Prometheus read of products without a game
 SOURCE_TITLES = {

@@ -9,10 +9,6 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import Build, BuildRecord, open_build
-from edge_auth.errors import DamagedObject, UnknownBuild
-from edge_auth.store.interface import Store
 from generator.clock import Clock
 from generator.compare.comparison import Comparison, compare, prices_database
 from generator.compare.diff import Diff
@@ -58,6 +54,10 @@ from generator.reading.page import (
     table,
     what,
 )
+from generator.storage import layout
+from generator.storage.builds import Build, BuildRecord, open_build
+from generator.storage.errors import DamagedObject, UnknownBuild
+from generator.storage.stores.interface import Store
 from generator.terminal import Progress
 from generator.threads import Resources
 

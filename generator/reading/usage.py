@@ -9,10 +9,10 @@ from typing import Any
 
 import duckdb
 
-from edge_auth.store.open import is_folder, open_store
 from generator.clock import Clock
 from generator.database import Database, query_fault
 from generator.errors import GeneratorError
+from generator.storage.stores.open import is_folder, open_store
 
 _Row = dict[str, Any]
 

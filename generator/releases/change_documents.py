@@ -1,4 +1,4 @@
-"""Makes and keeps the documents of the steps (`edge_auth.builds.changes`): what differs between builds live in turn.
+"""Makes and keeps the documents of the steps (`generator.storage.changes`): what differs between builds live in turn.
 
 A publish makes the documents of both directions before it moves the pointer, so a step is complete when it begins, and
 a rollback finds its document ready. A document that is missing all the same is made by the next command that moves the
@@ -16,23 +16,23 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import Build, Pointer, open_build, read_pointer
-from edge_auth.builds.catalogue import Catalogue
-from edge_auth.builds.changes import DocumentEntry, Index, Step, index_to_bytes, moves, parse_index, read_index
-from edge_auth.builds.layout import CATALOGUE
-from edge_auth.errors import EdgeError, MissingObject, UnknownBuild
-from edge_auth.store.interface import Store, update_json
 from generator.compare.comparison import Comparison, IdArray, compare, read_cards
 from generator.database import Database, run_file
 from generator.errors import BuildError, GeneratorError, message_of
+from generator.storage import layout
+from generator.storage.builds import Build, Pointer, open_build, read_pointer
+from generator.storage.catalogue import Catalogue
+from generator.storage.changes import DocumentEntry, Index, Step, index_to_bytes, moves, parse_index, read_index
+from generator.storage.errors import MissingObject, StorageError, UnknownBuild
+from generator.storage.layout import CATALOGUE
+from generator.storage.stores.interface import Store, update_json
 from generator.terminal import say
 
 # Members of a Card that change for nearly every product every night, and the key.
 NOT_COMPARED = {"id_product", "price_guide", "filtered_price", "listing"}
 
 _EMPTY_LISTS = '"added":[],"removed":[\n\n],"changed":[\n\n]}\n'
-_FAILURES = (GeneratorError, EdgeError, OSError)
+_FAILURES = (GeneratorError, StorageError, OSError)
 _REPAIR = f"delete it and {layout.CHANGES_INDEX}: the next publish or prune makes the documents again"
 
 

@@ -41,14 +41,14 @@ from datetime import timedelta
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
-from edge_auth.builds import layout
-from edge_auth.errors import EdgeError, MissingObject, StoreError
-from edge_auth.store.disk import is_locked
-from edge_auth.store.interface import Store, parse_json, read_json, update_json
-from edge_auth.store.remedies import with_remedy
 from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp
 from generator.errors import BusyError, GeneratorError, TerminatedError, is_disk_full
+from generator.storage import layout
+from generator.storage.errors import MissingObject, StorageError, StoreError
+from generator.storage.stores.disk import is_locked
+from generator.storage.stores.interface import Store, parse_json, read_json, update_json
+from generator.storage.stores.remedies import with_remedy
 
 _Result = TypeVar("_Result")
 # The fields of a lock, as JSON: run, host, pid, since, nonce, and the builds and folders that are about to be deleted,
@@ -122,7 +122,7 @@ class _FolderLock(_Lock):
     def release(self) -> None:
         """Release the lock, if it was taken."""
         if self._taken:
-            with suppress(BusyError, EdgeError):
+            with suppress(BusyError, StorageError):
                 self.check()
                 self.store.delete([self.name])
             os.close(self._handle)
@@ -158,7 +158,7 @@ class _BucketLock(_Lock):
         if self._taken:
             self._stop.set()
             self._thread.join()
-            with suppress(BusyError, EdgeError):  # it was lost, or expires by itself
+            with suppress(BusyError, StorageError):  # it was lost, or expires by itself
                 self._write(released=True)
 
     def announce(self, doomed: list[str]) -> None:
@@ -172,7 +172,7 @@ class _BucketLock(_Lock):
 
     def _renew_until_stopped(self) -> None:
         while not self._stop.wait(self.seconds / _RENEWALS_PER_LEASE):
-            with suppress(BusyError, EdgeError):  # `check` compares the time; the store may answer again before
+            with suppress(BusyError, StorageError):  # `check` compares the time; the store may answer again before
                 self._write()
 
     def _write(self, *, released: bool = False) -> None:
@@ -241,7 +241,7 @@ def declare_intent(store: Store, build_id: str, folders: Iterable[str], clock: C
             time.sleep(_PRUNE_POLL_SECONDS)
         yield
     finally:
-        with suppress(EdgeError):  # the intent expires by its age
+        with suppress(StorageError):  # the intent expires by its age
             store.delete([name])
 
 
@@ -337,7 +337,7 @@ def with_reserve(store: Store, action: Callable[[], _Result]) -> _Result:
     """Return the result of an action. If the disk is full, free the reserve and try once more."""
     try:
         return action()
-    except (GeneratorError, EdgeError, OSError) as error:
+    except (GeneratorError, StorageError, OSError) as error:
         if not is_disk_full(error) or not _release(store):
             raise
     return action()
@@ -353,7 +353,7 @@ def free_reserve_if_full(store: Store) -> None:
 def keep_reserve(store: Store) -> None:
     """Write the reserve of a folder store if it is missing and there is room."""
     if store.local_path("") and store.stat(layout.RESERVE) is None:
-        with suppress(EdgeError):  # no room
+        with suppress(StorageError):  # no room
             # Random bytes, because zeros may take no room; always the same, so that equal stores stay equal.
             store.put(layout.RESERVE, random.Random(0).randbytes(settings.RESERVE_BYTES))
 

@@ -16,16 +16,16 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import Build, Pointer, open_build, read_pointer
-from edge_auth.builds.layers import INDEX_NAME, Layer
-from edge_auth.errors import DamagedObject, MissingObject, StoreError
-from edge_auth.store.interface import Listed, Store
 from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, utc_now
 from generator.errors import GeneratorError
 from generator.releases.change_documents import complete_steps, forget, needed_documents
 from generator.releases.locks import Lock, locked, read_intents
+from generator.storage import layout
+from generator.storage.builds import Build, Pointer, open_build, read_pointer
+from generator.storage.errors import DamagedObject, MissingObject, StoreError
+from generator.storage.layers import INDEX_NAME, Layer
+from generator.storage.stores.interface import Listed, Store
 
 
 @dataclass(frozen=True)

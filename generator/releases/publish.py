@@ -5,11 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import Pointer, open_build, read_pointer
-from edge_auth.builds.changes import KEPT_STEPS
-from edge_auth.errors import EdgeError, UnknownBuild
-from edge_auth.store.interface import Store, update_json
 from generator.clock import Clock, timestamp, utc_now
 from generator.compare.comparison import Comparison
 from generator.compare.run_reports import lost_pointer
@@ -17,6 +12,11 @@ from generator.errors import PublishError
 from generator.lake.quarantine import accept_read_files
 from generator.releases.change_documents import complete_steps, prepare_step
 from generator.releases.locks import declare_intent
+from generator.storage import layout
+from generator.storage.builds import Pointer, open_build, read_pointer
+from generator.storage.changes import KEPT_STEPS
+from generator.storage.errors import StorageError, UnknownBuild
+from generator.storage.stores.interface import Store, update_json
 
 # How many earlier builds the pointer lists.
 MAX_PREVIOUS_BUILDS = 50
@@ -128,7 +128,7 @@ def _move_pointer(store: Store, before: Pointer | None, after: Pointer) -> None:
 
     try:
         update_json(store, layout.POINTER, change)
-    except (PublishError, EdgeError) as error:
+    except (PublishError, StorageError) as error:
         current, _ = read_pointer(store)
         live = f"{current.build} is live" if current else "no build is live"
         raise PublishError(f"{after.build} was not published: {error}; {live}") from error

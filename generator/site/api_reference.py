@@ -19,12 +19,12 @@ from flask.testing import FlaskClient
 
 from edge_auth.api.blueprints import client_of
 from edge_auth.api.endpoint import API
-from edge_auth.builds import layout
 from edge_auth.live.open_build import OpenBuild
-from edge_auth.store.codec import decompressed_chunks
-from edge_auth.text import base_name
 from generator.site.openapi import anchor, guide_sections, strict_document
 from generator.site.texts import REFERENCE, Json, Prose, Resource, Row, for_readers, resources
+from generator.storage import layout
+from generator.storage.stores.codec import decompressed_chunks
+from generator.storage.text import base_name
 
 _LARGEST_INTEGER = 10**18 - 1  # the maximum in the document when the limit of 18 digits is the only bound
 

@@ -19,7 +19,6 @@ from typing import Any
 from edge_auth.api.blueprints import ENDPOINTS
 from edge_auth.api.endpoint import Endpoint
 from edge_auth.api.parameters import BuildId, Choice, IdList, Integer, NameList, Price, ProductId, Rule, Text, TextList
-from edge_auth.builds.bulk import FORMATS
 from edge_auth.errors import (
     API_ERRORS,
     AmbiguousSlug,
@@ -37,9 +36,10 @@ from edge_auth.errors import (
     RevokedKey,
 )
 from edge_auth.live.counter import WINDOW_SECONDS
-from edge_auth.live.keys import SCOPES
-from edge_auth.text import MAX_DIGITS
 from generator.site.texts import HEADERS, PARAMETERS, REFERENCE, STATUSES, TAGS, Json, Prose, schemas
+from generator.storage.bulk import FORMATS
+from generator.storage.keys import SCOPES
+from generator.storage.text import MAX_DIGITS
 from generator.templates import packaged
 
 _TEXT: Json = {"type": "string"}

@@ -24,10 +24,6 @@ from markupsafe import Markup
 
 from edge_auth.api.endpoint import API
 from edge_auth.api.parameters import MAX_TEXT_CHARACTERS
-from edge_auth.builds import layout
-from edge_auth.builds.catalogue import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS, TEXT_FILTERS
-from edge_auth.builds.market import DIRECTIONS, WINDOWS
-from edge_auth.text import base_name
 from generator.errors import SiteError
 from generator.site.api_reference import (
     NO_EXAMPLES,
@@ -40,6 +36,10 @@ from generator.site.api_reference import (
 )
 from generator.site.openapi import anchor, guide, guide_sections
 from generator.site.texts import resources
+from generator.storage import layout
+from generator.storage.catalogue import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS, TEXT_FILTERS
+from generator.storage.market import DIRECTIONS, WINDOWS
+from generator.storage.text import base_name
 from generator.templates import compiled_templates, packaged
 
 _IMPORT = re.compile(r'^import (?:\{([^}]*)\} from )?"(\.[^"]+)";\n', re.MULTILINE)

@@ -23,13 +23,13 @@ from typing import Any, NamedTuple
 
 from edge_auth.api.blueprints import ENDPOINTS
 from edge_auth.api.parameters import Integer
-from edge_auth.builds import bulk, layout
-from edge_auth.builds.catalogue import KINDS, MATCH_BY, MATCH_SORT, SORTS, TEXT_FILTERS
 from edge_auth.errors import API_ERRORS
-from edge_auth.live.keys import SCOPES
 from edge_auth.search.named import MATCHES
 from generator.errors import SiteError
 from generator.lake.tables import CONDITIONS
+from generator.storage import bulk, layout
+from generator.storage.catalogue import KINDS, MATCH_BY, MATCH_SORT, SORTS, TEXT_FILTERS
+from generator.storage.keys import SCOPES
 
 Json = dict[str, Any]
 REFERENCE = "#/components/schemas/"

@@ -17,13 +17,13 @@ from itertools import chain, product
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from edge_auth.builds import bodies, layout, market
-from edge_auth.builds.builds import Build
-from edge_auth.builds.bulk import LIVE_CATALOGUE, BulkFile, catalogue_of
-from edge_auth.builds.catalogue import KINDS
-from edge_auth.builds.layers import Layer
-from edge_auth.errors import StoreError
-from edge_auth.store.codec import compress, decompress
+from generator.storage import bodies, layout, market
+from generator.storage.builds import Build
+from generator.storage.bulk import LIVE_CATALOGUE, BulkFile, catalogue_of
+from generator.storage.catalogue import KINDS
+from generator.storage.errors import StoreError
+from generator.storage.layers import Layer
+from generator.storage.stores.codec import compress, decompress
 
 API_FOLDER = "api/v1"
 LISTS_KEY = "lists.json"

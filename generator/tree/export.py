@@ -24,14 +24,14 @@ from pathlib import Path, PurePosixPath
 from threading import Lock
 from typing import Any, NamedTuple, Self
 
-from edge_auth.builds.builds import Build
-from edge_auth.builds.bulk import LIVE_CATALOGUE
-from edge_auth.errors import Conflict
-from edge_auth.store.disk import FOLDER_OF_THE_FILE_SYSTEM
-from edge_auth.store.interface import Store, parse_json
-from edge_auth.store.open import is_folder, open_store
-from edge_auth.store.remedies import with_remedy
 from generator.errors import ExportError
+from generator.storage.builds import Build
+from generator.storage.bulk import LIVE_CATALOGUE
+from generator.storage.errors import Conflict
+from generator.storage.stores.disk import FOLDER_OF_THE_FILE_SYSTEM
+from generator.storage.stores.interface import Store, parse_json
+from generator.storage.stores.open import is_folder, open_store
+from generator.storage.stores.remedies import with_remedy
 from generator.terminal import Progress, ProgressBar
 from generator.threads import in_order
 from generator.tree.documents import NAMING_BUILD, Documents, TreeBody, TreeDocument

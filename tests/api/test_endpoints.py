@@ -7,10 +7,10 @@ import pytest
 
 from edge_auth.api.blueprints import ENDPOINTS
 from edge_auth.api.endpoint import API, Endpoint
-from edge_auth.builds import bulk, layout
-from edge_auth.builds.builds import open_build
-from edge_auth.store.folder import FolderStore
 from generator.nightly import steps
+from generator.storage import bulk, layout
+from generator.storage.builds import open_build
+from generator.storage.stores.folder import FolderStore
 from tests.api import test_golden
 from tests.support import small_store
 from tests.support.endpoints import endpoint_of

@@ -18,7 +18,6 @@ import pytest
 from edge_auth.api.blueprints import ENDPOINTS
 from edge_auth.api.endpoint import Endpoint
 from edge_auth.api.parameters import BuildId, Choice, IdList, Integer, NameList, Price, ProductId, Rule, Text, TextList
-from edge_auth.builds import layout
 from edge_auth.errors import (
     ApiError,
     ExpiredKey,
@@ -31,11 +30,12 @@ from edge_auth.errors import (
     RateLimited,
     RevokedKey,
 )
-from edge_auth.live.keys import DEFAULT_RATE_LIMIT, KEY_PREFIX, SCOPES, issue, open_key_file
-from edge_auth.store.folder import FolderStore
 from generator.releases.publish import publish
 from generator.site.openapi import document, errors
 from generator.site.texts import PARAMETERS, STATUSES, Prose
+from generator.storage import layout
+from generator.storage.keys import DEFAULT_RATE_LIMIT, KEY_PREFIX, SCOPES, issue, open_key_file
+from generator.storage.stores.folder import FolderStore
 from tests.support import small_store
 from tests.support.lakes import write
 from tests.support.nights import make

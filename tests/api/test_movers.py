@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.builds import open_build
-from edge_auth.store.folder import FolderStore
+from generator.storage.builds import open_build
+from generator.storage.stores.folder import FolderStore
 from tests.support.commands import build, issue
 from tests.support.disagreements import disagreements
 from tests.support.lakes import Rows, write

@@ -18,9 +18,9 @@ from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-from edge_auth.live.keys import SCOPES
 from generator.compare.diff import compared_fields
 from generator.site.openapi import document, strict_document
+from generator.storage.keys import SCOPES
 from tests.api import test_golden
 from tests.support.endpoints import endpoint_of
 from tests.support.lakes import FIXED

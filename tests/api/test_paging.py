@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from edge_auth.builds.catalogue import KINDS, ORDERS, SORTS
+from generator.storage.catalogue import KINDS, ORDERS, SORTS
 from tests.support.api_checks import crawl
 from tests.support.oracle import Oracle
 from tests.support.service import Client

@@ -2,7 +2,7 @@
 
 import pytest
 
-from edge_auth.store.folder import FolderStore
+from generator.storage.stores.folder import FolderStore
 from tests.support import small_store
 from tests.support.shim_clients import open_client
 

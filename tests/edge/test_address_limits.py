@@ -7,7 +7,7 @@ from itertools import count, islice
 
 import pytest
 
-from edge_auth.store.folder import FolderStore
+from generator.storage.stores.folder import FolderStore
 from tests.support import small_store
 from tests.support.rate_limits import in_one_window
 from tests.support.shim_clients import open_client

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds import copies as module
-from edge_auth.builds.builds import open_build
-from edge_auth.builds.copies import BuildCopies
-from edge_auth.builds.layout import layer_folder_of
-from edge_auth.errors import StoreError
-from edge_auth.store.folder import FolderStore
+from edge_auth.live import build_copies as module
+from edge_auth.live.build_copies import BuildCopies
+from generator.storage.builds import open_build
+from generator.storage.errors import StoreError
+from generator.storage.layout import layer_folder_of
+from generator.storage.stores.folder import FolderStore
 from tests.support import small_store
 
 RECORD = "builds/"

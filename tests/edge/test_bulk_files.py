@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from edge_auth.api import bulk, responses
-from edge_auth.builds.builds import open_build
 from edge_auth.live import bulk_files
 from edge_auth.serve import server as http_server
-from edge_auth.store import file_cache
-from edge_auth.store.folder import FolderStore
 from generator.releases.prune import RetentionRules, prune
+from generator.storage.builds import open_build
+from generator.storage.stores import file_cache
+from generator.storage.stores.folder import FolderStore
 from tests.support import nights
 from tests.support.service import until
 from tests.support.shim_clients import WsgiClient

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.store.folder import FolderStore
+from generator.storage.stores.folder import FolderStore
 from tests.support import small_store
 from tests.support.service import Service, until
 

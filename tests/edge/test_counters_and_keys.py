@@ -9,7 +9,7 @@ from multiprocessing import get_context
 import pytest
 
 from edge_auth.live.counter import FileCounter, Usage
-from edge_auth.live.keys import parse_expiry
+from generator.storage.keys import parse_expiry
 from tests.releases.test_full_disk import fill, small_disk
 
 NOW = 1_800_000_000.0 - 1_800_000_000 % 60

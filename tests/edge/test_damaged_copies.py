@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.builds import Pointer, live_pointer
-from edge_auth.builds.changes import moves
-from edge_auth.builds.layout import POINTER, changes_name
-from edge_auth.errors import StoreError
 from edge_auth.live import build_registry
 from edge_auth.live.open_build import OpenBuild
 from edge_auth.serve import app as serving
-from edge_auth.store.folder import FolderStore
+from generator.storage.builds import Pointer, live_pointer
+from generator.storage.changes import moves
+from generator.storage.errors import StoreError
+from generator.storage.layout import POINTER, changes_name
+from generator.storage.stores.folder import FolderStore
 from tests.support import small_store
 from tests.support.service import until
 from tests.support.shim_clients import WsgiClient

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.builds import Build, open_build
-from edge_auth.builds.catalogue import PRICES_MARK
-from edge_auth.errors import StoreError
-from edge_auth.store.folder import FolderStore
 from generator.releases.change_documents import NOT_COMPARED
+from generator.storage.builds import Build, open_build
+from generator.storage.catalogue import PRICES_MARK
+from generator.storage.errors import StoreError
+from generator.storage.stores.folder import FolderStore
 from tests.support import small_store
 from tests.support.lakes import write
 from tests.support.nights import make

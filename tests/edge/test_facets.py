@@ -7,9 +7,9 @@ import pytest
 
 from edge_auth.api.blueprints import client_of
 from edge_auth.api.endpoint import API
-from edge_auth.builds.builds import open_build
 from edge_auth.live.open_build import OpenBuild
-from edge_auth.store.folder import FolderStore
+from generator.storage.builds import open_build
+from generator.storage.stores.folder import FolderStore
 from tests.support.lakes import Rows, write
 from tests.support.nights import make
 from tests.support.oracle import Oracle, differences

@@ -5,10 +5,10 @@ import random
 
 import pytest
 
-from edge_auth.builds.builds import FORMAT, open_build
-from edge_auth.errors import StoreError
-from edge_auth.store import codec
-from edge_auth.store.folder import FolderStore
+from generator.storage.builds import FORMAT, open_build
+from generator.storage.errors import StoreError
+from generator.storage.stores import codec
+from generator.storage.stores.folder import FolderStore
 from tests.support import small_store
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from edge_auth.live.counter import guest_name
-from edge_auth.store.folder import FolderStore
+from generator.storage.stores.folder import FolderStore
 from tests.support import small_store
 from tests.support.programs import needs
 from tests.support.service import API, Client, Service, until

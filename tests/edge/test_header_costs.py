@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from edge_auth.api.blueprints import ENDPOINTS
-from edge_auth.store.folder import FolderStore
+from generator.storage.stores.folder import FolderStore
 from tests.siege.headers import BYTES, HEADERS, PATHS, SHAPES, shapes
 from tests.support import small_store
 from tests.support.programs import needs

@@ -10,11 +10,12 @@ from threading import Event
 
 import pytest
 
-from edge_auth.errors import KeyFormatError, StoreError
-from edge_auth.live.keys import MAX_CHANGES, KeyCopies, KeyFile, KeyRecord, Keyring, digest, issue, open_key_file
+from edge_auth.live.keyring import KeyCopies, Keyring
 from edge_auth.live.log import Log
-from edge_auth.store.folder import FolderStore
 from generator.reading.doctor import check_modes
+from generator.storage.errors import KeyFormatError, StoreError
+from generator.storage.keys import MAX_CHANGES, KeyFile, KeyRecord, digest, issue, open_key_file
+from generator.storage.stores.folder import FolderStore
 from tests.support.commands import run
 from tests.support.service import until
 from tests.support.shim_clients import WsgiClient

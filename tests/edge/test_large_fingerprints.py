@@ -13,10 +13,10 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from edge_auth.errors import StoreError
-from edge_auth.store.file_cache import FileCache
-from edge_auth.store.folder import FolderStore
 from generator.releases.publish import publish
+from generator.storage.errors import StoreError
+from generator.storage.stores.file_cache import FileCache
+from generator.storage.stores.folder import FolderStore
 from tests.support import small_store
 from tests.support.lakes import write
 from tests.support.nights import make

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from edge_auth import text
+from generator.storage import text
 from tests.support.commands import build as run_build
 from tests.support.lakes import Rows, write
 from tests.support.oracle import Oracle, differences

@@ -10,7 +10,7 @@ from flask_cors import CORS
 
 from edge_auth import create_app, needs_key
 from edge_auth.api.auth import address_of
-from edge_auth.live.keys import CARDS_READ, WATCHLIST_READ, issue, open_key_file
+from generator.storage.keys import CARDS_READ, WATCHLIST_READ, issue, open_key_file
 from tests.support.service import ROOT, environment
 
 CARDS = "/api/v1/cards?limit=1"

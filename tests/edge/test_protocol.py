@@ -7,9 +7,9 @@ from ipaddress import ip_network
 import pytest
 
 from edge_auth.api.auth import client_address
-from edge_auth.builds.builds import open_build
-from edge_auth.live.keys import SCOPES, issue, open_key_file
-from edge_auth.store.folder import FolderStore
+from generator.storage.builds import open_build
+from generator.storage.keys import SCOPES, issue, open_key_file
+from generator.storage.stores.folder import FolderStore
 from tests.support import small_store
 from tests.support.service import until
 from tests.support.shim_clients import WsgiClient

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from edge_auth.builds.catalogue import KINDS, ORDERS, SORTS, TEXT_FILTERS
+from generator.storage.catalogue import KINDS, ORDERS, SORTS, TEXT_FILTERS
 from tests.support import small_store
 from tests.support.shim_clients import AnyClient
 from tests.support.small_store import CLOSED_DAYS, PRICE_DAY

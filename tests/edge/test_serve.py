@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from edge_auth.store.folder import FolderStore
 from generator.cli import cli
+from generator.storage.stores.folder import FolderStore
 from tests.support import small_store
 from tests.support.ports import free_port, is_free
 from tests.support.service import ROOT, Client, Service, answers, environment, issue, run, until

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.builds import Pointer, read_pointer
 from edge_auth.live import build_registry as library
-from edge_auth.live import keys
 from edge_auth.live.background import Poller
-from edge_auth.live.keys import SCOPES, KeyFile, issue, open_key_file
 from edge_auth.serve.nginx_config import ReadFiles
-from edge_auth.store.folder import FolderStore
-from edge_auth.store.interface import Store
-from edge_auth.store.open import open_store
+from generator.storage import keys
+from generator.storage.builds import Pointer, read_pointer
+from generator.storage.keys import SCOPES, KeyFile, issue, open_key_file
+from generator.storage.stores.folder import FolderStore
+from generator.storage.stores.interface import Store
+from generator.storage.stores.open import open_store
 from tests.support import small_store
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_proxy import ALWAYS, Proxy

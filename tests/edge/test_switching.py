@@ -10,12 +10,12 @@ from threading import Event, Thread
 
 import pytest
 
-from edge_auth.builds import layout
-from edge_auth.builds.layout import POINTER
 from edge_auth.live import build_registry
 from edge_auth.live.open_build import OpenBuild
-from edge_auth.store.folder import FolderStore
 from generator.releases.publish import publish, rollback
+from generator.storage import layout
+from generator.storage.layout import POINTER
+from generator.storage.stores.folder import FolderStore
 from tests.support import small_store
 from tests.support.commands import issue
 from tests.support.selection import mostly_thorough

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.errors import StoreError
 from edge_auth.live import build_registry
 from edge_auth.live.open_build import OpenBuild
-from edge_auth.store.folder import FolderStore
+from generator.storage.errors import StoreError
+from generator.storage.stores.folder import FolderStore
 from tests.support import small_store
 from tests.support.service import until
 from tests.support.shim_clients import WsgiClient

@@ -10,9 +10,9 @@ from multiprocessing import get_context
 
 import pytest
 
-from edge_auth.builds.builds import live_build_id
-from edge_auth.store.open import open_store
 from generator.releases.publish import publish
+from generator.storage.builds import live_build_id
+from generator.storage.stores.open import open_store
 from tests.support.api_checks import crawl
 from tests.support.commands import issue
 from tests.support.copies import copy_objects

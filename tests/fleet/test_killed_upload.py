@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.builds import live_build_id, open_build, read_pointer
-from edge_auth.store.open import open_store
 from generator.pack.verify import verify
+from generator.storage.builds import live_build_id, open_build, read_pointer
+from generator.storage.stores.open import open_store
 from tests.support import nights
 from tests.support.commands import build
 from tests.support.fleet import make

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.builds import live_build_id, read_pointer
-from edge_auth.builds.layout import NIGHT_PAGES as PAGES
-from edge_auth.builds.layout import WORK as PARTS
-from edge_auth.errors import StoreError
-from edge_auth.live.keys import SCOPES, open_key_file
-from edge_auth.live.keys import issue as issued
-from edge_auth.store.interface import Store
-from edge_auth.store.open import open_store
 from generator.releases.publish import publish, rollback
+from generator.storage.builds import live_build_id, read_pointer
+from generator.storage.errors import StoreError
+from generator.storage.keys import SCOPES, open_key_file
+from generator.storage.keys import issue as issued
+from generator.storage.layout import NIGHT_PAGES as PAGES
+from generator.storage.layout import WORK as PARTS
+from generator.storage.stores.interface import Store
+from generator.storage.stores.open import open_store
 from tests.support.copies import copy_objects
 from tests.support.nights import demo_lake, published
 from tests.support.programs import require

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.builds import live_build_id, open_build
-from edge_auth.store.open import open_store
+from generator.storage.builds import live_build_id, open_build
+from generator.storage.stores.open import open_store
 from tests.fleet.counting import during
 from tests.support.fleet import make
 from tests.support.nights import demo_lake

@@ -7,9 +7,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from edge_auth.store.folder import FolderStore
 from generator.ingest.catalogue import withdraw
 from generator.lake.writer import LakeWriter
+from generator.storage.stores.folder import FolderStore
 from tests.support.commands import run
 from tests.support.imports import FIGURES, MORNING, NOON, content, refused, write_list
 from tests.support.imports import guide_row as row

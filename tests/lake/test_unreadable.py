@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.errors import StoreError
-from edge_auth.store.folder import FolderStore
 from generator.errors import LakeError
 from generator.lake.lake import open_lake
+from generator.storage.errors import StoreError
+from generator.storage.stores.folder import FolderStore
 from tests.support.nights import published
 from tests.support.service import run
 

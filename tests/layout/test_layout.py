@@ -16,8 +16,8 @@ MAX_FLAT_MODULES = 8
 MAX_FUNCTION_LINES = 50
 # The folders of a store. Only `layout` spells their names, so a layout that changes is changed in one file.
 STORE_PREFIX = re.compile("/?(builds|layers|gates|reports|intents|work|private)/")
-LAYOUT = ROOT / "edge_auth" / "builds" / "layout.py"
-INTERFACE = ROOT / "edge_auth" / "store" / "interface.py"
+LAYOUT = ROOT / "generator" / "storage" / "layout.py"
+INTERFACE = ROOT / "generator" / "storage" / "stores" / "interface.py"
 CODE = [*FILES, *sorted((ROOT / "bench").rglob("*.py"))]
 
 
@@ -78,4 +78,4 @@ def test_only_the_layout_spells_the_folders_of_a_store() -> None:
     spelled = {relative(path): [text for text in texts(path) if STORE_PREFIX.match(text)] for path in CODE}
     del spelled[relative(LAYOUT)]
     assert spelled.pop(relative(INTERFACE)) == ["private/"]  # a store keeps these objects from other users
-    assert {path: found for path, found in spelled.items() if found} == {}, "use edge_auth.builds.layout"
+    assert {path: found for path, found in spelled.items() if found} == {}, "use generator.storage.layout"

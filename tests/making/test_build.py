@@ -10,14 +10,14 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import live_build_id, open_build
-from edge_auth.builds.layers import Layer
-from edge_auth.store.folder import FolderStore
 from generator.errors import LakeError
 from generator.lake.files import PRICE_TABLES
 from generator.lake.lake import open_lake
 from generator.making.make import make_build
+from generator.storage import layout
+from generator.storage.builds import live_build_id, open_build
+from generator.storage.layers import Layer
+from generator.storage.stores.folder import FolderStore
 from generator.terminal import Progress
 from generator.threads import Resources
 from tests.support import service

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.layout import WORK as FOLDER
-from edge_auth.store.folder import FolderStore
-from edge_auth.store.open import open_store
 from generator.errors import BuildError
 from generator.lake.lake import open_lake
 from generator.making.make import make_build
+from generator.storage.layout import WORK as FOLDER
+from generator.storage.stores.folder import FolderStore
+from generator.storage.stores.open import open_store
 from generator.threads import ONE_THREAD, Resources
 from tests.support import commands
 from tests.support.lake_edits import rewrite

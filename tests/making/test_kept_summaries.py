@@ -9,11 +9,11 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from edge_auth.store.folder import FolderStore
 from generator.errors import LakeError
 from generator.lake.lake import open_lake
 from generator.making.lake_tables import MIN_FILES
 from generator.making.work import BuildContext
+from generator.storage.stores.folder import FolderStore
 from generator.threads import ONE_THREAD
 from tests.support.lakes.rows import Row, Rows
 from tests.support.lakes.writer import Plain, write

@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from edge_auth.builds.builds import open_build
-from edge_auth.store.folder import FolderStore
 from generator.lake.files import PRICE_TABLES
 from generator.lake.lake import open_lake
 from generator.making.layer import open_month
 from generator.making.work import BuildContext
 from generator.releases.publish import publish
+from generator.storage.builds import open_build
+from generator.storage.stores.folder import FolderStore
 from generator.threads import Resources
 from tests.support.commands import run
 from tests.support.lakes import Rows, write

@@ -11,13 +11,13 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from edge_auth.builds import layout, market
-from edge_auth.builds.builds import Build, open_build
-from edge_auth.store.folder import FolderStore
 from generator.lake.lake import open_lake
 from generator.making.make import make_build
 from generator.reading.explain import explain_build
 from generator.releases.publish import publish
+from generator.storage import layout, market
+from generator.storage.builds import Build, open_build
+from generator.storage.stores.folder import FolderStore
 from generator.threads import Resources
 from tests.support.lake_edits import rewrite
 from tests.support.lakes import Rows, write

@@ -16,7 +16,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from edge_auth.store.folder import FolderStore
 from generator import database
 from generator.errors import LakeError, SqlError
 from generator.lake.lake import open_lake
@@ -25,6 +24,7 @@ from generator.making.layer import Task
 from generator.making.make import make_build
 from generator.making.runners import ThreadRunner, run_task
 from generator.making.work import BuildContext, Work
+from generator.storage.stores.folder import FolderStore
 from generator.threads import ONE_THREAD, Resources
 from tests.support.commands import run
 from tests.support.nights import DAYS, QUIET, demo_lake

@@ -7,9 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.builds import open_build
-from edge_auth.builds.layout import layer_folder_of
-from edge_auth.store.folder import FolderStore
 from generator.errors import BuildError, DamageError
 from generator.lake.files import PRICE_TABLES
 from generator.lake.lake import open_lake
@@ -19,6 +16,9 @@ from generator.making.cluster import Job, run_on_worker
 from generator.making.make import make_build, plan_only
 from generator.making.plan import Plan
 from generator.releases.prune import RetentionRules, prune
+from generator.storage.builds import open_build
+from generator.storage.layout import layer_folder_of
+from generator.storage.stores.folder import FolderStore
 from generator.threads import Resources
 from tests.support.commands import run
 from tests.support.lake_edits import rewrite

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.builds import open_build
 from generator.lake.quarantine import files_read, unread_files
+from generator.storage.builds import open_build
 from tests.support.commands import run
 from tests.support.lake_edits import rewrite
 from tests.support.nights import FIRST_DAY, demo_lake, make, published

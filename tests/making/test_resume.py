@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.builds import open_build
-from edge_auth.builds.layers import Index
-from edge_auth.errors import EdgeError
-from edge_auth.store.folder import FolderStore
 from generator.errors import BuildError
 from generator.lake.lake import open_lake
 from generator.making.make import BuildResult, make_build
 from generator.pack.verify import verify
 from generator.releases.publish import publish, rollback
+from generator.storage.builds import open_build
+from generator.storage.errors import StorageError
+from generator.storage.layers import Index
+from generator.storage.stores.folder import FolderStore
 from generator.threads import Resources
 from tests.soak.kill import COMMANDS, Pattern, kill_once, pattern
 from tests.support.commands import run
@@ -200,5 +200,5 @@ def soak(tmp_path_factory: pytest.TempPathFactory) -> Pattern:
 def test_killed_at_any_moment_the_next_run_finishes(number: int, soak: Pattern) -> None:
     try:
         kill_once(soak, COMMANDS[number % len(COMMANDS)], random.Random(number))
-    except EdgeError as error:
+    except StorageError as error:
         raise AssertionError(str(error)) from error

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edge_auth.builds.builds import open_build
-from edge_auth.builds.layout import OPEN_MONTH
-from edge_auth.builds.market import weeks_by_period
-from edge_auth.store.folder import FolderStore
 from generator.lake.lake import open_lake
 from generator.making.make import make_build
+from generator.storage.builds import open_build
+from generator.storage.layout import OPEN_MONTH
+from generator.storage.market import weeks_by_period
+from generator.storage.stores.folder import FolderStore
 from generator.terminal import Progress
 from generator.threads import ONE_THREAD
 from tests.support.lakes import Rows, write

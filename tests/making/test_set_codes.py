@@ -4,9 +4,9 @@ from contextlib import closing
 from datetime import date
 from pathlib import Path
 
-from edge_auth.store.folder import FolderStore
 from generator.lake.lake import open_lake
 from generator.making.work import BuildContext
+from generator.storage.stores.folder import FolderStore
 from generator.threads import ONE_THREAD
 from tests.support.lakes.rows import Rows
 from tests.support.lakes.writer import write

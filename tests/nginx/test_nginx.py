@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from edge_auth.live.counter import FileCounter, counter_file
-from edge_auth.live.keys import SCOPES, open_key_file
-from edge_auth.live.keys import issue as new_key
+from generator.storage.keys import SCOPES, open_key_file
+from generator.storage.keys import issue as new_key
 from tests.support.commands import build, issue, run
 from tests.support.copies import copy_of_fixed
 from tests.support.lakes import FIXED, write

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.builds import live_build_id, open_build
-from edge_auth.builds.layout import damaged_name, record_name
-from edge_auth.store.folder import FolderStore
 from generator.compare.run_reports import read_past
+from generator.storage.builds import live_build_id, open_build
+from generator.storage.layout import damaged_name, record_name
+from generator.storage.stores.folder import FolderStore
 from tests.support.commands import run
 from tests.support.lake_edits import rewrite
 from tests.support.nights import DAYS, assert_whole, demo_lake, published

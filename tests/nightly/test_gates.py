@@ -13,13 +13,13 @@ from unittest.mock import patch
 import duckdb
 import pytest
 
-from edge_auth.builds.builds import Build, open_build
-from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.clock import utc_now
 from generator.compare.ordinary import Measured, unusual
 from generator.compare.run_reports import Judgement, Past
 from generator.database import sql_root
+from generator.storage.builds import Build, open_build
+from generator.storage.stores.folder import FolderStore
 from tests.support.commands import run
 from tests.support.lake_edits import Damage, empty, rewrite
 from tests.support.nights import DAYS, FIRST_DAY, demo_lake, judge, make

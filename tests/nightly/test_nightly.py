@@ -11,10 +11,6 @@ from unittest.mock import patch
 
 import pytest
 
-from edge_auth.builds.builds import live_build_id, live_pointer, open_build, read_pointer
-from edge_auth.builds.layout import NIGHTLY_LOCK
-from edge_auth.errors import StoreError
-from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.clock import Clock, utc_now
 from generator.compare.run_reports import RunReport, newest_report, read_judgement
@@ -26,6 +22,10 @@ from generator.nightly.steps import Night
 from generator.releases.locks import locked
 from generator.releases.prune import RetentionRules
 from generator.releases.publish import publish, rollback
+from generator.storage.builds import live_build_id, live_pointer, open_build, read_pointer
+from generator.storage.errors import StoreError
+from generator.storage.layout import NIGHTLY_LOCK
+from generator.storage.stores.folder import FolderStore
 from generator.threads import Resources
 from tests.nightly.test_gates import in_cents
 from tests.support import service

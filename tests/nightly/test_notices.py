@@ -11,11 +11,11 @@ from unittest.mock import patch
 
 import pytest
 
-from edge_auth.builds.layout import NIGHTLY_LOCK
-from edge_auth.errors import StoreError
 from generator.clock import utc_now
 from generator.nightly import monitoring
 from generator.releases.locks import locked
+from generator.storage.errors import StoreError
+from generator.storage.layout import NIGHTLY_LOCK
 from tests.support.commands import run
 from tests.support.lake_edits import empty
 from tests.support.nights import demo_lake, published

@@ -16,11 +16,6 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import live_build_id, open_build
-from edge_auth.builds.layout import CHANGES_INDEX, POINTER, QUARANTINE
-from edge_auth.errors import StoreError
-from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.compare.run_reports import lost_pointer, read_past
 from generator.errors import GateError, PublishError
@@ -39,6 +34,11 @@ from generator.lake.quarantine import (
 from generator.making.make import BuildRun
 from generator.making.work import BuildContext
 from generator.nightly.monitoring import notice
+from generator.storage import layout
+from generator.storage.builds import live_build_id, open_build
+from generator.storage.errors import StoreError
+from generator.storage.layout import CHANGES_INDEX, POINTER, QUARANTINE
+from generator.storage.stores.folder import FolderStore
 from generator.threads import ONE_THREAD
 from tests.nightly.test_gates import FOIL, GUIDE, in_cents, of_day
 from tests.nightly.test_nightly import night

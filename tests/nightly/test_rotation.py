@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.builds import live_build_id, open_build
-from edge_auth.builds.layers import Layer
-from edge_auth.builds.layout import LAST_READS
-from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.pack.verify import Rotation
+from generator.storage.builds import live_build_id, open_build
+from generator.storage.layers import Layer
+from generator.storage.layout import LAST_READS
+from generator.storage.stores.folder import FolderStore
 from tests.support.commands import run
 from tests.support.nights import DAYS, assert_whole, demo_lake, in_hours, published
 

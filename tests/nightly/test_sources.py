@@ -12,12 +12,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from edge_auth.builds.builds import live_build_id, open_build
-from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.compare.run_reports import LATE
 from generator.lake.files import PRICE_TABLES
 from generator.lake.lake import DAILY_TABLES
+from generator.storage.builds import live_build_id, open_build
+from generator.storage.stores.folder import FolderStore
 from tests.support.commands import run
 from tests.support.lake_edits import rewrite
 from tests.support.nights import FIRST_DAY, demo_lake, judge, make

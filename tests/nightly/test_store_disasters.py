@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import live_build_id
-from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.releases.locks import current_holder
+from generator.storage import layout
+from generator.storage.builds import live_build_id
+from generator.storage.stores.folder import FolderStore
 from tests.support.commands import issue, run
 from tests.support.lake_edits import rewrite
 from tests.support.nights import DAYS, names, published

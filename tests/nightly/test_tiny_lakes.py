@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from edge_auth.store.folder import FolderStore
+from generator.storage.stores.folder import FolderStore
 from tests.support.commands import run
 from tests.support.lakes import Rows, write
 from tests.support.nights import assert_whole

@@ -15,7 +15,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from edge_auth.builds import layout
+from generator.storage import layout
 from generator.terminal import clean
 from tests.support import plain_diff as plainly
 from tests.support import service

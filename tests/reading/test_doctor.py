@@ -11,14 +11,14 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
-from edge_auth.live.keys import issue, open_key_file
-from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.cli import cli
 from generator.clock import utc_now
 from generator.commands.serve import missing_steps
 from generator.reading.doctor import check_store, check_writing
 from generator.releases.publish import rollback
+from generator.storage.keys import issue, open_key_file
+from generator.storage.stores.folder import FolderStore
 from tests.support.commands import run
 from tests.support.nights import at, in_hours, names, published
 from tests.support.selection import mostly_thorough

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.builds import open_build
-from edge_auth.store.folder import FolderStore
 from generator.compare.comparison import compare
 from generator.compare.ordinary import compare_night, count_differences, strange_by_gates
 from generator.reading.diff import figures_table
+from generator.storage.builds import open_build
+from generator.storage.stores.folder import FolderStore
 from generator.threads import ONE_THREAD
 from tests.support.commands import run
 from tests.support.lakes import Rows, write

@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from edge_auth.builds.builds import open_build
-from edge_auth.errors import StoreError
-from edge_auth.store.folder import FolderStore
 from generator.compare.run_reports import prune_run_reports
 from generator.errors import GateError
 from generator.reading.report import build_page
 from generator.releases.publish import publish
+from generator.storage.builds import open_build
+from generator.storage.errors import StoreError
+from generator.storage.stores.folder import FolderStore
 from generator.threads import ONE_THREAD
 from tests.nightly.test_nightly import night as one_night
 from tests.support.commands import run

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from edge_auth.store.open import open_store
+from generator.storage.stores.open import open_store
 from tests.support.commands import run
 from tests.support.s3_servers import S3Server
 

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import duckdb
 
-from edge_auth.builds.builds import Build, open_build
-from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.compare.run_reports import NO_PAST, Judgement, Past
+from generator.storage.builds import Build, open_build
+from generator.storage.stores.folder import FolderStore
 from tests.real import two_games_lake
 from tests.real.damages import HARMLESS, KINDS, DamageKind, Edit
 from tests.support.nights import judge, make

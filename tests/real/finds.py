@@ -20,11 +20,11 @@ from urllib.parse import quote
 import duckdb
 
 from edge_auth.api.blueprints import client_of
-from edge_auth.builds import builds
-from edge_auth.builds.builds import live_build_id
 from edge_auth.live.open_build import OpenBuild
-from edge_auth.store.folder import FolderStore
-from edge_auth.text import base_name, words
+from generator.storage import builds
+from generator.storage.builds import live_build_id
+from generator.storage.stores.folder import FolderStore
+from generator.storage.text import base_name, words
 from tests.real import pokemon_lake
 from tests.support.service import API, run
 

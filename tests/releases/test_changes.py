@@ -11,10 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import open_build, read_pointer
-from edge_auth.builds.changes import KEPT_STEPS, LISTED_STEPS, read_index
-from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.errors import BuildError
 from generator.reading.doctor import check_store
@@ -23,6 +19,10 @@ from generator.releases import publish as publishing
 from generator.releases.change_documents import missing_steps, verify_steps
 from generator.releases.prune import RetentionRules, prune
 from generator.releases.publish import publish, rollback
+from generator.storage import layout
+from generator.storage.builds import open_build, read_pointer
+from generator.storage.changes import KEPT_STEPS, LISTED_STEPS, read_index
+from generator.storage.stores.folder import FolderStore
 from generator.tree.documents import card_lists
 from tests.support.commands import run
 from tests.support.lakes import Rows, write

@@ -12,12 +12,12 @@ from urllib.request import urlopen
 
 import pytest
 
-from edge_auth.builds.builds import live_build_id, open_build
-from edge_auth.builds.layout import is_site_file
-from edge_auth.store.folder import FolderStore
 from generator.compare.run_reports import Judgement, newest_report
 from generator.nightly import steps
 from generator.releases.publish import publish
+from generator.storage.builds import live_build_id, open_build
+from generator.storage.layout import is_site_file
+from generator.storage.stores.folder import FolderStore
 from generator.tree import export as exporting
 from generator.tree.documents import Documents
 from generator.tree.export import Target, export

@@ -11,13 +11,13 @@ from unittest.mock import patch
 
 import pytest
 
-from edge_auth.builds.builds import live_build_id
-from edge_auth.builds.layers import INDEX_NAME
-from edge_auth.builds.layout import NIGHTLY_LOCK, RESERVE, layer_folder_of
-from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.compare.run_reports import newest_report
 from generator.releases.locks import current_holder, locked
+from generator.storage.builds import live_build_id
+from generator.storage.layers import INDEX_NAME
+from generator.storage.layout import NIGHTLY_LOCK, RESERVE, layer_folder_of
+from generator.storage.stores.folder import FolderStore
 from tests.support.commands import run
 from tests.support.disks import fill, small_disk
 from tests.support.nights import assert_whole, demo_lake, names, published

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds import layout
-from edge_auth.store.folder import FolderStore
 from generator.clock import utc_now
 from generator.errors import BusyError, TerminatedError
 from generator.releases.locks import current_holder, end_by_error, locked
+from generator.storage import layout
+from generator.storage.stores.folder import FolderStore
 from tests.support.commands import run
 from tests.support.nights import demo_lake, in_hours, published
 from tests.support.service import ROOT, environment, until
@@ -40,7 +40,7 @@ def nightly(store: FolderStore, clock=utc_now, seconds: float = 60):
 
 LEFT_LOCK = """
 import os, sys
-from edge_auth.store.folder import FolderStore
+from generator.storage.stores.folder import FolderStore
 from generator.clock import utc_now
 from generator.releases.locks import locked
 with locked(FolderStore(sys.argv[1]), sys.argv[2], run="killed", clock=utc_now, seconds=3600) as lock:

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import live_build_id, read_pointer
-from edge_auth.errors import UnknownBuild
-from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.errors import BusyError, PublishError
 from generator.releases.locks import declare_intent, locked
 from generator.releases.prune import RetentionRules, find_deletions, prune
 from generator.releases.publish import publish, rollback
+from generator.storage import layout
+from generator.storage.builds import live_build_id, read_pointer
+from generator.storage.errors import UnknownBuild
+from generator.storage.stores.folder import FolderStore
 from tests.support.commands import run
 from tests.support.nights import assert_whole, in_hours, make, names, published
 from tests.support.service import until

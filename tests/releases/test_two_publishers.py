@@ -10,11 +10,11 @@ from threading import Barrier
 
 import pytest
 
-from edge_auth.builds.builds import live_build_id
-from edge_auth.store.folder import FolderStore
 from generator.errors import PublishError
 from generator.releases.change_documents import missing_steps, verify_steps
 from generator.releases.publish import publish, rollback
+from generator.storage.builds import live_build_id
+from generator.storage.stores.folder import FolderStore
 from tests.releases.test_changes import brute_force, cards, get_json, lakes
 from tests.support.shim_clients import open_client
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.store.open import open_store
+from generator.storage.stores.open import open_store
 from tests.siege.attacks import ATTACKS
 from tests.siege.run import besiege, is_broken, table
 from tests.support import small_store

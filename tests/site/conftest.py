@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Request, Route, expect, sync_playwright
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import read_pointer
-from edge_auth.builds.changes import DocumentEntry, Index, index_to_bytes
-from edge_auth.store.codec import sha256
-from edge_auth.store.folder import FolderStore
 from generator.demo.lake import write_demo
+from generator.storage import layout
+from generator.storage.builds import read_pointer
+from generator.storage.changes import DocumentEntry, Index, index_to_bytes
+from generator.storage.stores.codec import sha256
+from generator.storage.stores.folder import FolderStore
 from tests.support.commands import build, issue
 from tests.support.lakes import write
 from tests.support.programs import BROWSERS, path_of, require

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.layout import MEDIA_TYPES
 from generator.site import pages as site
 from generator.site.openapi import strict_document, with_tables
+from generator.storage.layout import MEDIA_TYPES
 from tests.support.commands import run
 from tests.support.recorded import Recorded
 from tests.support.service import ROOT, Client, Service

@@ -22,11 +22,11 @@ from pathlib import Path
 from tempfile import mkdtemp
 from unittest.mock import patch
 
-from edge_auth.builds.builds import live_build_id, open_build
-from edge_auth.store.folder import FolderStore
 from generator import settings
 from generator.releases.prune import RetentionRules, prune
 from generator.releases.publish import publish
+from generator.storage.builds import live_build_id, open_build
+from generator.storage.stores.folder import FolderStore
 from generator.tree.documents import Documents
 from generator.tree.export import export
 from tests.support.commands import run

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.errors import Conflict, StoreError
-from edge_auth.store import s3
-from edge_auth.store.interface import Store
-from edge_auth.store.open import open_store
+from generator.storage.errors import Conflict, StoreError
+from generator.storage.stores import s3
+from generator.storage.stores.interface import Store
+from generator.storage.stores.open import open_store
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_gate import HabitGate
 from tests.support.s3_servers import SECRET, S3Server

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds import layout
-from edge_auth.errors import StoreError
-from edge_auth.live.keys import SCOPES, issue, open_key_file
-from edge_auth.store.interface import MAX_DOCUMENT_BYTES
-from edge_auth.store.open import open_store
+from generator.storage import layout
+from generator.storage.errors import StoreError
+from generator.storage.keys import SCOPES, issue, open_key_file
+from generator.storage.stores.interface import MAX_DOCUMENT_BYTES
+from generator.storage.stores.open import open_store
 from tests.support import nights
 from tests.support.s3_servers import S3Server
 from tests.support.service import until

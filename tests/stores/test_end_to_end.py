@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.builds import live_build_id, open_build
-from edge_auth.store.open import open_store
 from generator.errors import BuildError, LakeError
 from generator.lake.files import LakeFile, LakeFiles
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES, open_lake
 from generator.making.make import BuildResult, make_build
 from generator.pack.verify import verify
 from generator.reading.lake_days import day_files
+from generator.storage.builds import live_build_id, open_build
+from generator.storage.stores.open import open_store
 from generator.terminal import Progress
 from generator.threads import Resources
 from generator.tree.export import export

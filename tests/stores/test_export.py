@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.builds import open_build
-from edge_auth.builds.layout import STATUS_KEY, media_type
-from edge_auth.errors import StoreError
-from edge_auth.store.folder import FolderStore
 from generator.errors import ExportError
+from generator.storage.builds import open_build
+from generator.storage.errors import StoreError
+from generator.storage.layout import STATUS_KEY, media_type
+from generator.storage.stores.folder import FolderStore
 from generator.terminal import Progress
 from generator.tree.export import ExportResult, Target, TreeRecord, export
 from tests.support.commands import run

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.errors import Conflict, MissingObject, StoreError
-from edge_auth.store.interface import Store
-from edge_auth.store.open import open_store
+from generator.storage.errors import Conflict, MissingObject, StoreError
+from generator.storage.stores.interface import Store
+from generator.storage.stores.open import open_store
 from tests.support.nginx import certified
 from tests.support.programs import needs, require
 from tests.support.s3_fixtures import on_s3

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.builds import open_build
-from edge_auth.store.folder import FolderStore
+from generator.storage.builds import open_build
+from generator.storage.stores.folder import FolderStore
 from tests.support.nights import demo_lake, published
 from tests.support.selection import mostly_thorough
 from tests.support.service import PLENTY, run, until

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.builds.builds import live_build_id
-from edge_auth.store.open import open_store
+from generator.storage.builds import live_build_id
+from generator.storage.stores.open import open_store
 from tests.support.commands import build, run
 from tests.support.nights import FIRST_DAY, demo_lake
 from tests.support.s3_fixtures import on_s3

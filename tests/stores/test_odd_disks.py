@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.errors import StoreError
-from edge_auth.store.file_cache import user_cache
-from edge_auth.store.folder import FolderStore
-from edge_auth.store.remedies import REMEDIES
 from generator.errors import ExportError, IngestError
 from generator.lake.lake import open_lake
 from generator.lake.writer import LakeWriter
+from generator.storage.errors import StoreError
+from generator.storage.stores.file_cache import user_cache
+from generator.storage.stores.folder import FolderStore
+from generator.storage.stores.remedies import REMEDIES
 from generator.tree.export import Target
 from tests.support.nights import demo_lake
 from tests.support.programs import needs

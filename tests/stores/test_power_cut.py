@@ -6,13 +6,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import live_build_id
-from edge_auth.store.disk import sync_file_system
-from edge_auth.store.folder import FolderStore
 from generator.lake.files import read_lock
 from generator.lake.writer import LakeWriter
 from generator.releases.change_documents import verify_steps
+from generator.storage import layout
+from generator.storage.builds import live_build_id
+from generator.storage.stores.disk import sync_file_system
+from generator.storage.stores.folder import FolderStore
 from tests.nightly.test_nightly import night
 from tests.support.commands import run
 from tests.support.disks import mounted, new_disk, power_cuts

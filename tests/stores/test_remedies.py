@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.errors import StoreError
-from edge_auth.store.folder import FolderStore
-from edge_auth.store.remedies import REMEDIES
+from generator.storage.errors import StoreError
+from generator.storage.stores.folder import FolderStore
+from generator.storage.stores.remedies import REMEDIES
 from tests.support.commands import run
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_gate import HabitGate

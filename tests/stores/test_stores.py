@@ -9,12 +9,12 @@ from threading import Barrier
 
 import pytest
 
-from edge_auth.errors import Conflict, MissingObject, StoreError
-from edge_auth.live.keys import SCOPES, issue, open_key_file
-from edge_auth.store.interface import Store
-from edge_auth.store.open import open_store
 from generator.clock import utc_now
 from generator.reading.doctor import check_writing
+from generator.storage.errors import Conflict, MissingObject, StoreError
+from generator.storage.keys import SCOPES, issue, open_key_file
+from generator.storage.stores.interface import Store
+from generator.storage.stores.open import open_store
 from tests.support.programs import require
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_servers import READER, S3Server

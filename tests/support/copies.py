@@ -5,10 +5,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from edge_auth.builds.builds import live_build_id
-from edge_auth.store.folder import FolderStore
-from edge_auth.store.interface import Store
-from edge_auth.store.open import is_folder, open_store
+from generator.storage.builds import live_build_id
+from generator.storage.stores.folder import FolderStore
+from generator.storage.stores.interface import Store
+from generator.storage.stores.open import is_folder, open_store
 from tests.support.commands import build
 from tests.support.lakes import FIXED, write
 from tests.support.shared import shared_folder

@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 import pytest
 
-from edge_auth.store.disk import sync_path
+from generator.storage.stores.disk import sync_path
 from tests.support.programs import path_of, require
 
 # Nothing is written out before it must be: the writers' own syncs alone count.

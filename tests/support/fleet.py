@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.store.open import open_store
 from generator.releases.publish import publish
+from generator.storage.stores.open import open_store
 from tests.support import nights
 from tests.support.nginx import Nginx
 from tests.support.ports import free_port

@@ -5,9 +5,6 @@ from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
-from edge_auth.builds.builds import Build, live_build_id, open_build
-from edge_auth.store.folder import FolderStore
-from edge_auth.store.interface import Store
 from generator.clock import Clock, utc_now
 from generator.compare import gates
 from generator.compare.comparison import compare
@@ -17,6 +14,9 @@ from generator.lake.lake import open_lake
 from generator.making.make import make_build
 from generator.pack.verify import verify
 from generator.releases.publish import publish
+from generator.storage.builds import Build, live_build_id, open_build
+from generator.storage.stores.folder import FolderStore
+from generator.storage.stores.interface import Store
 from generator.terminal import Progress
 from generator.threads import ONE_THREAD, Resources
 from tests.support.shared import shared_folder

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from edge_auth.live.keys import SCOPES, issue, open_key_file
 from edge_auth.live.log import Log
 from edge_auth.serve.app import Settings, make_app
+from generator.storage.keys import SCOPES, issue, open_key_file
 from tests.support.service import Client, HttpAnswer, Service
 
 

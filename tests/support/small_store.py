@@ -5,10 +5,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from edge_auth.builds.layout import BUILDS, id_of
-from edge_auth.store.folder import FolderStore
-from edge_auth.store.interface import Store
 from generator.releases.publish import publish
+from generator.storage.layout import BUILDS, id_of
+from generator.storage.stores.folder import FolderStore
+from generator.storage.stores.interface import Store
 from tests.support.copies import copy_objects
 from tests.support.lakes import Rows, write
 from tests.support.nights import make

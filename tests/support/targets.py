@@ -8,7 +8,7 @@ from functools import partial
 from urllib.parse import quote, quote_plus, unquote_to_bytes
 
 from edge_auth.api.blueprints import ENDPOINTS
-from edge_auth.builds.catalogue import MATCH_SORT, SORTS, TEXT_FILTERS
+from generator.storage.catalogue import MATCH_SORT, SORTS, TEXT_FILTERS
 from tests.support.lakes import pools
 from tests.support.lakes.rows import Rows
 

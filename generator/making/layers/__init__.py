@@ -1,6 +1,5 @@
 """All layers of a build: `rows` has small ones; a large one has a module."""
 
-from edge_auth.builds import layout
 from generator.making.layer import BuildLayer, closed_periods
 from generator.making.layers.bulk import (
     bulk_cards_layer,
@@ -16,6 +15,7 @@ from generator.making.layers.rows import day_files_layers, identifiers_layer, ro
 from generator.making.layers.site import drawings_layer, site_layer
 from generator.making.plan import NamedProducts
 from generator.making.work import BuildContext
+from generator.storage import layout
 
 
 def define_layers(context: BuildContext) -> list[BuildLayer]:

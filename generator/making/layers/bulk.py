@@ -30,19 +30,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from edge_auth.builds import bodies, layout
-from edge_auth.builds.bulk import (
-    CATALOGUE,
-    FILES,
-    FORMATS,
-    LIVE_CATALOGUE,
-    PART_OF_TABLE,
-    STORED_DIGITS,
-    URL_FOLDER,
-    file_name,
-)
-from edge_auth.builds.catalogue import CARD_LINES
-from edge_auth.store.codec import compress_chunks
 from generator.database import Database, run_file, sql_literal
 from generator.lake.lake import Lake
 from generator.making.lake_tables import GAME_NAMES, IDENTIFIERS, PRICE_SQL, WATCHLIST, Source
@@ -60,6 +47,19 @@ from generator.making.shared_tasks import (
 )
 from generator.making.sorted_parquet import FORMAT, ROWS_PER_GROUP, sorted_parquet
 from generator.making.work import Intermediate, Work, small_layer
+from generator.storage import bodies, layout
+from generator.storage.bulk import (
+    CATALOGUE,
+    FILES,
+    FORMATS,
+    LIVE_CATALOGUE,
+    PART_OF_TABLE,
+    STORED_DIGITS,
+    URL_FOLDER,
+    file_name,
+)
+from generator.storage.catalogue import CARD_LINES
+from generator.storage.stores.codec import compress_chunks
 
 _ENTRIES = "entries"  # the stem of a layer's file with the entries of its files
 _FOOTER = "footer"  # a member of an entry that the manifest leaves out: the bytes of a Parquet file's footer

@@ -1,6 +1,6 @@
 """The layer `catalogue`: the search index over the Cards, and the newest prices.
 
-It holds files and no objects. `edge_auth.builds.catalogue` describes the files that the shim reads. Of the others,
+It holds files and no objects. `generator.storage.catalogue` describes the files that the shim reads. Of the others,
 `prices-….parquet` has one row per product with its set, kind and newest prices (`build/views/prices.sql`): gates, diff
 and report read it instead of the Cards. `facts-….json` is the layer's part of the status object, with counts of
 left-out rows and with the Games.
@@ -14,17 +14,17 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from edge_auth.builds import catalogue, layout
-from edge_auth.builds.layers import FACTS
-from edge_auth.builds.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, name_table, substring_table
-from edge_auth.store.codec import sha256
-from edge_auth.text import composed
 from generator.lake.lake import Lake
 from generator.making.lake_tables import CARD_SQL, card_content
 from generator.making.layer import BuildLayer, Task, define_layer
 from generator.making.plan import Plan
 from generator.making.shared_tasks import card_rows, card_tasks, card_texts, open_newest, task_names
 from generator.making.work import Work
+from generator.storage import catalogue, layout
+from generator.storage.layers import FACTS
+from generator.storage.stores.codec import sha256
+from generator.storage.text import composed
+from generator.storage.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, name_table, substring_table
 
 RECIPE = 7
 _INDEX_SQL = tuple(
@@ -128,7 +128,7 @@ def _write_words(work: Work) -> None:
 
 
 def _columns(work: Work, lines: pa.Table, digest: str) -> pa.Table:
-    """Return the table `columns`; see `edge_auth.builds.catalogue`."""
+    """Return the table `columns`; see `generator.storage.catalogue`."""
     table = work.db.table("from search_columns")
     for name in lines.column_names:
         table = table.append_column(name, lines[name])

@@ -9,7 +9,7 @@ has it, with the same bytes as from the lake.
 of each product, and on which days. That of a closed year is over its own days, so that it changes with its prices
 alone. That of the open month is over all days up to the as-of day: its own days and what the closed years have. So a
 night reads a row for each product and year, and a corrected or withdrawn day makes its year anew.
-`edge_auth.builds.market` describes what the shim reads of both.
+`generator.storage.market` describes what the shim reads of both.
 """
 
 import itertools
@@ -21,11 +21,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from edge_auth.builds import bodies, layout
-from edge_auth.builds.layers import Layer, map_table
-from edge_auth.builds.market import EXTREMES, PRICES, TO_SUNDAY, weeks_by_period
-from edge_auth.builds.splice import decode_fragments, encode_fragments
-from edge_auth.errors import DamagedObject
 from generator.database import Database
 from generator.errors import DamageError
 from generator.lake.files import PRICE_TABLES
@@ -37,6 +32,11 @@ from generator.making.plan import Plan
 from generator.making.shared_tasks import GUIDE, month_tasks, newest_task_name, open_history, task_names, text_buffer
 from generator.making.work import Intermediate, Work
 from generator.pack.writer import hash_objects
+from generator.storage import bodies, layout
+from generator.storage.errors import DamagedObject
+from generator.storage.layers import Layer, map_table
+from generator.storage.market import EXTREMES, PRICES, TO_SUNDAY, weeks_by_period
+from generator.storage.splice import decode_fragments, encode_fragments
 
 _ROWS_PER_CHUNK = 366_000  # of an array, if each product has one every day
 _ROWS_PER_ARROW_CHUNK = 10_000_000  # more than a chunk has, so that no text is copied into one column

@@ -8,7 +8,7 @@ it. `market` has the points of the open month, and the rows of /market.
 The digest of a year has the groups of the singles that its price tables name: a new product without earlier prices
 changes no closed year, and a product that changes its set changes the years in which it occurs and those after them.
 
-`movers` has the largest price moves, as lists over stored lines. `edge_auth.builds.market` describes what
+`movers` has the largest price moves, as lists over stored lines. `generator.storage.market` describes what
 the shim reads.
 """
 
@@ -20,8 +20,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from edge_auth.builds import bodies, layout
-from edge_auth.builds.market import FLOORS, GROUPS, INDEXES, LINES, LISTS, MAX_MOVERS, WEEK, WINDOWS
 from generator.database import Database
 from generator.lake.lake import Lake
 from generator.lake.tables import open_table
@@ -40,6 +38,8 @@ from generator.making.market_chain import (
 from generator.making.plan import PRICES, NamedProducts, Plan
 from generator.making.shared_tasks import GUIDE, SORTED_BY, guide_files, month_tasks, task_names
 from generator.making.work import BuildContext, Work, small_layer
+from generator.storage import bodies, layout
+from generator.storage.market import FLOORS, GROUPS, INDEXES, LINES, LISTS, MAX_MOVERS, WEEK, WINDOWS
 
 RECIPE = 3
 MEMBERS = "members"  # the input of a closed year: the groups of its singles

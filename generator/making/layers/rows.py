@@ -22,9 +22,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from edge_auth.builds import bodies, layout
-from edge_auth.builds.identifiers import FILE
-from edge_auth.builds.layers import FACTS
 from generator.lake.files import DAY_FILES, hashes_by_day
 from generator.lake.lake import DAILY_TABLES, Lake
 from generator.making.lake_tables import CATALOGUE, FINGERPRINTS, IDENTIFIERS, WATCHLIST
@@ -32,6 +29,9 @@ from generator.making.layer import BuildLayer, Period, closed_periods
 from generator.making.plan import NAMED, UNKNOWN, NamedProducts
 from generator.making.shared_tasks import text_buffer
 from generator.making.work import Work, small_layer
+from generator.storage import bodies, layout
+from generator.storage.identifiers import FILE
+from generator.storage.layers import FACTS
 
 _PAGE = (bodies.OPEN, bodies.BETWEEN, bodies.CLOSE)
 _NO_FINGERPRINTS = {"version": "none", "image_url": "{key}"}

@@ -19,11 +19,7 @@ from typing import cast
 
 import pyarrow as pa
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import Build, BuildRecord, LayerRecord
-from edge_auth.builds.market import WEEK
 from edge_auth.live.open_build import OpenBuild
-from edge_auth.store.file_cache import FileCache
 from generator.drawings import Texts, svg, template
 from generator.lake.lake import Lake
 from generator.making.lake_tables import CATALOGUE
@@ -32,6 +28,10 @@ from generator.making.work import BuildContext, Work, small_layer
 from generator.pack.writer import Member, TaskOutput, compress_objects
 from generator.site import openapi, pages
 from generator.site.api_reference import live_examples, reference
+from generator.storage import layout
+from generator.storage.builds import Build, BuildRecord, LayerRecord
+from generator.storage.market import WEEK
+from generator.storage.stores.file_cache import FileCache
 
 RECIPE = 4
 _SQL = ("sources/expansions", "sources/products", "sources/identifiers", "views/set_codes")

@@ -1,4 +1,4 @@
-// Text as the API compares it. These are the functions of `edge_auth/text.py`, and the same cases test both.
+// Text as the API compares it. These are the functions of `generator/storage/text.py`, and the same cases test both.
 
 const APOSTROPHES = /['\u2019\u2018\u201b\u02bc\u00b4`\u2032]/g;
 const WORD = /[\p{L}\p{N}]+/gu;

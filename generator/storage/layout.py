@@ -32,8 +32,8 @@ import re
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
-from edge_auth.errors import UnknownBuild
-from edge_auth.store.interface import PRIVATE as PRIVATE
+from generator.storage.errors import UnknownBuild
+from generator.storage.stores.interface import PRIVATE as PRIVATE
 
 POINTER = "current.json"
 BUILDS, LAYERS, GATES, REPORTS, INTENTS, WORK = "builds/", "layers/", "gates/", "reports/", "intents/", "work/"

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from edge_auth.errors import StoreError
-from edge_auth.store.folder import FolderStore
-from edge_auth.store.interface import Store
+from generator.storage.errors import StoreError
+from generator.storage.stores.folder import FolderStore
+from generator.storage.stores.interface import Store
 
 LOCATION = "folder or s3://bucket/prefix"
 
@@ -27,7 +27,7 @@ def open_store(
     """
     scheme = _scheme_of(location)
     if scheme == "s3":
-        from edge_auth.store.s3 import S3Store  # boto3 takes a third of a second to import
+        from generator.storage.stores.s3 import S3Store  # boto3 takes a third of a second to import
 
         return S3Store(location, timeout_seconds, swaps)
     if scheme:

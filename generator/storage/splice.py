@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from isal import isal_zlib
 
-from edge_auth.builds.bodies import BETWEEN, CARD_TAIL, HISTORY_ARRAYS, HISTORY_MARKS, PERIOD_TAIL, rows_since
-from edge_auth.store.codec import decompress, deflate, sha256
+from generator.storage.bodies import BETWEEN, CARD_TAIL, HISTORY_ARRAYS, HISTORY_MARKS, PERIOD_TAIL, rows_since
+from generator.storage.stores.codec import decompress, deflate, sha256
 
 _HEADER = bytes((0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF))
 _HEADER_WITH_EXTRA = bytes((0x1F, 0x8B, 8, 4, 0, 0, 0, 0, 0, 0xFF))

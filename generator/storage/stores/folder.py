@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
-from edge_auth.errors import Conflict, MissingObject, StoreError
-from edge_auth.store import disk
-from edge_auth.store.interface import MAX_DOCUMENT_BYTES, PRIVATE, Listed, Store, Versioned, check_size
-from edge_auth.store.remedies import with_remedy
+from generator.storage.errors import Conflict, MissingObject, StoreError
+from generator.storage.stores import disk
+from generator.storage.stores.interface import MAX_DOCUMENT_BYTES, PRIVATE, Listed, Store, Versioned, check_size
+from generator.storage.stores.remedies import with_remedy
 
 _TRIED: set[str] = set()  # folders whose disk this process has tried
 _FOLDER_MODE, _PRIVATE_FOLDER_MODE = 0o777, 0o700  # less the bits of the umask

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from edge_auth.builds import layout
-from edge_auth.builds.builds import Pointer
-from edge_auth.errors import StoreError
-from edge_auth.store.interface import Store, parse_json
+from generator.storage import layout
+from generator.storage.builds import Pointer
+from generator.storage.errors import StoreError
+from generator.storage.stores.interface import Store, parse_json
 
 LISTED_STEPS = 100
 # The pointer and the store keep more than are listed: a shim may list a step for some seconds more.

@@ -38,11 +38,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from edge_auth.builds.layers import Layer, only_chunk
-from edge_auth.builds.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, Names, Vocabulary
-from edge_auth.errors import DamagedObject, StoreError
-from edge_auth.store.codec import sha256
-from edge_auth.text import fold, fold_without_apostrophes, number_filter_key
+from generator.storage.errors import DamagedObject, StoreError
+from generator.storage.layers import Layer, only_chunk
+from generator.storage.stores.codec import sha256
+from generator.storage.text import fold, fold_without_apostrophes, number_filter_key
+from generator.storage.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, Names, Vocabulary
 
 COLUMNS, SETS = "columns", "sets"
 PRICES = "prices"  # the newest prices of the products, for the generator

@@ -16,7 +16,7 @@ from json.encoder import encode_basestring
 from pathlib import Path
 from threading import Lock
 
-from edge_auth.store.codec import compress, decompress
+from generator.storage.stores.codec import compress, decompress
 
 OPEN = b"[\n"
 BETWEEN = b",\n"

@@ -19,15 +19,15 @@ from pathlib import Path
 from time import time
 from typing import BinaryIO
 
-from edge_auth.builds import builds, layout
-from edge_auth.builds.catalogue import CARD_LINES
-from edge_auth.builds.layers import INDEX_NAME, Index, Layer, LayerFile
-from edge_auth.errors import DamagedObject, StoreError
-from edge_auth.store.disk import LEFTOVER_SECONDS, replace_file, written_beside
-from edge_auth.store.file_cache import checked, sha256_of
-from edge_auth.store.folder import FolderStore
-from edge_auth.store.interface import Store
-from edge_auth.store.remedies import with_remedy
+from generator.storage import builds, layout
+from generator.storage.catalogue import CARD_LINES
+from generator.storage.errors import DamagedObject, StoreError
+from generator.storage.layers import INDEX_NAME, Index, Layer, LayerFile
+from generator.storage.stores.disk import LEFTOVER_SECONDS, replace_file, written_beside
+from generator.storage.stores.file_cache import checked, sha256_of
+from generator.storage.stores.folder import FolderStore
+from generator.storage.stores.interface import Store
+from generator.storage.stores.remedies import with_remedy
 
 _CHUNK_BYTES = 8 << 20
 _FILES_AT_ONCE = 8

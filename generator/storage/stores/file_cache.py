@@ -16,10 +16,10 @@ from pathlib import Path
 from threading import Lock
 from time import time
 
-from edge_auth.errors import DamagedObject, StoreError
-from edge_auth.store.disk import LEFTOVER_SECONDS, TEMPORARY_PREFIX, written_beside
-from edge_auth.store.interface import Store
-from edge_auth.store.remedies import with_remedy
+from generator.storage.errors import DamagedObject, StoreError
+from generator.storage.stores.disk import LEFTOVER_SECONDS, TEMPORARY_PREFIX, written_beside
+from generator.storage.stores.interface import Store
+from generator.storage.stores.remedies import with_remedy
 
 MAX_BYTES = 4 << 30
 

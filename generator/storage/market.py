@@ -53,8 +53,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from edge_auth.builds import layout
-from edge_auth.builds.layers import Layer, only_chunk, text_column
+from generator.storage import layout
+from generator.storage.layers import Layer, only_chunk, text_column
 
 GROUPS, INDEXES = "groups", "indexes"  # files of the layer `market`
 # The parameters of /market: its groupings, and its sorts with their default orders.

@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from edge_auth.builds import layout
-from edge_auth.errors import DamagedObject, StoreError
-from edge_auth.store.codec import decompress, decompressed_chunks, sha256
-from edge_auth.store.file_cache import FileCache, user_cache
-from edge_auth.store.interface import Store
+from generator.storage import layout
+from generator.storage.errors import DamagedObject, StoreError
+from generator.storage.stores.codec import decompress, decompressed_chunks, sha256
+from generator.storage.stores.file_cache import FileCache, user_cache
+from generator.storage.stores.interface import Store
 
 FACTS = "facts"  # stem of the file with what a layer adds to the status object
 INDEX_NAME = "index.arrow"

@@ -8,10 +8,10 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from edge_auth.builds import layout
+from generator.storage import layout
 
 if TYPE_CHECKING:
-    from edge_auth.builds.layers import Layer
+    from generator.storage.layers import Layer
 
 URL_FOLDER = "/api/v1/bulk/"
 # The part of the tables without days of their own in the names of the layers.

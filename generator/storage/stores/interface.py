@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from edge_auth.errors import Conflict, MissingObject, StoreError
+from generator.storage.errors import Conflict, MissingObject, StoreError
 
 PRIVATE = "private/"  # where objects lie that only their owner may read
 MAX_DOCUMENT_BYTES = 16 << 20  # of a pointer, a record, a key; a larger one is not read

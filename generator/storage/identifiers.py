@@ -15,8 +15,8 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from edge_auth.builds.layers import Layer, only_chunk
-from edge_auth.store.codec import sha256
+from generator.storage.layers import Layer, only_chunk
+from generator.storage.stores.codec import sha256
 
 FILE = "rows"  # the stem of the file
 _KEY_BYTES = 4

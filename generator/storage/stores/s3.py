@@ -25,9 +25,9 @@ from botocore.exceptions import BotoCoreError, ClientError, IncompleteReadError,
 from botocore.parsers import ResponseParserError
 from urllib3.exceptions import HTTPError
 
-from edge_auth.errors import AccessDenied, Conflict, MissingObject, StoreError, Throttled
-from edge_auth.store.interface import MAX_DOCUMENT_BYTES, PRIVATE, Digest, Listed, Store, Versioned, check_size
-from edge_auth.store.remedies import REMEDIES, with_remedy
+from generator.storage.errors import AccessDenied, Conflict, MissingObject, StoreError, Throttled
+from generator.storage.stores.interface import MAX_DOCUMENT_BYTES, PRIVATE, Digest, Listed, Store, Versioned, check_size
+from generator.storage.stores.remedies import REMEDIES, with_remedy
 
 _LOCATION = re.compile("s3://([^/]+)/*(.*?)/*")
 _SHA256 = re.compile("[0-9a-f]{64}")

@@ -10,18 +10,18 @@ from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
-from edge_auth.builds import bodies, layout
-from edge_auth.builds.bulk import BulkFile, read_manifest
-from edge_auth.builds.splice import SplicedCard, detail_since, splice
-from edge_auth.errors import DamagedObject, MissingObject, NoLiveBuild, StoreError, UnknownBuild
-from edge_auth.store.file_cache import FileCache
-from edge_auth.store.interface import Store, parse_json, read_json
+from generator.storage import bodies, layout
+from generator.storage.bulk import BulkFile, read_manifest
+from generator.storage.errors import DamagedObject, MissingObject, NoLiveBuild, StoreError, UnknownBuild
+from generator.storage.splice import SplicedCard, detail_since, splice
+from generator.storage.stores.file_cache import FileCache
+from generator.storage.stores.interface import Store, parse_json, read_json
 
 if TYPE_CHECKING:
-    from edge_auth.builds.catalogue import Catalogue
-    from edge_auth.builds.identifiers import Identifiers
-    from edge_auth.builds.layers import Entry, Layer
-    from edge_auth.builds.market import Group, Market, Movers, Series
+    from generator.storage.catalogue import Catalogue
+    from generator.storage.identifiers import Identifiers
+    from generator.storage.layers import Entry, Layer
+    from generator.storage.market import Group, Market, Movers, Series
 
 FORMAT = 4
 
@@ -148,7 +148,7 @@ class Build:
 
     @cached_property
     def layers(self) -> "dict[str, Layer]":
-        from edge_auth.builds.layers import Layer
+        from generator.storage.layers import Layer
 
         layers = self.record["layers"].items()
         return {name: Layer(self.store, name, layer["digest"], self.file_cache) for name, layer in layers}
@@ -164,32 +164,32 @@ class Build:
 
     @cached_property
     def catalogue(self) -> "Catalogue":
-        from edge_auth.builds.catalogue import CARD_LINES, Catalogue
+        from generator.storage.catalogue import CARD_LINES, Catalogue
 
         return Catalogue(self.layers[layout.CATALOGUE], self.layers[layout.sublayer(layout.BULK, CARD_LINES)])
 
     @cached_property
     def movers(self) -> "Movers":
-        from edge_auth.builds.market import Movers
+        from generator.storage.market import Movers
 
         return Movers(self.layers[layout.MOVERS])
 
     @cached_property
     def series(self) -> "Series":
-        from edge_auth.builds.market import Series
+        from generator.storage.market import Series
 
         extremes = self.layers[layout.sublayer(layout.EXTREMES, layout.OPEN_MONTH)]
         return Series(self._by_period(layout.SERIES), extremes, self.as_of, self.catalogue.ids)
 
     @cached_property
     def identifiers(self) -> "Identifiers":
-        from edge_auth.builds.identifiers import Identifiers
+        from generator.storage.identifiers import Identifiers
 
         return Identifiers(self.layers[layout.IDENTIFIERS])
 
     @cached_property
     def market(self) -> "Market":
-        from edge_auth.builds.market import Market
+        from generator.storage.market import Market
 
         return Market(self.layers[layout.MARKET])
 

@@ -2,7 +2,7 @@
 
     words      a row per distinct word of the names of products and sets, sorted: word, products (with it in the name:
                ordinals, ascending), and sets (with it in the name: rows of the table of sets). Runs of signs of a
-               product's name are words too (`edge_auth.text.sign_text`): no text of letters is part of one, and other
+               product's name are words too (`text.sign_text`): no text of letters is part of one, and other
                words have no signs
     suffixes   a row per suffix of a word, sorted by suffix: word (row in `words`), and start (byte in the word)
     pieces     a row per frequent substring of one or two characters of products' names, sorted: piece, products (one
@@ -28,7 +28,7 @@ from zlib import crc32
 import numpy as np
 import pyarrow as pa
 
-from edge_auth.builds.layers import only_chunk, text_column
+from generator.storage.layers import only_chunk, text_column
 
 WORDS, SUFFIXES, SUBSTRINGS, NAMES = "words", "suffixes", "pieces", "names"
 _MASKS = ("products", "starts", "with_sets")  # columns of `pieces`
