@@ -21,7 +21,7 @@ _NOT_PLAIN = re.compile(r"[^\x20-\x7e]")
 
 def say(line: object = "", *, err: bool = False) -> None:
     """Print one line on standard output, or on standard error."""
-    click.echo(clean(str(line)), err=err)
+    click.echo(printable(str(line)), err=err)
 
 
 def say_lines(lines: Iterable[object]) -> None:
@@ -40,7 +40,7 @@ def clean_json(text: str) -> str:
     return "\n".join(_escaped(line, _json_escape) for line in text.split("\n"))
 
 
-def clean(text: str) -> str:
+def printable(text: str) -> str:
     """Return a text with an escape such as `\\x1b` in place of each character that cannot be printed."""
     return _escaped(text, lambda character: character.encode("unicode_escape").decode())
 

@@ -19,7 +19,7 @@ from edge_auth.live.build_registry import BuildRegistry, OneBuild
 from edge_auth.live.bulk_files import StoredBulkFiles
 from edge_auth.live.counter import Counter
 from edge_auth.live.keyring import Keyring
-from edge_auth.live.log import Log, clean
+from edge_auth.live.log import Log, loggable
 from edge_auth.live.metrics import Metrics
 from generator.storage.keys import KeyRecord
 
@@ -99,7 +99,7 @@ def _id(environ: dict[str, Any]) -> str:
     The log removes long texts that may be API keys. Ids of 32 or more hexadecimal digits are common, and allowed.
     """
     given: str | None = environ.get("HTTP_X_REQUEST_ID")
-    if given and _REQUEST_ID.fullmatch(given) and (_HEXADECIMAL.fullmatch(given) or clean(given) == given):
+    if given and _REQUEST_ID.fullmatch(given) and (_HEXADECIMAL.fullmatch(given) or loggable(given) == given):
         return given
     return f"{_process}-{next(_numbers)}"
 

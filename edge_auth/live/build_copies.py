@@ -22,7 +22,7 @@ from typing import BinaryIO
 from generator.storage import builds, layout
 from generator.storage.catalogue import CARD_LINES
 from generator.storage.errors import DamagedObject, StoreError
-from generator.storage.layers import INDEX_NAME, Index, Layer, LayerFile
+from generator.storage.layers import INDEX_NAME, Index, Layer, StoredFile
 from generator.storage.stores.disk import LEFTOVER_SECONDS, replace_file, written_beside
 from generator.storage.stores.file_cache import checked, sha256_of
 from generator.storage.stores.folder import FolderStore
@@ -137,7 +137,7 @@ class BuildCopies:
             self.store.sync()
             os.replace(temporary, self._folder / name)
 
-    def _copy_file(self, folder: str, file: LayerFile) -> None:
+    def _copy_file(self, folder: str, file: StoredFile) -> None:
         """Copy a file of a layer, unless it is here and whole: an interrupted copy has left it."""
         name = folder + file.name
         with self._translated_errors(name):

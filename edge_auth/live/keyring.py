@@ -20,7 +20,7 @@ _MAX_KEPT = 20_000  # records; to read another one from a file takes 0.05 ms
 _MISSES_PER_SECOND = 10  # between two polls, reads of records that are not there; beyond them names are listed
 
 
-class KeyCopies(KeyFile):
+class UsedKeys(KeyFile):
     """The records that were used of a store across a network, in a folder of this machine."""
 
     def __init__(self, folder: FolderStore):
@@ -73,7 +73,7 @@ class KeyCopies(KeyFile):
 class Keyring:
     """The key records by the hash of the key, with copies of those across a network."""
 
-    def __init__(self, file: KeyFile, log: Log, copies: KeyCopies | None = None, poll_seconds: float = POLL_SECONDS):
+    def __init__(self, file: KeyFile, log: Log, copies: UsedKeys | None = None, poll_seconds: float = POLL_SECONDS):
         self._file, self._copies = file, copies
         self._log = log
         self._is_away = False  # whether a request for a record would wait in vain
@@ -103,7 +103,7 @@ class Keyring:
             raise StoreError(self.last_error or "the key records are still being read")
         return self._changes
 
-    def _find_away(self, copies: KeyCopies, sha256: str, before: KeyChanges) -> KeyRecord | None:
+    def _find_away(self, copies: UsedKeys, sha256: str, before: KeyChanges) -> KeyRecord | None:
         """Return a record, which is read across the network if it was not used before.
 
         Beyond some wrong keys a second, only listed ones are read: a flood costs little and refuses no right key.

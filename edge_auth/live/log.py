@@ -22,7 +22,7 @@ from threading import Event, Lock, Thread
 from typing import Protocol
 
 from generator.storage.errors import StoreError
-from generator.storage.times import timestamp
+from generator.storage.times import unix_timestamp
 
 _FLUSH_SECONDS = 0.1
 _MAX_WAITING_LINES = 20_000
@@ -61,7 +61,7 @@ class Log:
         Finalize(self, self._write_rest, exitpriority=10)
 
     def line(self, text: str) -> None:
-        self._say(clean(text, _MAX_TEXT_CHARACTERS))
+        self._say(loggable(text, _MAX_TEXT_CHARACTERS))
 
     def once(self, text: str) -> None:
         """Log a message, unless it was logged a short while ago."""
@@ -86,10 +86,10 @@ class Log:
     def failure(self, method: str, path: bytes, id_: str, error: BaseException) -> None:
         """Log the message of a failure of the store, which is no defect of the shim, else the traceback."""
         if isinstance(error, StoreError):
-            cause = {"error": clean(str(error), _MAX_TEXT_CHARACTERS)}
+            cause = {"error": loggable(str(error), _MAX_TEXT_CHARACTERS)}
         else:
             trace = "".join(traceback.format_exception(error)).rstrip().splitlines()
-            cause = {"trace": "\n".join(map(clean, trace))[-_MAX_TRACE_CHARACTERS:]}
+            cause = {"trace": "\n".join(map(loggable, trace))[-_MAX_TRACE_CHARACTERS:]}
         self._say(f"failed: {method} {_clean_path(path)}", request=id_, **cause)
 
     def _say(self, message: str, **more: str) -> None:
@@ -126,13 +126,13 @@ class Log:
                 os.write(self._descriptor, self._next_lines())
 
 
-def clean(text: str, most: int | None = None) -> str:
+def loggable(text: str, most: int | None = None) -> str:
     """Return a text without possible keys and with escaped controls, cut to `most` characters before and after that."""
     without_secrets = _SECRET.sub("…", text)[:most]
     return _CONTROLS.sub(lambda match: match.group().encode("unicode_escape").decode(), without_secrets)[:most]
 
 
-_second = lru_cache(4)(timestamp)
+_second = lru_cache(4)(unix_timestamp)
 
 
 def _time(now: float) -> str:
@@ -142,7 +142,7 @@ def _time(now: float) -> str:
 def _clean_path(path: bytes) -> str:
     """Return a path for the log. A long one is cut first, without the word that is cut: it may be a part of a key."""
     text = path[:_MAX_PATH_BYTES].decode(errors="backslashreplace")
-    return clean(text if len(path) <= _MAX_PATH_BYTES else text.rstrip(_WORD_CHARACTERS), _MAX_TEXT_CHARACTERS)
+    return loggable(text if len(path) <= _MAX_PATH_BYTES else text.rstrip(_WORD_CHARACTERS), _MAX_TEXT_CHARACTERS)
 
 
 @lru_cache(1024)
@@ -152,4 +152,4 @@ def _quoted_path(path: bytes) -> str:
 
 @lru_cache(1024)
 def _quoted(text: str | None) -> str:
-    return "null" if text is None else quote(clean(text, _MAX_TEXT_CHARACTERS))
+    return "null" if text is None else quote(loggable(text, _MAX_TEXT_CHARACTERS))

@@ -17,7 +17,7 @@ from edge_auth.live.build_copies import BuildCopies
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.bulk_files import MAX_DOWNLOADS, StoredBulkFiles
 from edge_auth.live.counter import Counter, FileCounter, counter_file, store_name
-from edge_auth.live.keyring import KeyCopies, Keyring
+from edge_auth.live.keyring import Keyring, UsedKeys
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics
 from edge_auth.serve.nginx_config import copies_folder, live_file
@@ -87,7 +87,7 @@ def _keyring(settings: Settings, log: Log, metrics: Metrics) -> Keyring:
     if is_folder(settings.keys or settings.store):
         return Keyring(file, log)
     folder = FolderStore(str(copies_folder(settings.state, file)), private=True)
-    return Keyring(file, log, KeyCopies(folder))
+    return Keyring(file, log, UsedKeys(folder))
 
 
 def _builds(settings: Settings, store: Store, jobs: Jobs, log: Log, metrics: Metrics) -> BuildRegistry:

@@ -13,10 +13,10 @@ from generator.compare.comparison import compare
 from generator.compare.diff import Diff
 from generator.compare.gates import gates as all_gates
 from generator.compare.run_reports import DIFF_PAGE
-from generator.reading.diff import as_html, as_json, as_text
+from generator.reading.diff_pages import as_html, as_json, as_text
 from generator.reading.report import build_page, diff_page
 from generator.storage.stores.open import open_store
-from generator.terminal import Progress, clean, clean_json, say, say_json, say_lines
+from generator.terminal import Progress, clean_json, printable, say, say_json, say_lines
 from generator.threads import Resources
 
 
@@ -61,7 +61,7 @@ def _write(file: Path, page: bytes) -> None:
 
 
 _FORMATS: dict[str, Callable[[Diff, int], Iterator[str]]] = {
-    "text": lambda diff, top: (clean(line) + "\n" for line in as_text(diff, top)),
+    "text": lambda diff, top: (printable(line) + "\n" for line in as_text(diff, top)),
     "json": lambda diff, top: map(clean_json, as_json(diff)),
     "html": lambda diff, top: iter([as_html(diff, top)]),
 }

@@ -21,7 +21,7 @@ from generator.fingerprints.pictures import (
 )
 from generator.fingerprints.recipe import VERSION
 from generator.fingerprints.table import check_recipe, products_of_images, table_rows, update, verify_entries
-from generator.lake.writer import LakeWriter
+from generator.lake.table_writer import LakeWriter
 from generator.terminal import Progress, say, say_json
 from generator.threads import usable_cores
 

@@ -15,8 +15,6 @@ from generator import settings
 from generator.clock import utc_now
 from generator.commands.options import DAY, FILE, FOLDER, HTTP_URL, Parsed, json_option, lake_made_option, lake_option
 from generator.ingest.card_formats import CARD_FORMATS
-from generator.ingest.catalogue import GAMES
-from generator.ingest.catalogue import withdraw as take_out
 from generator.ingest.downloads import BASE_URL, fetch_files
 from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, WATCHLIST, LineFormat, ScrapedFormat
 from generator.ingest.gaps import Gap, find_gaps, template_lines
@@ -30,15 +28,17 @@ from generator.ingest.pipeline import (
     OF_GAMES,
     OF_LINKS,
     OF_ONE_FILE,
+    ImportFiles,
     ImportFinding,
     ImportResult,
-    ImportSource,
     import_into,
 )
+from generator.ingest.products import GAMES
+from generator.ingest.products import withdraw as take_out
 from generator.ingest.streams import FileLimits
-from generator.ingest.tables import expansions_file
+from generator.ingest.table_files import expansions_file
 from generator.lake.lake import DAILY_TABLES
-from generator.lake.writer import LakeWriter
+from generator.lake.table_writer import LakeWriter
 from generator.storage.text import fold
 from generator.terminal import say, say_json, say_lines
 
@@ -101,7 +101,7 @@ def _say_findings(findings: Iterable[ImportFinding]) -> None:
         say(f"{finding}{said}", err=True)
 
 
-def _import(lake: str, source: ImportSource, files: int, as_json: bool) -> None:
+def _import(lake: str, source: ImportFiles, files: int, as_json: bool) -> None:
     with _reading_progress(files) as on_read:
         source.read(on_read)
     result = import_into(LakeWriter(lake), source)

@@ -15,7 +15,7 @@ from generator.storage.errors import KeyFormatError
 from generator.storage.keys import DEFAULT_RATE_LIMIT, SCOPES, KeyRecord, digest, issue, open_key_file, parse_expiry
 from generator.storage.stores.disk import replace_file
 from generator.storage.stores.open import open_store
-from generator.storage.times import timestamp
+from generator.storage.times import unix_timestamp
 from generator.terminal import Progress, aligned, say, say_json, say_lines
 
 NEVER = "never"
@@ -79,7 +79,7 @@ def issue_(
     Example: cardpress keys issue --name 'price bot' --scope cards:read --rate-limit 300
     """
     expires_at = None if expires == NEVER else expires
-    if expires_at is not None and expires_at < timestamp(time.time()):
+    if expires_at is not None and expires_at < unix_timestamp(time.time()):
         raise click.BadParameter(f"{expires_at} is in the past: the key would never be valid", param_hint="--expires")
     if not (create or keys or store_exists(store)):
         raise BuildError(

@@ -4,11 +4,11 @@ import click
 
 from generator.commands.ingest import accept_option, numbers_options, tables_option
 from generator.commands.options import json_option, lake_option, store_option
-from generator.ingest.catalogue import GAMES
 from generator.ingest.marketplace import GameImport, memory_file, remembered
 from generator.ingest.pipeline import OF_GAMES
+from generator.ingest.products import GAMES
 from generator.lake.lake import DAILY_TABLES
-from generator.lake.writer import LakeWriter
+from generator.lake.table_writer import LakeWriter
 from generator.reading.lake_days import day_files, outlying_days, outlying_line
 from generator.storage.builds import live_build_id, open_build
 from generator.storage.stores.open import open_store

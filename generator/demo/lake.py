@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from generator.demo import prices
-from generator.demo.catalogue import RECIPE, make_catalogue, make_fingerprints, make_identifiers
 from generator.demo.draw import FIRST_DAY
+from generator.demo.products import RECIPE, make_catalogue, make_fingerprints, make_identifiers
 from generator.errors import LakeError
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES, RECIPE_NAME
 from generator.storage.stores.disk import replace_file

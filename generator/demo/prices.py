@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from generator.demo import draw, vocabulary
-from generator.demo.catalogue import DemoCatalogue
+from generator.demo import draw, name_parts
 from generator.demo.draw import SECONDS_A_DAY, Flags, Integers, Words, chance, choose, field, mix, pick, timestamps
+from generator.demo.products import DemoCatalogue
 from generator.lake.files import PRICE_FIGURES
 
 Days = Iterator[pa.Table]
@@ -86,11 +86,11 @@ def offer_lists(keys: Words, lowest: Integers, lengths: Integers, no_list: Flags
 def _offers(words: Words, cents: Integers, watched: bool) -> pa.StructArray:
     """Return offers as the table `watch_checks` has them, or `filtered_checks`, from a hash and the cents of each."""
     price = pa.array(cents / 100, mask=field(words, 44) < 200)  # 3 in a thousand are null, and 3 sellers
-    condition = choose(vocabulary.CONDITIONS, draw.by_weight(vocabulary.CONDITION_WEIGHTS, words, 16))
-    seller = pick(vocabulary.SELLERS, words, 0, field(words, 44) // 200 == 1)
+    condition = choose(name_parts.CONDITIONS, draw.by_weight(name_parts.CONDITION_WEIGHTS, words, 16))
+    seller = pick(name_parts.SELLERS, words, 0, field(words, 44) // 200 == 1)
     if watched:
-        quantity = pick(vocabulary.QUANTITIES, words, 28, field(words, 20, 5) == 0)
-        comment = pick(vocabulary.COMMENTS, words, 24, field(words, 4, 2) != 0)
+        quantity = pick(name_parts.QUANTITIES, words, 28, field(words, 20, 5) == 0)
+        comment = pick(name_parts.COMMENTS, words, 24, field(words, 4, 2) != 0)
         parts = {"seller": seller, "condition": condition, "quantity": quantity, "price": price, "comment": comment}
     else:
         quantity = pa.array(_QUANTITIES[field(words, 38, 6)], mask=field(words, 44) // 2000 == 1)
@@ -193,15 +193,15 @@ def filtered_checks(seed: int, catalogue: DemoCatalogue) -> Days:
             second[day * 97 % len(rows)] = SECONDS_A_DAY + 5
         no_list = (field(words, 48, 5) == 0) | (day % 10 == 3)
         cheapest, none = mix(keys), offers == 0
-        condition = draw.by_weight(vocabulary.CONDITION_WEIGHTS[: len(vocabulary.CONDITION_CODES)], cheapest, 16)
+        condition = draw.by_weight(name_parts.CONDITION_WEIGHTS[: len(name_parts.CONDITION_CODES)], cheapest, 16)
         yield pa.table(
             {
                 "id_product": catalogue.ids[rows],
                 "checked_at": timestamps(day, second, field(words, 28, 9) + again * (rows % 4 == 0)),
                 "offers": offers.astype(np.int32),
                 "lowest": pa.array(lowest / 100, mask=none),
-                "cheapest_seller": pick(vocabulary.SELLERS, cheapest, 0, none),
-                "cheapest_condition": choose(vocabulary.CONDITION_CODES, condition, none),
+                "cheapest_seller": pick(name_parts.SELLERS, cheapest, 0, none),
+                "cheapest_condition": choose(name_parts.CONDITION_CODES, condition, none),
                 "offer_list": offer_lists(keys, lowest, np.minimum(offers, 20), no_list),
             }
         )
@@ -226,7 +226,7 @@ def make_watchlist(catalogue: DemoCatalogue) -> tuple[pa.Table, Integers]:
     rows = np.concatenate([expensive_first[(has_url & kind)[expensive_first]][:most] for most, kind in kinds])
     rows = np.concatenate([rows[:_SIGNED], rows[_SIGNED - 1 :]])
     names, urls = (table[name].take(rows) for name in ("name", "url"))
-    game = pc.fill_null(catalogue.home["game"], vocabulary.GAMES[0]).take(pa.array(rows))
+    game = pc.fill_null(catalogue.home["game"], name_parts.GAMES[0]).take(pa.array(rows))
     game = pc.if_else(np.arange(len(rows)) == 9, None, game)
     slugs: list[str] = []
     for at, (name, url, id_) in enumerate(zip(names.to_pylist(), urls.to_pylist(), catalogue.ids[rows], strict=True)):

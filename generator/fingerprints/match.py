@@ -26,7 +26,7 @@ from generator.errors import RecognitionError
 from generator.fingerprints.recipe import VERSION, Fingerprint, Pixels, average, fingerprint
 from generator.fingerprints.table import read_entries, read_recipe
 from generator.lake.lake import RECIPE_NAME
-from generator.lake.writer import LakeWriter
+from generator.lake.table_writer import LakeWriter
 
 _TIMEOUT_SECONDS = 60
 _MAX_MESSAGE_CHARACTERS = 300

@@ -18,8 +18,8 @@ from generator.errors import RecognitionError
 from generator.fingerprints.pictures import ImageLimits, collect
 from generator.fingerprints.recipe import VERSION, Fingerprint
 from generator.lake.lake import RECIPE_NAME, parse_recipe
+from generator.lake.table_writer import LakeWriter, encode_parquet
 from generator.lake.tables import arrow_schema
-from generator.lake.writer import LakeWriter, encode_parquet
 
 TABLE_FILE = "fingerprints.parquet"  # the file that the command writes; others may stand beside it
 

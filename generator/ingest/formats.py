@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from generator.ingest import values
-from generator.ingest.tables import DailyTable
+from generator.ingest.table_files import DailyTable
 from generator.ingest.values import InvalidValue, parse_count, parse_objects, parse_price, parse_text, quoted_json
 from generator.lake.tables import TIMESTAMP, longest_text
 

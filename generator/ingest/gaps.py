@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from generator.ingest.catalogue import UNNAMED, known_games, usual_name
-from generator.ingest.tables import price_guide_file, select
+from generator.ingest.products import UNNAMED, known_games, usual_name
+from generator.ingest.table_files import price_guide_file, select
 from generator.lake.lake import DAILY_TABLES
-from generator.lake.writer import LakeWriter
+from generator.lake.table_writer import LakeWriter
 
 _MAX_LISTED_DAYS = 5
 _ATTRIBUTES = "`cardpress ingest attributes` takes a table of them"

@@ -20,15 +20,15 @@ import pyarrow.compute as pc
 from generator.database import run_file, sql_text
 from generator.errors import IngestError
 from generator.ingest.card_formats import CardFormat, identify_line, is_value, set_number
-from generator.ingest.catalogue import GAMES, CatalogueUpdate, GameOfFile, list_pages_file
 from generator.ingest.formats import TableKeys, check_length
 from generator.ingest.lines import GivenLine, as_table, given_lines
-from generator.ingest.pipeline import OTHER_NAMES, FileChange, ImportSource, OnRead
+from generator.ingest.pipeline import OTHER_NAMES, FileChange, ImportFiles, OnRead
+from generator.ingest.products import GAMES, CatalogueUpdate, GameOfFile, list_pages_file
 from generator.ingest.streams import FileLimits, JsonStream, open_bounded, start_of
-from generator.ingest.tables import expansions_file, identifiers_file
+from generator.ingest.table_files import expansions_file, identifiers_file
 from generator.ingest.values import InvalidValue, parse_id, parse_text, quoted_json
+from generator.lake.table_writer import LakeWriter, encode_parquet
 from generator.lake.tables import LONGEST_TEXTS, arrow_schema
-from generator.lake.writer import LakeWriter, encode_parquet
 from generator.storage import text
 
 FILE = identifiers_file().path
@@ -65,7 +65,7 @@ class Cases:
 
 
 @dataclass
-class IdentifierFiles(ImportSource):
+class IdentifierFiles(ImportFiles):
     """Ids of other catalogues."""
 
     format: CardFormat | None  # of files of cards; None for CSV and JSON Lines
@@ -275,7 +275,7 @@ def is_cardmarket_identifiers(path: Path, limits: FileLimits) -> bool:
 
 
 @dataclass
-class CardmarketIdentifiers(ImportSource):
+class CardmarketIdentifiers(ImportFiles):
     """What the file says: names of expansions and numbers of products by id, the codes of expansions, and ids."""
 
     path: Path

@@ -23,7 +23,6 @@ import pyarrow.compute as pc
 from generator import settings
 from generator.clock import timestamp, utc_now
 from generator.errors import IngestError
-from generator.ingest.catalogue import CatalogueUpdate, known_game
 from generator.ingest.formats import ATTRIBUTES, LIST_PAGES, OFFERS, WATCH_CHECKS, LineFormat, ScrapedFormat
 from generator.ingest.lines import FileLines, RefusedLine, store_refused
 from generator.ingest.pipeline import (
@@ -32,15 +31,23 @@ from generator.ingest.pipeline import (
     FUTURE,
     INCOMPLETE_OFFERS,
     FileChange,
-    ImportSource,
+    ImportFiles,
     OnRead,
     row_counts,
 )
+from generator.ingest.products import CatalogueUpdate, known_game
 from generator.ingest.streams import STDIN, FileLimits
-from generator.ingest.tables import TableUpdate, expansions_file, merge_checks, products_file, select, watchlist_file
+from generator.ingest.table_files import (
+    TableUpdate,
+    expansions_file,
+    merge_checks,
+    products_file,
+    select,
+    watchlist_file,
+)
 from generator.ingest.values import parse_url, quoted_json
+from generator.lake.table_writer import LakeWriter, encode_parquet
 from generator.lake.tables import CONDITIONS
-from generator.lake.writer import LakeWriter, encode_parquet
 from generator.storage.text import fold
 
 _MAX_CHARACTERS, _MAX_BYTES = 500, 240  # of a slug; as the name of a file
@@ -50,7 +57,7 @@ _Row = dict[str, str | None]
 
 
 @dataclass
-class Lines(ImportSource):
+class Lines(ImportFiles):
     """Files of lines. Without a file for bad lines, a refused line stops the import."""
 
     format: LineFormat

@@ -20,7 +20,6 @@ import pyarrow.compute as pc
 
 from generator import settings
 from generator.errors import IngestError
-from generator.ingest.catalogue import GAMES, CatalogueUpdate, GameOfFile, usual_name
 from generator.ingest.marketplace_files import ImportedFile, NotTheMarketplaces, read_marketplace_file
 from generator.ingest.pipeline import (
     FAR_DAY,
@@ -28,14 +27,22 @@ from generator.ingest.pipeline import (
     MISSING_PRICES,
     OF_GAMES,
     FileChange,
+    ImportFiles,
     ImportFinding,
-    ImportSource,
     OnRead,
 )
+from generator.ingest.products import GAMES, CatalogueUpdate, GameOfFile, usual_name
 from generator.ingest.streams import FileLimits
-from generator.ingest.tables import TableFile, TableUpdate, expansions_file, price_guide_file, products_file, select
+from generator.ingest.table_files import (
+    TableFile,
+    TableUpdate,
+    expansions_file,
+    price_guide_file,
+    products_file,
+    select,
+)
 from generator.lake.files import GUIDE_PRICES, PRICE_FIGURES
-from generator.lake.writer import LakeWriter
+from generator.lake.table_writer import LakeWriter
 from generator.storage.text import fold
 
 FILE = "imports.json"
@@ -64,7 +71,7 @@ class GameImport(NamedTuple):
 
 
 @dataclass
-class MarketplaceFiles(ImportSource):
+class MarketplaceFiles(ImportFiles):
     """Files of the marketplace."""
 
     named: tuple[tuple[str, Path], ...]  # those that options name, by what they are said to be

@@ -25,16 +25,16 @@ from generator import settings
 from generator.clock import utc_now
 from generator.database import run_file
 from generator.errors import IngestError
-from generator.ingest.catalogue import GAMES, number_of, number_of_categories
 from generator.ingest.formats import CSV_GUIDE
 from generator.ingest.lines import FileLines
 from generator.ingest.pipeline import DUPLICATES, EMPTY_GUIDE, FUTURE, TWO_FOIL_PRICES, ImportFinding
+from generator.ingest.products import GAMES, number_of, number_of_categories
 from generator.ingest.streams import FileLimits, encoding_of, open_bounded, start_of
-from generator.ingest.tables import TableFile, expansions_file, price_guide_file, products_file
+from generator.ingest.table_files import TableFile, expansions_file, price_guide_file, products_file
 from generator.ingest.values import UNSEEN, quoted_json, refuse_constant, unrepeated
 from generator.lake.files import PRICE_FIGURES
+from generator.lake.table_writer import decode_parquet, encode_parquet
 from generator.lake.tables import TIMESTAMP, BrokenRule, broken_rules, declared_tables
-from generator.lake.writer import decode_parquet, encode_parquet
 from generator.storage.text import fold
 
 MEND = "download the file again, or correct it there"

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from generator.errors import IngestError
-from generator.lake.writer import LakeWriter
+from generator.lake.table_writer import LakeWriter
 
 DUPLICATES = "duplicates"
 EMPTY_GUIDE = "empty-guide"
@@ -118,7 +118,7 @@ class ImportResult(NamedTuple):
 
 
 @dataclass
-class ImportSource:
+class ImportFiles:
     """Files of one kind, while they are imported. Cases of findings that are accepted do not stop the import."""
 
     accepted: Collection[str] = field(default=frozenset(), kw_only=True)
@@ -158,7 +158,7 @@ class ImportSource:
         self.findings.append(ImportFinding(case, str(source), target, count, message, is_refused))
 
 
-def import_into(lake: LakeWriter, source: ImportSource) -> ImportResult:
+def import_into(lake: LakeWriter, source: ImportFiles) -> ImportResult:
     """Import the files of a source that were read: all of them or nothing."""
     with lake.locked():
         source.judge(lake)

@@ -30,7 +30,7 @@ from generator.making.layer import Task, code_sha256
 from generator.making.plan import Plan
 from generator.making.runners import Tick, run_task
 from generator.making.work import BuildContext
-from generator.pack.writer import IntermediateStore, TaskOutput
+from generator.pack.layer_writer import IntermediateStore, TaskOutput
 from generator.storage import layout
 from generator.storage.errors import StorageError
 from generator.storage.stores.interface import Store

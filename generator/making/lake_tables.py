@@ -219,7 +219,7 @@ class LakeTables:
             check_rules(self._db, tables)
 
 
-class Source(NamedTuple):
+class TablesRead(NamedTuple):
     """Tables of the lake that layers read together."""
 
     open: Callable[[LakeTables], None]  # makes the views
@@ -228,14 +228,14 @@ class Source(NamedTuple):
     main_thread: bool = False  # see `Task`
 
 
-NO_TABLES = Source(LakeTables.open_nothing, (), {})
+NO_TABLES = TablesRead(LakeTables.open_nothing, (), {})
 _CATALOGUE_INPUT: dict[str, tuple[str, ...]] = {"catalogue": ("products", "expansions")}
-CATALOGUE = Source(LakeTables.open_catalogue, ("sources/products", "sources/expansions"), _CATALOGUE_INPUT)
-GAME_NAMES = Source(LakeTables.open_game_names, (*CATALOGUE.sql, "views/game_names"), _CATALOGUE_INPUT)
-WATCHLIST = Source(LakeTables.open_watchlist, WATCH_SQL, {"watch": ("watchlist", "watch_checks")}, main_thread=True)
-FINGERPRINTS = Source(LakeTables.open_fingerprints, ("sources/fingerprints",), {"fingerprints": ("fingerprints",)})
+CATALOGUE = TablesRead(LakeTables.open_catalogue, ("sources/products", "sources/expansions"), _CATALOGUE_INPUT)
+GAME_NAMES = TablesRead(LakeTables.open_game_names, (*CATALOGUE.sql, "views/game_names"), _CATALOGUE_INPUT)
+WATCHLIST = TablesRead(LakeTables.open_watchlist, WATCH_SQL, {"watch": ("watchlist", "watch_checks")}, main_thread=True)
+FINGERPRINTS = TablesRead(LakeTables.open_fingerprints, ("sources/fingerprints",), {"fingerprints": ("fingerprints",)})
 # Their layers also depend on the products that they name, see `plan.NamedProducts`.
-IDENTIFIERS = Source(LakeTables.open_identifiers, ("sources/identifiers",), {})
+IDENTIFIERS = TablesRead(LakeTables.open_identifiers, ("sources/identifiers",), {})
 
 
 def card_content(lake: Lake) -> dict[str, list[str]]:

@@ -159,7 +159,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class BuildLayer:
+class PlannedLayer:
     """A layer that a build needs, such as `catalogue` or `history-2025`."""
 
     name: str
@@ -181,7 +181,7 @@ def define_layer(
     sql: tuple[str, ...] = (),
     content: Mapping[str, list[str] | str],
     constants: tuple[object, ...] = (),
-) -> BuildLayer:
+) -> PlannedLayer:
     """Define a layer by what goes into it; see `generator.making.work.small_layer` for the parameters."""
     inputs = {part: read if isinstance(read, str) else digest_of(read) for part, read in sorted(content.items())}
     inputs["sql"] = digest_of([_without_comments(sql_text(file)) for file in (*_BASE_SQL, *sql)])
@@ -189,7 +189,7 @@ def define_layer(
     inputs["recipe"] = str(recipe)
     inputs["codec"] = CODEC
     inputs["unicode"] = UNICODE_VERSION
-    return BuildLayer(name, digest_of([name, json.dumps(inputs, sort_keys=True)]), inputs, tasks)
+    return PlannedLayer(name, digest_of([name, json.dumps(inputs, sort_keys=True)]), inputs, tasks)
 
 
 def _without_comments(sql: str) -> str:

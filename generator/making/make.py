@@ -32,14 +32,14 @@ from generator.database import temporary_folder_full
 from generator.errors import BuildError, GeneratorError, SpaceError, is_disk_full
 from generator.lake.files import GUIDE_PRICES, LakeFile, hashes_by_day
 from generator.lake.lake import RECIPE_NAME, Lake
-from generator.making.layer import BuildLayer, Task, code_sha256, open_month, pattern_of
+from generator.making.layer import PlannedLayer, Task, code_sha256, open_month, pattern_of
 from generator.making.layers import define_layers
 from generator.making.layers.site import make_site
 from generator.making.plan import Plan
 from generator.making.runners import Runner, ThreadRunner
 from generator.making.work import BuildContext
+from generator.pack.layer_writer import join_index
 from generator.pack.verify import Rotation, checked_file, damage, stored_bytes, visible_damage
-from generator.pack.writer import join_index
 from generator.releases.locks import declare_intent
 from generator.storage import layout
 from generator.storage.builds import FORMAT, Build, BuildRecord, Provenance, last_build_id, open_build
@@ -54,7 +54,7 @@ LAYERS_WITH_FACTS = (layout.CATALOGUE, layout.WATCHLIST, layout.IDENTIFIERS)
 MISSING = "it is not in the store"
 
 
-def make_record(context: BuildContext, build_id: str, layers: Sequence[BuildLayer]) -> BuildRecord:
+def make_record(context: BuildContext, build_id: str, layers: Sequence[PlannedLayer]) -> BuildRecord:
     """Return the record of a build whose layers the store has, as JSON values."""
     stored = {layer.name: context.layers.open(layer.name, layer.digest) for layer in layers}
     facts = _facts(context.store, stored)
@@ -215,7 +215,7 @@ class BuildRun:
         return {name: reason for name, reason in (found | unreadable).items() if reason}
 
     @property
-    def missing(self) -> list[BuildLayer]:
+    def missing(self) -> list[PlannedLayer]:
         """The layers that have to be made."""
         return [layer for layer in self.layers if layer.name in self.reasons]
 
@@ -253,16 +253,16 @@ class BuildRun:
                 found = store.get_versioned(name)
                 store.swap(name, data, found.etag if found else None)
 
-    def _stored(self, layer: BuildLayer) -> Layer:
+    def _stored(self, layer: PlannedLayer) -> Layer:
         return self._context.layers.open(layer.name, layer.digest)
 
-    def _reason(self, layer: BuildLayer) -> str | None:
+    def _reason(self, layer: PlannedLayer) -> str | None:
         """Return why a layer has to be made, or None if the store has it."""
         if not any(True for _ in self._context.store.entries(layer.folder)):
             return MISSING
         return damage(self._stored(layer)) if self._repair else visible_damage(self._stored(layer))
 
-    def _make(self, layer: BuildLayer, tasks: list[Task], runner: Runner, progress: Progress) -> None:
+    def _make(self, layer: PlannedLayer, tasks: list[Task], runner: Runner, progress: Progress) -> None:
         context = self._context
         with progress.bar(layer.name, sum(task.objects for task in tasks)) as bar:
             outputs = runner.results(tasks, bar.update) if tasks else [make_site(context, self.id)]
@@ -282,7 +282,7 @@ def _runner(scheduler: str | None, context: BuildContext, plan: Plan) -> Runner:
 
 
 @contextmanager
-def disk_space(store: Store, missing: list[BuildLayer]) -> Iterator[None]:
+def disk_space(store: Store, missing: list[PlannedLayer]) -> Iterator[None]:
     """Check that there is room for layers. If a disk gets full in the `with` block, delete what was written of them."""
     _check_room(store, missing)
     try:
@@ -295,7 +295,7 @@ def disk_space(store: Store, missing: list[BuildLayer]) -> Iterator[None]:
         raise SpaceError(_full_message(store, error)) from error
 
 
-def _check_room(store: Store, missing: list[BuildLayer]) -> None:
+def _check_room(store: Store, missing: list[PlannedLayer]) -> None:
     """Check that a folder has room for layers of the size that they had in the last build."""
     folder = store.local_path("")
     if folder is None or not missing or not folder.is_dir():
@@ -319,7 +319,7 @@ def _last_sizes(store: Store) -> dict[str, int]:
     return {}
 
 
-def _discard_unfinished(store: Store, specs: list[BuildLayer]) -> None:
+def _discard_unfinished(store: Store, specs: list[PlannedLayer]) -> None:
     """Delete the files of layers that have no index yet. No reader sees them, and they fill the disk."""
     for spec in specs:
         names = [entry.name for entry in store.entries(spec.folder)]

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from generator.errors import BuildError
-from generator.making.layer import BuildLayer, Period, ProductRange, Task, digest_of, history_period, open_month
+from generator.making.layer import Period, PlannedLayer, ProductRange, Task, digest_of, history_period, open_month
 from generator.making.work import BuildContext
 from generator.pack.verify import visible_damage
 from generator.storage import layout
@@ -47,7 +47,7 @@ class Plan:
         self,
         context: BuildContext,
         build: str,
-        layers: Sequence[BuildLayer],
+        layers: Sequence[PlannedLayer],
         missing: Collection[str],
         from_stored: bool,
     ):
@@ -97,7 +97,7 @@ class Plan:
         return tuple(sorted(names - {layout.sublayer(layout.HISTORY, layout.OPEN_MONTH)}))
 
     def stored_part(
-        self, months: Sequence[Period], layer_until: Callable[[Period], BuildLayer]
+        self, months: Sequence[Period], layer_until: Callable[[Period], PlannedLayer]
     ) -> tuple[str | None, Sequence[Period]]:
         """Return the digest of a stored layer of a closed year's first months, or None, and the other months.
 

@@ -19,7 +19,7 @@ from generator.database import query_fault, temporary_folder_full
 from generator.errors import LakeError, SqlError, is_disk_full, is_signal
 from generator.making.layer import Task
 from generator.making.work import BuildContext, Work
-from generator.pack.writer import Inputs, TaskOutput
+from generator.pack.layer_writer import Inputs, TaskOutput
 
 Tick = Callable[[int], object]  # takes the number of objects that were written since the last call
 # A plan of fewer rows per thread takes about as long in one thread, and another database costs 0.2 s of CPU.

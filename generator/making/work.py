@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from generator.database import Database
 from generator.lake.lake import Lake
-from generator.making.lake_tables import NO_TABLES, LakeTables, Source
-from generator.making.layer import BuildLayer, Task, define_layer, pattern_of
+from generator.making.lake_tables import NO_TABLES, LakeTables, TablesRead
+from generator.making.layer import PlannedLayer, Task, define_layer, pattern_of
+from generator.pack.layer_writer import Inputs, IntermediateStore, Uploads, Writer, compress_objects
 from generator.pack.verify import checked_file
-from generator.pack.writer import Inputs, IntermediateStore, Uploads, Writer, compress_objects
 from generator.storage import bodies, layout
 from generator.storage.layers import FACTS, Layer, to_bytes
 from generator.storage.stores.folder import FolderStore
@@ -222,15 +222,15 @@ def small_layer(
     lake: Lake,
     name: str,
     write: Callable[[Work], None],
-    reads: Source = NO_TABLES,
+    reads: TablesRead = NO_TABLES,
     views: tuple[str, ...] = (),
     *,
-    after: Sequence[BuildLayer] = (),
+    after: Sequence[PlannedLayer] = (),
     content: Mapping[str, list[str] | str] = MappingProxyType({}),
     sql: tuple[str, ...] = (),
     constants: tuple[object, ...] = (),
     recipe: int = 1,
-) -> BuildLayer:
+) -> PlannedLayer:
     """Define a layer that one task makes. The task has the name of the layer.
 
     Args:

@@ -26,7 +26,7 @@ from generator.storage import layout
 from generator.storage.builds import Build
 from generator.storage.catalogue import DIGEST_BYTES
 from generator.storage.errors import MissingObject, StoreError
-from generator.storage.layers import INDEX_NAME, Entry, Layer, LayerFile
+from generator.storage.layers import INDEX_NAME, Entry, Layer, StoredFile
 from generator.storage.stores.codec import decompress, sha256
 from generator.storage.stores.interface import Store, read_json
 from generator.terminal import Progress
@@ -36,7 +36,7 @@ _THREADS = 4  # each holds a pack in memory
 # Nights that follow each other faster than this read nothing again.
 _SHORTEST_INTERVAL = timedelta(hours=12)
 
-_Part = tuple[Layer, LayerFile, int | None]  # a pack has a number
+_Part = tuple[Layer, StoredFile, int | None]  # a pack has a number
 
 
 class VerifiedTotals(NamedTuple):
@@ -126,7 +126,7 @@ def _parts(layer: Layer) -> list[_Part]:
     return [*((layer, file, None) for file in index.files), *((layer, pack, n) for n, pack in enumerate(index.packs))]
 
 
-def _broken(layer: Layer, file: LayerFile, pack: int | None) -> list[str]:
+def _broken(layer: Layer, file: StoredFile, pack: int | None) -> list[str]:
     """Return what is wrong with a file, or with a pack and its objects."""
     try:
         data = layer.store.get(layer.folder + file.name)
@@ -156,7 +156,7 @@ def _broken_list_pages(build: Build) -> list[str]:
     return broken
 
 
-def _problems(layer: Layer, file: LayerFile, data: bytes) -> list[str]:
+def _problems(layer: Layer, file: StoredFile, data: bytes) -> list[str]:
     name = layer.folder + file.name
     if len(data) != file.size:
         return [f"{name} has {len(data)} bytes, not {file.size}"]

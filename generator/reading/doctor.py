@@ -33,8 +33,8 @@ from generator.ingest.gaps import unnamed_expansions
 from generator.lake.files import STAGE, LakeFile
 from generator.lake.lake import DAILY_TABLES, list_files
 from generator.lake.quarantine import read_quarantine, waiting_in_short
+from generator.lake.table_writer import LakeWriter
 from generator.lake.tables import check_columns
-from generator.lake.writer import LakeWriter
 from generator.pack.verify import visible_damage
 from generator.reading.overview import source_ages, undone_decisions, why_not_published
 from generator.releases.change_documents import verify_steps

@@ -4,10 +4,10 @@ from contextlib import closing
 from typing import Any
 
 from generator.lake.lake import Lake
-from generator.making.layer import BuildLayer
+from generator.making.layer import PlannedLayer
 from generator.making.make import MISSING, BuildRun
 from generator.making.work import BuildContext
-from generator.storage.builds import LayerRecord, last_build_id, open_build
+from generator.storage.builds import RecordedLayer, last_build_id, open_build
 from generator.storage.stores.interface import Store
 from generator.threads import ONE_THREAD
 
@@ -36,7 +36,7 @@ def _why(difference: str | None, base: str | None, defect: str | None) -> str:
     return (difference or f"{base} has it, but {MISSING}") if defect == MISSING else f"damaged: {defect}"
 
 
-def _difference(spec: BuildLayer, base_layer: LayerRecord | None, base: str | None) -> str | None:
+def _difference(spec: PlannedLayer, base_layer: RecordedLayer | None, base: str | None) -> str | None:
     if base is None:
         return "this is the first build"
     if base_layer is None:

@@ -22,7 +22,7 @@ from generator.compare.run_reports import (
     read_reports,
 )
 from generator.lake.quarantine import QuarantinedFile, describe_waiting, held_games
-from generator.reading.diff import PRICES, as_html
+from generator.reading.diff_pages import PRICES, as_html
 from generator.reading.overview import (
     NO_GAME,
     SOURCE_TITLES,

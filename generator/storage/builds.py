@@ -75,7 +75,7 @@ def last_build_id(store: Store) -> str:
     return pointer.build if pointer else max(map(layout.id_of, store.list(layout.BUILDS)), default="")
 
 
-class LayerRecord(TypedDict):
+class RecordedLayer(TypedDict):
     """A layer of a build: its digest, and what went into it, by name, as hashes."""
 
     digest: str
@@ -100,7 +100,7 @@ class BuildRecord(TypedDict):
     format: int
     id: str
     as_of: str
-    layers: dict[str, LayerRecord]
+    layers: dict[str, RecordedLayer]
     objects: dict[str, int]
     bytes: dict[str, int]
     freshness: dict[str, Any]  # the sections of the status object, without the build

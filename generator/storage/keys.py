@@ -28,7 +28,7 @@ from generator.storage import layout
 from generator.storage.errors import Conflict, KeyFormatError, StorageError, StoreError
 from generator.storage.stores.interface import Store, Versioned, parse_json, update_json
 from generator.storage.stores.open import open_store
-from generator.storage.times import timestamp
+from generator.storage.times import unix_timestamp
 
 KEY_PREFIX = "cpm_live_"
 WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ = "watchlist:read", "cards:read", "fingerprints:read"
@@ -69,7 +69,7 @@ class KeyRecord:
 
     def expired(self, now: float) -> bool:
         """Return whether `now` (Unix time) is after the last second in which the key is valid."""
-        return self.expires_at is not None and timestamp(now) > self.expires_at
+        return self.expires_at is not None and unix_timestamp(now) > self.expires_at
 
     def public(self) -> dict[str, Any]:
         """Return the Key of the API: all fields except `sha256` and `revoked`."""
@@ -112,7 +112,7 @@ def parse_expiry(text: str) -> str:
     if not _MOMENT.fullmatch(text):
         raise ValueError(f"{text!r} is neither a day (2026-12-31) nor a timestamp (2026-12-31T12:00:00Z)")
     moment = datetime.fromisoformat(text)
-    return timestamp((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+    return unix_timestamp((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
 
 
 def digest(key: str) -> str:
@@ -126,7 +126,7 @@ def issue(
     key = KEY_PREFIX + "".join(secrets.choice(_ALPHABET) for _ in range(32))
     ordered = tuple(scope for scope in SCOPES if scope in scopes)
     prefix = key[: len(KEY_PREFIX) + 4]
-    return key, KeyRecord(digest(key), name, prefix, ordered, rate_limit, timestamp(now), expires_at)
+    return key, KeyRecord(digest(key), name, prefix, ordered, rate_limit, unix_timestamp(now), expires_at)
 
 
 @dataclass(frozen=True)

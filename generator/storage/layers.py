@@ -41,7 +41,7 @@ class Entry(NamedTuple):
     json_size: int
 
 
-class LayerFile(NamedTuple):
+class StoredFile(NamedTuple):
     """A pack or another file of a layer: name, bytes, SHA-256 in hex."""
 
     name: str
@@ -68,7 +68,7 @@ def rows_table(rows: Sequence[Row], pattern: str) -> pa.Table:
     return pa.table({name: pa.array(values, types[name]) for name, values in zip(types, columns, strict=True)})
 
 
-def index_table(rows: pa.Table, pattern: str, packs: list[LayerFile], files: list[LayerFile]) -> pa.Table:
+def index_table(rows: pa.Table, pattern: str, packs: list[StoredFile], files: list[StoredFile]) -> pa.Table:
     """Return an index of these rows: sorted by key, with its metadata."""
     table = rows.sort_by("key").combine_chunks()
     metadata = {"pattern": pattern, "packs": json.dumps(packs), "files": json.dumps(files)}
@@ -110,7 +110,7 @@ class Index:
         self.pattern, packs, files = texts = [metadata[name].decode() for name in (b"pattern", b"packs", b"files")]
         if _content_hash(table, *texts) != metadata[b"content"].decode():
             raise ValueError("the content does not match its hash")
-        self.packs, self.files = ([LayerFile(*fields) for fields in json.loads(text)] for text in (packs, files))
+        self.packs, self.files = ([StoredFile(*fields) for fields in json.loads(text)] for text in (packs, files))
         self._keys: Any = _integers(table, "key") if self.pattern else only_chunk(table, "key")
         self._pack, self._offset, self._length, self._size = (
             _integers(table, name) for name in ("pack", "offset", "length", "json_size")
@@ -238,7 +238,7 @@ class Layer:
         where = f"the content of {name} in {self.store.location}"
         return self._cache.file(sha256, lambda: _inflated(self.store.get(name), where), where)
 
-    def _entry_of(self, stem: str) -> LayerFile:
+    def _entry_of(self, stem: str) -> StoredFile:
         for file in self.index.files:
             if file.name.startswith(stem + "-"):
                 return file

@@ -3,6 +3,6 @@
 from datetime import UTC, datetime
 
 
-def timestamp(now: float) -> str:
+def unix_timestamp(now: float) -> str:
     """Return Unix time as `YYYY-MM-DDTHH:MM:SSZ`, without fractions."""
     return datetime.fromtimestamp(int(now), UTC).replace(tzinfo=None).isoformat() + "Z"

@@ -83,7 +83,7 @@ def test_the_option_is_named_where_it_was_given(monkeypatch: pytest.MonkeyPatch)
 
 def test_process_one_of_a_container_ends_by_sigterm() -> None:
     """The kernel drops the signal for a process 1 without a handler, however early it comes."""
-    script = "import generator; print('up', flush=True); import time; time.sleep(600)"
+    script = "import generator.__main__; print('up', flush=True); import time; time.sleep(600)"
     command = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", script]
     process = subprocess.Popen(command, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if process.stdout.readline() != b"up\n":

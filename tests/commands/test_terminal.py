@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from generator.terminal import clean
+from generator.terminal import printable
 from tests.support.commands import run
 from tests.support.lakes import Rows, write
 from tests.support.service import ROOT
@@ -58,7 +58,7 @@ def test_imports_and_errors(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "plain", "Éclair – ¥ 5 🂡 日本"])
 def test_other_texts_stay(text: str) -> None:
-    assert clean(text) == text
+    assert printable(text) == text
 
 
 def test_commands_print_in_one_place() -> None:

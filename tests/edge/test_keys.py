@@ -10,7 +10,7 @@ from threading import Event
 
 import pytest
 
-from edge_auth.live.keyring import KeyCopies, Keyring
+from edge_auth.live.keyring import Keyring, UsedKeys
 from edge_auth.live.log import Log
 from generator.reading.doctor import check_modes
 from generator.storage.errors import KeyFormatError, StoreError
@@ -182,7 +182,7 @@ class Machine:
         self.away, self.folder = Away(file.store.location), FolderStore(str(folder), private=True)
 
     def shim(self, poll_seconds: float = SOON) -> Keyring:
-        ring = Keyring(KeyFile(self.away, KEYS), Log(), KeyCopies(self.folder), poll_seconds)
+        ring = Keyring(KeyFile(self.away, KEYS), Log(), UsedKeys(self.folder), poll_seconds)
         ring.check()
         return ring
 
@@ -317,7 +317,7 @@ def test_a_key_that_is_being_read_delays_no_other(store: str, tmp_path: Path, mo
     key, record = issue("one", ("cards:read",), 100, None, 0)
     open_key_file(store).add(record)
     away = Away(store)
-    copies = KeyCopies(FolderStore(str(tmp_path / "copies"), private=True))
+    copies = UsedKeys(FolderStore(str(tmp_path / "copies"), private=True))
     monkeypatch.setattr("edge_auth.serve.app._keyring", lambda *_: Keyring(KeyFile(away, KEYS), Log(), copies))
     client = WsgiClient(store, str(tmp_path / "state"), 100)
     assert client.get("/api/v1/me").status == 200

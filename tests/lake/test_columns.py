@@ -9,7 +9,7 @@ import pytest
 from duckdb.sqltypes import DuckDBPyType
 
 from generator.database import Database
-from generator.demo.vocabulary import CONDITION_CODES
+from generator.demo.name_parts import CONDITION_CODES
 from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, WATCHLIST, LineFormat
 from generator.ingest.values import InvalidValue
 from generator.lake.lake import DAILY_TABLES, FLAT_TABLES

@@ -12,7 +12,7 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from generator.demo import catalogue
+from generator.demo import products
 from generator.demo.lake import write_demo
 from generator.errors import LakeError
 from tests.support.commands import run
@@ -166,7 +166,7 @@ def test_prices_are_believable(made):
 def test_a_large_demo_has_fingerprints_of_some_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are the first by key, each with all of its products, and the lake is whole otherwise."""
     write_demo(tmp_path / "whole", 200, 1, 1)
-    monkeypatch.setattr(catalogue, "_MAX_ENTRIES", 50)
+    monkeypatch.setattr(products, "_MAX_ENTRIES", 50)
     sizes = write_demo(tmp_path / "capped", 200, 1, 1)
     whole, capped = (pq.read_table(tmp_path / lake / "fingerprints.parquet") for lake in ("whole", "capped"))
     assert sizes["fingerprints"] == [len(capped)] == [50] and len(whole) > 50

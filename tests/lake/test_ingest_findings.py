@@ -7,8 +7,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from generator.ingest.catalogue import withdraw
-from generator.lake.writer import LakeWriter
+from generator.ingest.products import withdraw
+from generator.lake.table_writer import LakeWriter
 from generator.storage.stores.folder import FolderStore
 from tests.support.commands import run
 from tests.support.imports import FIGURES, MORNING, NOON, content, refused, write_list

@@ -114,4 +114,6 @@ def test_a_package_that_stands_alone_loads_nothing_else_of_the_product(package: 
     modules = ", ".join(name for name in MODULES if f"{name}.".startswith(f"{package}."))
     loaded = {name for name in loaded_by(modules) if name.partition(".")[0] in ("generator", "edge_auth")}
     assert {name for name in loaded if not f"{name}.".startswith(ALONE[package])} <= {"generator"}
-    assert loaded_by(modules) & ({"duckdb", "flask", "jinja2"} if package == "generator.storage" else {"duckdb"}) == set()
+    assert (
+        loaded_by(modules) & ({"duckdb", "flask", "jinja2"} if package == "generator.storage" else {"duckdb"}) == set()
+    )

@@ -16,7 +16,7 @@ import jsonschema
 import pytest
 
 from generator.storage import layout
-from generator.terminal import clean
+from generator.terminal import printable
 from tests.support import plain_diff as plainly
 from tests.support import service
 from tests.support.commands import run
@@ -431,7 +431,7 @@ class TestText:
         """Each heading, and the cells of each row on one line, in the order of the page."""
         lines = iter([" ".join(line.split()) for line in month.diff("--top", 50).splitlines()])
         for cells in Page(month.diff("--format", "html", "--top", 50)).rows:
-            wanted = [" ".join(clean(cell).split()) for cell in cells]
+            wanted = [" ".join(printable(cell).split()) for cell in cells]
             assert any(all(cell in line for cell in wanted) for line in lines), wanted
 
     def test_names_cannot_steer_a_terminal(self, month: Pair) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from generator.compare.comparison import compare
 from generator.compare.ordinary import compare_night, count_differences, strange_by_gates
-from generator.reading.diff import figures_table
+from generator.reading.diff_pages import figures_table
 from generator.storage.builds import open_build
 from generator.storage.stores.folder import FolderStore
 from generator.threads import ONE_THREAD

@@ -6,7 +6,7 @@ import string
 import pytest
 from playwright.sync_api import Browser
 
-from generator.demo.vocabulary import CREATURES, ITEMS, PEOPLE
+from generator.demo.name_parts import CREATURES, ITEMS, PEOPLE
 from tests.support.service import ROOT
 from tests.support.text_cases import CASES
 

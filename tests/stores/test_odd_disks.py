@@ -10,7 +10,7 @@ import pytest
 
 from generator.errors import ExportError, IngestError
 from generator.lake.lake import open_lake
-from generator.lake.writer import LakeWriter
+from generator.lake.table_writer import LakeWriter
 from generator.storage.errors import StoreError
 from generator.storage.stores.file_cache import user_cache
 from generator.storage.stores.folder import FolderStore

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from generator.lake.files import read_lock
-from generator.lake.writer import LakeWriter
+from generator.lake.table_writer import LakeWriter
 from generator.releases.change_documents import verify_steps
 from generator.storage import layout
 from generator.storage.builds import live_build_id

@@ -1,6 +1,6 @@
 """All layers of a build: `rows` has small ones; a large one has a module."""
 
-from generator.making.layer import BuildLayer, closed_periods
+from generator.making.layer import PlannedLayer, closed_periods
 from generator.making.layers.bulk import (
     bulk_cards_layer,
     bulk_layers,
@@ -8,7 +8,7 @@ from generator.making.layers.bulk import (
     bulk_of_rows,
     bulk_price_layers,
 )
-from generator.making.layers.catalogue import catalogue_layer
+from generator.making.layers.card_columns import catalogue_layer
 from generator.making.layers.history import extremes_layers, history_layer, open_month_layer, series_layers
 from generator.making.layers.market import market_layers, movers_layer
 from generator.making.layers.rows import day_files_layers, identifiers_layer, row_layers, status_layer, watchlist_layer
@@ -18,7 +18,7 @@ from generator.making.work import BuildContext
 from generator.storage import layout
 
 
-def define_layers(context: BuildContext) -> list[BuildLayer]:
+def define_layers(context: BuildContext) -> list[PlannedLayer]:
     """Return the layers of a build of the context's lake, in the order in which they are made."""
     lake = context.lake
     catalogue, watchlist = catalogue_layer(lake), watchlist_layer(lake)

@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 
 from generator.database import Database, run_file, sql_literal
 from generator.lake.lake import Lake
-from generator.making.lake_tables import GAME_NAMES, IDENTIFIERS, PRICE_SQL, WATCHLIST, Source
-from generator.making.layer import BuildLayer, Period, Task, closed_periods, define_layer, open_month
+from generator.making.lake_tables import GAME_NAMES, IDENTIFIERS, PRICE_SQL, WATCHLIST, TablesRead
+from generator.making.layer import Period, PlannedLayer, Task, closed_periods, define_layer, open_month
 from generator.making.market_chain import days_of
 from generator.making.plan import IDS, PRICES, UNKNOWN, NamedProducts, Plan
 from generator.making.shared_tasks import (
@@ -104,7 +104,7 @@ _ENTRY_ROWS = pa.schema(
 )
 
 
-def bulk_price_layers(lake: Lake, named: NamedProducts) -> Iterator[BuildLayer]:
+def bulk_price_layers(lake: Lake, named: NamedProducts) -> Iterator[PlannedLayer]:
     """Define the layers of the days with prices: each closed month, then each day of the as-of day's month."""
     months = [month for period in closed_periods(lake) for month in period.months()]
     month = open_month(lake.as_of)
@@ -143,7 +143,7 @@ def _bulk_files(work: Work, span: Period) -> None:
     work.add_parquet(IDS, work.db.table("from bulk_ids order by id_product"))
 
 
-def bulk_cards_layer(catalogue: BuildLayer) -> BuildLayer:
+def bulk_cards_layer(catalogue: PlannedLayer) -> PlannedLayer:
     """Define the layer of the Cards as lines, which changes when the catalogue does."""
     return define_layer(_CARDS_LAYER, _card_tasks, recipe=RECIPE, content={"layers": [catalogue.digest]})
 
@@ -160,7 +160,7 @@ def _bulk_cards(work: Work) -> None:
     work.add_json(_ENTRIES, [_write_file(work, CARD_LINES, name, "jsonl.gz", data, lines, ("id_product",))])
 
 
-def bulk_market_layer(lake: Lake, market: list[BuildLayer]) -> BuildLayer:
+def bulk_market_layer(lake: Lake, market: list[PlannedLayer]) -> PlannedLayer:
     """Define the layer of the bulk file of the market, which changes when one of those layers does."""
     return small_layer(
         lake,
@@ -206,7 +206,7 @@ def _firsts(days: pa.Table) -> NDArray[np.int64]:
     return np.flatnonzero(changes)
 
 
-def bulk_of_rows(lake: Lake, identifiers: BuildLayer) -> Iterator[BuildLayer]:
+def bulk_of_rows(lake: Lake, identifiers: PlannedLayer) -> Iterator[PlannedLayer]:
     """Define the layers of the tables that are the rows of a view, each by columns that no two rows have in common."""
     yield _of_views(lake, "catalogue", GAME_NAMES, {"products": ("id_product",), "sets": ("id",)})
     yield _of_views(lake, "watchlist", WATCHLIST, {"watchlist": ("slug", "day")})
@@ -217,10 +217,10 @@ def bulk_of_rows(lake: Lake, identifiers: BuildLayer) -> Iterator[BuildLayer]:
 def _of_views(
     lake: Lake,
     part: str,
-    reads: Source,
+    reads: TablesRead,
     sorted_by: Mapping[str, tuple[str, ...]],
-    after: Sequence[BuildLayer] = (),
-) -> BuildLayer:
+    after: Sequence[PlannedLayer] = (),
+) -> PlannedLayer:
     name, write = layout.sublayer(layout.BULK, part), partial(_bulk_views, sorted_by=sorted_by)
     return small_layer(lake, name, write, reads, (f"views/bulk_{part}",), after=after, constants=_CONSTANTS)
 
@@ -230,7 +230,7 @@ def _bulk_views(work: Work, sorted_by: Mapping[str, tuple[str, ...]]) -> None:
     work.add_json(_ENTRIES, [_write_parquet(work, name, name, order, data) for name, order, data in files])
 
 
-def bulk_layers(lake: Lake, parts: Sequence[BuildLayer]) -> tuple[BuildLayer, BuildLayer]:
+def bulk_layers(lake: Lake, parts: Sequence[PlannedLayer]) -> tuple[PlannedLayer, PlannedLayer]:
     """Define the layers of the catalogue and of the manifest, which change when a layer with bulk files does."""
     parts = sorted(parts, key=lambda layer: layer.digest)
     names = tuple(part.name for part in parts)

@@ -27,11 +27,11 @@ from generator.lake.files import PRICE_TABLES
 from generator.lake.lake import Lake
 from generator.lake.tables import open_table
 from generator.making.lake_tables import HISTORY_CONSTANTS, HISTORY_SQL
-from generator.making.layer import BuildLayer, Period, ProductRange, Task, closed_periods, define_layer, open_month
+from generator.making.layer import Period, PlannedLayer, ProductRange, Task, closed_periods, define_layer, open_month
 from generator.making.plan import Plan
 from generator.making.shared_tasks import GUIDE, month_tasks, newest_task_name, open_history, task_names, text_buffer
 from generator.making.work import Intermediate, Work
-from generator.pack.writer import hash_objects
+from generator.pack.layer_writer import hash_objects
 from generator.storage import bodies, layout
 from generator.storage.errors import DamagedObject
 from generator.storage.layers import Layer, map_table
@@ -106,18 +106,18 @@ def _after(earlier: Layer, ids: list[int], rows: Iterable[Sequence[bytes]]) -> I
         yield [bodies.BETWEEN.join(filter(None, texts)) for texts in zip(before, later, strict=True)]
 
 
-def history_layer(lake: Lake, period: Period) -> BuildLayer:
+def history_layer(lake: Lake, period: Period) -> PlannedLayer:
     """Define the layer of one closed period."""
     return _define(lake, period.name, period, partial(_closed_period, period=period))
 
 
-def open_month_layer(lake: Lake) -> BuildLayer:
+def open_month_layer(lake: Lake) -> PlannedLayer:
     """Define the layer of the open month, which each night makes anew."""
     month = open_month(lake.as_of)
     return _define(lake, layout.OPEN_MONTH, month, partial(_open_month, month=month))
 
 
-def _define(lake: Lake, name: str, period: Period, tasks: Callable[[Plan], Iterable[Task]]) -> BuildLayer:
+def _define(lake: Lake, name: str, period: Period, tasks: Callable[[Plan], Iterable[Task]]) -> PlannedLayer:
     return define_layer(
         layout.sublayer(layout.HISTORY, name),
         tasks,
@@ -194,7 +194,7 @@ def _history(work: Work, ids: ProductRange, days: int, earlier: str | None) -> N
     write_histories(work, products, days, ahead=min(work.context.resources.cores - 1, 1), earlier=layer)
 
 
-def series_layers(lake: Lake) -> Iterator[BuildLayer]:
+def series_layers(lake: Lake) -> Iterator[PlannedLayer]:
     """Define the layers of the weekly prices. A closed year without prices has none."""
     for name, weeks in weeks_by_period(lake.as_of).items():
         is_open = name == layout.OPEN_MONTH
@@ -222,7 +222,7 @@ def _series(work: Work, days: Period, weeks: int) -> None:
     work.add_arrow(PRICES, work.db.table("from series order by id_product"))
 
 
-def extremes_layers(lake: Lake) -> list[BuildLayer]:
+def extremes_layers(lake: Lake) -> list[PlannedLayer]:
     """Define the layers of the closed years, oldest first, and of the open month. A year without prices has none."""
     closed = [
         _extremes_layer(lake, period.name, period, []) for period in closed_periods(lake) if period.content(lake, GUIDE)
@@ -230,7 +230,7 @@ def extremes_layers(lake: Lake) -> list[BuildLayer]:
     return [*closed, _extremes_layer(lake, layout.OPEN_MONTH, open_month(lake.as_of), closed)]
 
 
-def _extremes_layer(lake: Lake, name: str, days: Period, before: list[BuildLayer]) -> BuildLayer:
+def _extremes_layer(lake: Lake, name: str, days: Period, before: list[PlannedLayer]) -> PlannedLayer:
     layer, years = layout.sublayer(layout.EXTREMES, name), tuple(year.name for year in before)
     is_open = name == layout.OPEN_MONTH
     return define_layer(
@@ -255,7 +255,7 @@ def _extremes_of_year(plan: Plan, year: Period) -> Iterable[Task]:
     yield Task(layer, layer, _extremes, (days, (layer,) if earlier else (), earlier))
 
 
-def _extremes_until(lake: Lake, year: Period, month: Period) -> BuildLayer:
+def _extremes_until(lake: Lake, year: Period, month: Period) -> PlannedLayer:
     return _extremes_layer(lake, year.name, year.until(month), [])
 
 

@@ -24,7 +24,7 @@ from generator.database import Database
 from generator.lake.lake import Lake
 from generator.lake.tables import open_table
 from generator.making.lake_tables import CATALOGUE
-from generator.making.layer import BuildLayer, Period, Task, closed_periods, define_layer, open_month
+from generator.making.layer import Period, PlannedLayer, Task, closed_periods, define_layer, open_month
 from generator.making.market_chain import (
     DAYS,
     KEPT,
@@ -51,9 +51,9 @@ _MOVERS_RECIPE = 4
 _MAX_AGE_DAYS = 3  # of a game's newest guide, and how much older than a window the price before may be
 
 
-def market_layers(context: BuildContext, named: NamedProducts) -> list[BuildLayer]:
+def market_layers(context: BuildContext, named: NamedProducts) -> list[PlannedLayer]:
     """Define the layers of the closed years, oldest first, and of the open month."""
-    lake, layers = context.lake, list[BuildLayer]()
+    lake, layers = context.lake, list[PlannedLayer]()
     groups = cache(partial(market_groups, context))
     for period in closed_periods(lake):
         if lake.files_of(GUIDE, period.first, period.last):
@@ -75,8 +75,8 @@ def _members(
 
 
 def _closed_layer(
-    lake: Lake, period: Period, months: tuple[Period, ...], members: str, before: list[BuildLayer]
-) -> BuildLayer:
+    lake: Lake, period: Period, months: tuple[Period, ...], members: str, before: list[PlannedLayer]
+) -> PlannedLayer:
     name = layout.sublayer(layout.MARKET, period.name)
     return define_layer(
         name,
@@ -88,7 +88,7 @@ def _closed_layer(
     )
 
 
-def _open_layer(lake: Lake, before: list[BuildLayer]) -> BuildLayer:
+def _open_layer(lake: Lake, before: list[PlannedLayer]) -> PlannedLayer:
     month = open_month(lake.as_of)
     return define_layer(
         layout.MARKET,
@@ -104,11 +104,11 @@ def _open_layer(lake: Lake, before: list[BuildLayer]) -> BuildLayer:
     )
 
 
-def _names(layers: list[BuildLayer]) -> tuple[str, ...]:
+def _names(layers: list[PlannedLayer]) -> tuple[str, ...]:
     return tuple(layer.name for layer in layers)
 
 
-def _before(layers: list[BuildLayer]) -> dict[str, list[str]]:
+def _before(layers: list[PlannedLayer]) -> dict[str, list[str]]:
     """Return the layer of the year before as an input; the digest of that one has those before it."""
     return {"years before": [layers[-1].digest] if layers else []}
 
@@ -171,7 +171,7 @@ def _write_points(work: Work, period: str, days: list[pa.Table]) -> pa.Table:
     return shown
 
 
-def movers_layer(lake: Lake) -> BuildLayer:
+def movers_layer(lake: Lake) -> PlannedLayer:
     """Define the layer of the price moves. It reads only the days of the price guide that a window can need."""
     return small_layer(
         lake,

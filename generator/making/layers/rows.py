@@ -25,7 +25,7 @@ import pyarrow as pa
 from generator.lake.files import DAY_FILES, hashes_by_day
 from generator.lake.lake import DAILY_TABLES, Lake
 from generator.making.lake_tables import CATALOGUE, FINGERPRINTS, IDENTIFIERS, WATCHLIST
-from generator.making.layer import BuildLayer, Period, closed_periods
+from generator.making.layer import Period, PlannedLayer, closed_periods
 from generator.making.plan import NAMED, UNKNOWN, NamedProducts
 from generator.making.shared_tasks import text_buffer
 from generator.making.work import Work, small_layer
@@ -41,7 +41,7 @@ _WATCHLIST_VIEWS = (
 )
 
 
-def row_layers(lake: Lake, catalogue: BuildLayer) -> Iterator[BuildLayer]:
+def row_layers(lake: Lake, catalogue: PlannedLayer) -> Iterator[PlannedLayer]:
     """Define the layers of sets, games, names and fingerprints."""
     yield small_layer(lake, layout.SETS, _sets, CATALOGUE, ("views/sets",), constants=_page_constants(layout.SETS))
     yield small_layer(lake, layout.GAMES, _games, after=[catalogue], constants=_page_constants(layout.GAMES))
@@ -85,7 +85,7 @@ def _fingerprints(work: Work) -> None:
     work.objects([(layout.FINGERPRINTS_KEY, body)])
 
 
-def watchlist_layer(lake: Lake) -> BuildLayer:
+def watchlist_layer(lake: Lake) -> PlannedLayer:
     """Define the layer of the tracked products. Its ranges of days end with the as-of day, which is part of it."""
     return small_layer(
         lake,
@@ -117,7 +117,7 @@ def _line(text: str) -> bytes:
     return text.encode() + b"\n"
 
 
-def identifiers_layer(lake: Lake, named: NamedProducts) -> BuildLayer:
+def identifiers_layer(lake: Lake, named: NamedProducts) -> PlannedLayer:
     """Define the layer of the ids of other catalogues."""
     content = lake.content("identifiers")
     unknown = named.unknown_in_identifiers(content)
@@ -136,7 +136,7 @@ def _identifiers(work: Work) -> None:
     work.add_json(FACTS, {"left_out": left_out})
 
 
-def status_layer(lake: Lake, catalogue: BuildLayer, watchlist: BuildLayer) -> BuildLayer:
+def status_layer(lake: Lake, catalogue: PlannedLayer, watchlist: PlannedLayer) -> PlannedLayer:
     """Define the layer of the status object, which changes when one of the two layers does."""
     return small_layer(lake, layout.STATUS, _status, after=[catalogue, watchlist])
 
@@ -149,7 +149,7 @@ def _status(work: Work) -> None:
     work.objects([(layout.STATUS_KEY, text.encode() + b"\n")])
 
 
-def day_files_layers(lake: Lake) -> Iterator[BuildLayer]:
+def day_files_layers(lake: Lake) -> Iterator[PlannedLayer]:
     """Define the layers, oldest year first."""
     for year in closed_periods(lake, DAILY_TABLES):
         content = {"files": year.content(lake, *DAILY_TABLES)}

@@ -23,13 +23,13 @@ from edge_auth.live.open_build import OpenBuild
 from generator.drawings import Texts, svg, template
 from generator.lake.lake import Lake
 from generator.making.lake_tables import CATALOGUE
-from generator.making.layer import BuildLayer, define_layer
+from generator.making.layer import PlannedLayer, define_layer
 from generator.making.work import BuildContext, Work, small_layer
-from generator.pack.writer import Member, TaskOutput, compress_objects
+from generator.pack.layer_writer import Member, TaskOutput, compress_objects
 from generator.site import openapi, pages
 from generator.site.api_reference import live_examples, reference
 from generator.storage import layout
-from generator.storage.builds import Build, BuildRecord, LayerRecord
+from generator.storage.builds import Build, BuildRecord, RecordedLayer
 from generator.storage.market import WEEK
 from generator.storage.stores.file_cache import FileCache
 
@@ -38,7 +38,7 @@ _SQL = ("sources/expansions", "sources/products", "sources/identifiers", "views/
 _DRAWINGS_PER_THREAD = 500
 
 
-def site_layer(as_of: date, others: Sequence[BuildLayer]) -> BuildLayer:
+def site_layer(as_of: date, others: Sequence[PlannedLayer]) -> PlannedLayer:
     """Define the layer of the site, which changes when its files or the other layers of the build do."""
     sources = [(layout.OPENAPI_KEY, openapi.document()), *pages.sources()]
     content = {
@@ -82,7 +82,7 @@ def _week(build: OpenBuild) -> bytes:
 def _opened(context: BuildContext, build_id: str) -> Iterator[OpenBuild]:
     """Open the other layers of a build that has no record yet. Files of a bucket are copied for the time being."""
     digests = {name: digest for name, digest in context.digests.items() if name != layout.SITE}
-    layers = {name: LayerRecord(digest=digest, inputs={}) for name, digest in digests.items()}
+    layers = {name: RecordedLayer(digest=digest, inputs={}) for name, digest in digests.items()}
     record = cast("BuildRecord", {"id": build_id, "as_of": context.lake.as_of.isoformat(), "layers": layers})
     with TemporaryDirectory(prefix="cardpress-") as folder:
         build = OpenBuild(Build(context.store, record, FileCache(Path(folder))))
@@ -91,7 +91,7 @@ def _opened(context: BuildContext, build_id: str) -> Iterator[OpenBuild]:
         yield build
 
 
-def drawings_layer(lake: Lake) -> BuildLayer:
+def drawings_layer(lake: Lake) -> PlannedLayer:
     """Define the layer of the drawn pictures."""
     constants = (layout.DRAWING_PREFIX, template("single"), template("sealed"))
     return small_layer(lake, layout.DRAWINGS, _drawings, CATALOGUE, ("views/drawings",), constants=constants)

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from generator.lake.lake import Lake
 from generator.making.lake_tables import CARD_SQL, card_content
-from generator.making.layer import BuildLayer, Task, define_layer
+from generator.making.layer import PlannedLayer, Task, define_layer
 from generator.making.plan import Plan
 from generator.making.shared_tasks import card_rows, card_tasks, card_texts, open_newest, task_names
 from generator.making.work import Work
@@ -45,7 +45,7 @@ order by substr(text, cut + 1), place
 """
 
 
-def catalogue_layer(lake: Lake) -> BuildLayer:
+def catalogue_layer(lake: Lake) -> PlannedLayer:
     """Define the layer that lists, filters and searches are answered from."""
     return define_layer(
         layout.CATALOGUE,

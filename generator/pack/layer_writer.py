@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from generator.storage.layers import LayerFile, Row, index_table, rows_table, to_bytes
+from generator.storage.layers import Row, StoredFile, index_table, rows_table, to_bytes
 from generator.storage.stores.codec import compress, sha256
 from generator.storage.stores.disk import move_file
 from generator.storage.stores.file_cache import FileCache, user_cache
@@ -76,13 +76,13 @@ class IntermediateStore:
         self._cache = FileCache(user_cache() / "parts", CACHE_BYTES)
         self._verified: dict[str, Path] = {}  # copies that this process has checked
 
-    def add(self, data: bytes) -> LayerFile:
+    def add(self, data: bytes) -> StoredFile:
         """Store bytes as an intermediate file."""
         digest = hashlib.sha256(data).hexdigest()
         self.store.put(self.prefix + digest, data)
-        return LayerFile(digest, len(data), digest)
+        return StoredFile(digest, len(data), digest)
 
-    def add_file(self, path: Path) -> LayerFile:
+    def add_file(self, path: Path) -> StoredFile:
         """Move a local file into the store."""
         folder = self.store.local_path(self.prefix)
         if folder is None:
@@ -94,9 +94,9 @@ class IntermediateStore:
         size = path.stat().st_size
         folder.mkdir(parents=True, exist_ok=True)
         move_file(path, folder / digest)
-        return LayerFile(digest, size, digest)
+        return StoredFile(digest, size, digest)
 
-    def path(self, file: LayerFile) -> Path:
+    def path(self, file: StoredFile) -> Path:
         """Return a local path of an intermediate file."""
         name = self.prefix + file.name
         path = self.store.local_path(name) or self._verified.get(name)
@@ -115,9 +115,9 @@ class TaskOutput:
 
     layer: str = ""  # '' if it wrote only intermediate files
     index_rows: pa.Table | None = None  # of objects; its packs count from 0
-    packs: list[LayerFile] = field(default_factory=list)
-    files: list[LayerFile] = field(default_factory=list)
-    intermediates: dict[str, LayerFile] = field(default_factory=dict)  # by what they hold
+    packs: list[StoredFile] = field(default_factory=list)
+    files: list[StoredFile] = field(default_factory=list)
+    intermediates: dict[str, StoredFile] = field(default_factory=dict)  # by what they hold
 
 
 Inputs = dict[str, TaskOutput]  # by the name of the task
@@ -158,7 +158,7 @@ class Writer:
             self._buffer.append(member.stored)
             self._size += len(member.stored)
 
-    def add_file(self, name: str, data: bytes) -> LayerFile:
+    def add_file(self, name: str, data: bytes) -> StoredFile:
         """Write a file of the layer, and return it. `columns.arrow` becomes `columns-<hash>.arrow`."""
         path = PurePath(name)
         file = self._put(path.stem + "-", path.suffix, data)
@@ -183,16 +183,16 @@ class Writer:
             self._output.packs.append(self._put("", ".jsonl.gz", b"".join(self._buffer)))
         self._buffer, self._size = [], 0
 
-    def _put(self, prefix: str, suffix: str, data: bytes) -> LayerFile:
+    def _put(self, prefix: str, suffix: str, data: bytes) -> StoredFile:
         digest = hashlib.sha256(data).hexdigest()
         name = f"{prefix}{digest[:_NAME_DIGITS]}{suffix}"
         self.uploads.put(self.folder + name, data, digest)
-        return LayerFile(name, len(data), digest)
+        return StoredFile(name, len(data), digest)
 
 
 def join_index(pattern: str, outputs: Sequence[TaskOutput]) -> bytes:
     """Return the index of a layer from the outputs of its tasks. It does not depend on where the tasks ran."""
-    packs: list[LayerFile] = []
+    packs: list[StoredFile] = []
     rows = [rows_table([], pattern)]
     for output in outputs:
         if output.index_rows is not None:

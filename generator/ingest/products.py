@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from generator.errors import IngestError
 from generator.ingest.formats import ABOUT_PRODUCT, LIST_PAGES, SCRAPED_FORMATS
 from generator.ingest.pipeline import FileChange
-from generator.ingest.tables import (
+from generator.ingest.table_files import (
     TableFile,
     TableUpdate,
     expansions_file,
@@ -31,7 +31,7 @@ from generator.ingest.tables import (
     select,
 )
 from generator.lake.lake import DAILY_TABLES
-from generator.lake.writer import NOTHING, LakeWriter, encode_parquet
+from generator.lake.table_writer import NOTHING, LakeWriter, encode_parquet
 from generator.storage.text import fold
 
 # The marketplace's own numbers of games, as in `price_guide_6.json`. One name for each, whatever else spells it.

@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 
 from generator.database import quoted, sql_text
 from generator.ingest.pipeline import FileChange, row_counts
+from generator.lake.table_writer import LakeWriter, decode_parquet, encode_parquet
 from generator.lake.tables import TIMESTAMP, arrow_schema
-from generator.lake.writer import LakeWriter, decode_parquet, encode_parquet
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from generator.demo import draw, vocabulary
+from generator.demo import draw, name_parts
 from generator.demo.draw import Flags, Integers, Words, below, chance, choose, field, join, pick, timestamps, url_words
 from generator.drawings import Texts, drawing_key, painted, svg
 from generator.fingerprints import recipe
@@ -20,7 +20,7 @@ from generator.storage.layout import DRAWING_PREFIX, DRAWING_SUFFIX
 
 # The table `expansions`: awkward names first, then as many plain ones as the catalogue needs.
 
-_WITHOUT_PRODUCTS = len(vocabulary.AWKWARD_SETS) - 1
+_WITHOUT_PRODUCTS = len(name_parts.AWKWARD_SETS) - 1
 _UNKNOWN_EXPANSION = 999_001
 # The homes of products that are in an expansion which the lake lacks, and in none.
 _OUTSIDE = [{"id": _UNKNOWN_EXPANSION, "name": "Lost & Found", "code": "LNF"}, {"name": "Loose Cards", "code": "XXX"}]
@@ -30,10 +30,10 @@ _SITE = "https://market.example/en/"
 def make_expansions(seed: int, products: int) -> pa.Table:
     """Make about one expansion for 95 products, but at least 40. Every 17th has no URL. The lake has no `code`."""
     places = np.arange(max(40, products // 95))
-    words = draw.words(seed, "expansions", len(places) - len(vocabulary.AWKWARD_SETS))
-    turns = (field(words[:1], 32) + 577 * np.arange(len(words))) % len(vocabulary.SET_NAMES)
+    words = draw.words(seed, "expansions", len(places) - len(name_parts.AWKWARD_SETS))
+    turns = (field(words[:1], 32) + 577 * np.arange(len(words))) % len(name_parts.SET_NAMES)
     plain = zip(turns, draw.by_weight([5, 3, 2, 1], words, 0), strict=True)
-    sets = [*vocabulary.AWKWARD_SETS, *((vocabulary.SET_NAMES[name], vocabulary.GAMES[game]) for name, game in plain)]
+    sets = [*name_parts.AWKWARD_SETS, *((name_parts.SET_NAMES[name], name_parts.GAMES[game]) for name, game in plain)]
     names, games = (pa.array(column, pa.string()) for column in zip(*sets, strict=True))
     url = join(_SITE, url_words(games), "/Expansions/", url_words(names))
     url = pc.if_else(places % 17 == 16, None, url)
@@ -80,7 +80,7 @@ def make_catalogue(seed: int, count: int) -> DemoCatalogue:
     expansion = np.where(chance(words[1], 48, 0.01), outside, place)
     starts = np.where(chance(words[3], 0, _LATE_SHARE), 1 + below(words[3], 16, _LATE_DAYS), 0)
     # A single's usual price is by its rarity, even where the lake does not say that. Few cost the least.
-    shares, tops = np.array(list(vocabulary.RARITIES.values())).T
+    shares, tops = np.array(list(name_parts.RARITIES.values())).T
     rarities = draw.by_weight(shares, words[2], 32)
     dearest = np.where(sealed, 60_000, tops[rarities])
     homes = pa.concat_tables([expansions, pa.Table.from_pylist(_OUTSIDE, expansions.schema)]).combine_chunks()
@@ -107,22 +107,22 @@ def make_catalogue(seed: int, count: int) -> DemoCatalogue:
 def _columns(
     words: Words, odd: Flags, sealed: Flags, rarities: Integers, expansion: Integers, home: pa.RecordBatch
 ) -> tuple[dict[str, pa.Array], list[Texts]]:
-    sets, codes, games = home["name"], home["code"], pc.fill_null(home["game"], vocabulary.GAMES[0])
-    wares, single = below(words[4], 32, len(vocabulary.SEALED)), ~sealed
-    ware = choose(vocabulary.SEALED, wares)
+    sets, codes, games = home["name"], home["code"], pc.fill_null(home["game"], name_parts.GAMES[0])
+    wares, single = below(words[4], 32, len(name_parts.SEALED)), ~sealed
+    ware = choose(name_parts.SEALED, wares)
     # Such as `Ember Court: Mosshare Tin`. Some have two spaces, some end with one.
     plain, gap = join(sets, " ", ware), pick([" ", "  "], words[5], 48)
-    starring = join(sets, ": ", pick(vocabulary.CREATURES, words[5], 0), gap, ware)
+    starring = join(sets, ": ", pick(name_parts.CREATURES, words[5], 0), gap, ware)
     sealed_name = pc.choose(draw.by_weight([6, 3, 1], words[5], 16), plain, starring, join(plain, " "))
     name = pc.if_else(single, _single_names(words[4], odd), sealed_name)
     number = pc.if_else(single, _numbers(words[6], expansion, codes), None)
-    rarity = choose(list(vocabulary.RARITIES), rarities, sealed | chance(words[2], 48, 0.05))
+    rarity = choose(list(name_parts.RARITIES), rarities, sealed | chance(words[2], 48, 0.05))
     shown = (name, pc.if_else(pc.less(home["id"], _UNKNOWN_EXPANSION), sets, None), rarity, home["game"])
     texts = [Texts(*row) for row in zip(*(pc.fill_null(column, "").to_pylist() for column in shown), strict=True)]
     image = pa.array([f"/{DRAWING_PREFIX}{drawing_key(card)}{DRAWING_SUFFIX}" for card in texts])
     image = pc.if_else(chance(words[7], 0, 0.08) | sealed & chance(words[7], 0, 0.4), None, image)
     category = join(games, " ", pc.if_else(single, "Single", ware))
-    folder = pc.if_else(single, "Singles", choose(vocabulary.SEALED_FOLDERS, wares))
+    folder = pc.if_else(single, "Singles", choose(name_parts.SEALED_FOLDERS, wares))
     printed = pc.replace_substring_regex(pc.fill_null(number, ""), r"^[A-Z]{3}(\d)", r"\1")
     printed = join("-", codes, pc.replace_substring_regex(printed, "[^0-9A-Za-z]", ""))
     page = join(url_words(name), pc.if_else(single, printed, ""))
@@ -147,20 +147,20 @@ def _single_names(words: Words, odd: Flags) -> pa.Array:
 
     Some creatures are much more frequent than others and each has few attacks, so many products share a name.
     """
-    creature = (field(words, 0) ** 2 * len(vocabulary.CREATURES)) >> 32
+    creature = (field(words, 0) ** 2 * len(name_parts.CREATURES)) >> 32
     attacks = draw.mix(creature * 4 + below(words, 16, 4))
-    base, item = choose(vocabulary.CREATURES, creature), pick(vocabulary.ITEMS, words, 32)
-    first, second = (pick(vocabulary.MOVES, attacks, at) for at in (0, 16))
+    base, item = choose(name_parts.CREATURES, creature), pick(name_parts.ITEMS, words, 32)
+    first, second = (pick(name_parts.MOVES, attacks, at) for at in (0, 16))
     forms = (
         join(base, " [", first, "]"),
         join(base, " [", first, " | ", second, "]"),
-        join(base, pick(vocabulary.MARKS, attacks, 32), " [", first, " | ", second, "]"),
+        join(base, pick(name_parts.MARKS, attacks, 32), " [", first, " | ", second, "]"),
         item,
-        join(pick(vocabulary.PEOPLE, attacks, 48), " ", item),
+        join(pick(name_parts.PEOPLE, attacks, 48), " ", item),
     )
-    turn = np.arange(len(words)) // _ODD_EVERY % len(vocabulary.ODD_NAMES)
+    turn = np.arange(len(words)) // _ODD_EVERY % len(name_parts.ODD_NAMES)
     plain = pc.choose(draw.by_weight([30, 40, 8, 12, 10], words, 48), *forms)
-    return pc.if_else(odd, choose(vocabulary.ODD_NAMES, turn), plain)
+    return pc.if_else(odd, choose(name_parts.ODD_NAMES, turn), plain)
 
 
 def _numbers(words: Words, expansion: Integers, codes: pa.Array) -> pa.Array:
