@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from itertools import takewhile
 from pathlib import Path
 from threading import Event
@@ -40,6 +41,12 @@ def file(tmp_path: Path) -> KeyFile:
 @pytest.fixture
 def keyring(file: KeyFile) -> Keyring:
     return Keyring(file, Log(), poll_seconds=SOON)
+
+
+def test_a_key_is_valid_up_to_its_last_second() -> None:
+    _, record = issue("n", ("cards:read",), 1, "2030-01-01T12:00:00Z", 0)
+    last = datetime(2030, 1, 1, 12, tzinfo=UTC).timestamp()
+    assert [record.expired(last + seconds) for seconds in (-1, 0, 0.9, 1)] == [False, False, False, True]
 
 
 def operator(file: KeyFile) -> KeyFile:

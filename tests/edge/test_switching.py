@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 
@@ -187,3 +188,11 @@ def _open_for_writing(pipe: Path) -> int | None:
         return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
     except OSError:
         return None
+
+
+def test_a_pruned_build_answers_no_more(folder: FolderStore, builds: list[str], tmp_path: Path) -> None:
+    with WsgiClient(str(folder.root), str(tmp_path / "state"), 10_000) as client:
+        ask = partial(client.get, f"{API}/cards", X_Build=builds[1])
+        assert ask().headers["X-Build"] == builds[1]
+        folder.delete([layout.record_name(builds[1])])
+        until(lambda: ask().status == 400, LIMIT, "its files go, so it must not stay open")

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from generator.storage.builds import open_build
+from generator.storage.keys import issue, open_key_file
+from generator.storage.stores.disk import TEMPORARY_PREFIX
 from generator.storage.stores.folder import FolderStore
 from tests.support.nights import demo_lake, published
 from tests.support.selection import mostly_thorough
@@ -43,6 +45,44 @@ def test_so_are_keys_that_lie_elsewhere(tmp_path: Path, loose_umask: None, locat
     run("keys", "issue", "--store", tmp_path / "store", "--keys", tmp_path / location, "--name", "n")
     [file] = (tmp_path / "elsewhere").glob("*.json")
     assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+
+
+@pytest.fixture
+def disk_steps(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """The order in which files and folders are forced to the disk and renamed."""
+    steps: list[tuple[str, str]] = []
+    fsync, replace = os.fsync, os.replace
+
+    def recorded_fsync(handle: int) -> None:
+        path = str(Path(f"/proc/self/fd/{handle}").readlink())
+        steps.append(("sync", "a new file" if TEMPORARY_PREFIX in path else path))
+        fsync(handle)
+
+    def recorded_replace(old: str, new: Path) -> None:
+        steps.append(("rename", str(new)))
+        replace(old, new)
+
+    monkeypatch.setattr(os, "fsync", recorded_fsync)
+    monkeypatch.setattr(os, "replace", recorded_replace)
+    return steps
+
+
+@pytest.mark.parametrize("name", ["current.json", "private/keys.json"])
+def test_a_swap_is_on_the_disk_when_it_returns(tmp_path: Path, disk_steps: list[tuple[str, str]], name: str) -> None:
+    FolderStore(str(tmp_path)).swap(name, b"1", None)
+    file = tmp_path / name
+    assert disk_steps[:3] == [("sync", "a new file"), ("rename", str(file)), ("sync", str(file.parent))]
+    assert ("sync", str(tmp_path)) in disk_steps, "the folder of a new folder too"
+
+
+def test_a_revoked_key_is_on_the_disk(tmp_path: Path, disk_steps: list[tuple[str, str]]) -> None:
+    keys = open_key_file(str(tmp_path))
+    _, record = issue("n", ("cards:read",), 1, None, 0)
+    keys.add(record)
+    disk_steps.clear()
+    keys.update(record.id, revoked=True)
+    file = tmp_path / keys.object_of(record.sha256)
+    assert disk_steps[:3] == [("sync", "a new file"), ("rename", str(file)), ("sync", str(file.parent))]
 
 
 LOSSES = {"truncated": lambda data: data[: len(data) // 2], "empty": lambda data: b""}
