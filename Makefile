@@ -152,7 +152,7 @@ sbom: $(READY) ## write what requirements.lock pins as a bill of materials (Cycl
 IN_VENV := attrs idna numpy python-dateutil six typing-extensions
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header
 lock: ## write the lock files from pyproject.toml (needs uv)
-	$(COMPILE) --extra fingerprint --extra wheel -o requirements.lock pyproject.toml
+	$(COMPILE) --extra fingerprint --extra redis --extra wheel -o requirements.lock pyproject.toml
 	$(COMPILE) --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
 	$(COMPILE) $(IN_VENV:%=--no-emit-package %) -o tests/bulk-clients.lock tests/bulk-clients.in
 

@@ -13,11 +13,16 @@ from threading import Lock, Thread
 from time import sleep
 from typing import cast
 
-import redis
-from redis.backoff import NoBackoff
-from redis.retry import Retry
-
+from edge_auth.errors import EdgeError
 from edge_auth.live.counter import WINDOW_SECONDS, Counter, Usage
+
+try:
+    import redis
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
+except ImportError as missing:
+    message = "--rate-limit-url needs the library redis, which is not installed: pip install 'redis[hiredis]>=8.0'"
+    raise EdgeError(message) from missing
 
 COUNTER_TIMEOUT_SECONDS = 0.05
 _PAUSE_SECONDS = 1.0

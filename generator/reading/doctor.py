@@ -22,7 +22,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
-from edge_auth.live.redis_counter import COUNTER_TIMEOUT_SECONDS, server_problem, wrong_kind
 from edge_auth.serve.nginx_config import NginxOptions, ReadFiles, configuration, in_quotes, written_options
 from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp
@@ -370,6 +369,8 @@ def check_state(state: Path) -> Iterator[Finding]:
 
 def check_counter(url: str) -> Iterator[Finding]:
     """Check that the shared counter answers, within the time that a request waits for it."""
+    from edge_auth.live.redis_counter import COUNTER_TIMEOUT_SECONDS, server_problem, wrong_kind  # an optional library
+
     address = urlsplit(url)
     where = f"{address.hostname or address.path}{f':{address.port}' if address.port else ''}"  # without the password
     if kind := wrong_kind(url):

@@ -108,6 +108,17 @@ def test_a_permission_error_names_the_owner_and_the_remedy(others_file: Path) ->
     assert f"sudo -u {owner}" in result.stderr and "sudo chown" in result.stderr
 
 
+@pytest.mark.parametrize(
+    "words", [("serve", "--store", "none"), ("doctor", "--lake", "none")], ids=lambda words: words[0]
+)
+def test_a_shared_counter_without_its_library_names_the_command(words: tuple[str, ...]) -> None:
+    code = "import sys; sys.modules['redis'] = None; import generator.cli; generator.cli.main()"
+    command = [sys.executable, "-c", code, *words, "--rate-limit-url", "redis://127.0.0.1:1"]
+    result = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=60)
+    assert (result.returncode, result.stderr.count("\n")) == (1, 1), result.stderr
+    assert "pip install 'redis[hiredis]>=8.0'" in result.stderr
+
+
 def test_the_lines_that_install_optional_libraries_are_those_of_the_package() -> None:
     """No index has the package, so the lines name the libraries."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
@@ -115,6 +126,7 @@ def test_the_lines_that_install_optional_libraries_are_those_of_the_package() ->
     output = {
         "dask": ("generator/making/make.py", "docs/scale.md"),
         "fingerprint": ("generator/fingerprints/pictures.py", "docs/fingerprint.md", doctor),
+        "redis": ("edge_auth/live/redis_counter.py", "docs/serving.md"),
     }
     for extra, files in output.items():
         for file in files:
