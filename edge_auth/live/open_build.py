@@ -130,7 +130,9 @@ class OpenBuild(Build):
         catalogue = self.catalogue
         letters = [text for text in catalogue.vocabulary.characters if text.isalnum()]
         finds = {letter: tuple(("find", part) for part in read_find(catalogue, letter)[1]) for letter in letters}
-        searches = [Search(filters, best=letter) for letter in letters for filters in ((("q", letter),), finds[letter])]
+        searches = [
+            Search(filters, best=((letter,),)) for letter in letters for filters in ((("q", letter),), finds[letter])
+        ]
         return {search: first_matches(catalogue, search, _BEST_OF_LETTER) for search in searches}
 
     def named(self, names: Sequence[str], filters: tuple[Filter, ...], printings: bool = False) -> list[bytes]:

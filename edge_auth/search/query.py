@@ -1,6 +1,6 @@
 """What the parameters of /cards and /facets mean. Equivalent parameters give equal searches."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from itertools import islice, repeat
 from types import SimpleNamespace
@@ -19,7 +19,7 @@ from generator.storage.catalogue import (
     Catalogue,
     number_key,
 )
-from generator.storage.text import MAX_DIGITS, composed, fold, fold_without_apostrophes, word_text, words
+from generator.storage.text import MAX_DIGITS, composed, fold, fold_without_apostrophes, words
 
 _MAX_MEANT_CHARACTERS = 60  # of a name that is compared with those of sets
 _MIN_NEARNESS = 0.7
@@ -45,14 +45,15 @@ class Search(NamedTuple):
     Attributes:
         reverse: Whether the order is the opposite of the sort's default order.
         ranks: The first rank and the end of the products in the price range, in the sort of `price_sort`.
-        best: The words of `q` or `find`, if the best matches come first. The sort then orders equally good ones.
+        best: The words of `q`, or of each part of `find`, if the best matches come first: a name is compared with the
+            words of those parts of which it holds any. The sort then orders equally good matches.
     """
 
     filters: tuple[Filter, ...] = ()
     sort: str = DEFAULT_SORT
     reverse: bool = False
     ranks: tuple[int, int] | None = None
-    best: str | None = None
+    best: tuple[tuple[str, ...], ...] | None = None
 
 
 def price_sort(sort: str) -> str:
@@ -69,8 +70,8 @@ def read_search(catalogue: Catalogue, query: SimpleNamespace) -> Search:
     return Search(_filters(catalogue, query), sort, query.order not in (None, default_order), ranks, best)
 
 
-def _best(query: SimpleNamespace) -> str:
-    best = word_text(query.q or "") or word_text(query.find or "")
+def _best(query: SimpleNamespace) -> tuple[tuple[str, ...], ...]:
+    best = parts_with_words([query.q or ""]) or parts_with_words((query.find or "").split())
     if not best or query.order:
         what = "allows no order" if best else "needs a q or a find with at least one word"
         raise InvalidParameter(f"sort={MATCH_SORT} {what}")
@@ -115,20 +116,26 @@ def filter_key(catalogue: Catalogue, name: str, text: str) -> str:
     return TEXT_FILTERS[name].key(text) or BLANK
 
 
+def parts_with_words(texts: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+    """Return the words of each text that has any."""
+    return tuple(filter(None, (tuple(words(text)) for text in texts)))
+
+
 def read_find(catalogue: Catalogue, text: str) -> tuple[list[str], tuple[Part, ...]]:
-    """Return what `find` means: texts that the name must contain, and parts. Equivalent texts give equal parts."""
-    of_name: list[str] = []
+    """Return what `find` means: texts that the name must contain, and parts. Equivalent texts give equal parts.
+
+    Signs that stand alone count only in a text without words: `&` stands in names of sets, too.
+    """
     parts: set[Part] = set()
     numbers = catalogue.texts["number"].code_of
     for part in text.split():
         key, found = number_key(numbers, part), tuple(sorted(set(words(part))))
-        if not found:
-            of_name.append(fold(part))
-        elif key in numbers:
+        if found and key in numbers:
             parts.add(Part(key, found))
         else:
             parts.update(Part("", (word,)) for word in found)
-    return list(filter(None, of_name)), tuple(sorted(parts))
+    signs = [] if parts else list(filter(None, map(fold, text.split())))
+    return signs, tuple(sorted(parts))
 
 
 def _set_rows(catalogue: Catalogue, text: str) -> frozenset[int]:

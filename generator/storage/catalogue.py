@@ -58,9 +58,10 @@ MARKET_SORT, OFFERS_SORT = "market", "filtered"
 # The sort by how well a name matches `q`: no ranking, since no build knows the texts that clients search for.
 MATCH_SORT = "match"
 MATCH_BY = (
-    "how well the name matches the words of `q`, or of `find` without them: names and base names equal to them, names "
-    "that begin with them, names that hold them side by side, names that begin with them but go on within the last, "
-    "names in which each of them begins a word, then all others; each by trend, without `order`"
+    "how well the name matches the words of `q`, or without them those parts of `find` that are in the name: names and "
+    "base names equal to them, names that begin with them, names that hold them side by side, names that begin with "
+    "them but go on within the last, names in which each of them begins a word, then all others; each by trend, "
+    "without `order`"
 )
 BLANK = "\u0301"  # the key of a text that is empty after folding: no folded text has a combining mark
 _GUIDE_PRICE = "that price of the price guide"

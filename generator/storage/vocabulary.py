@@ -68,12 +68,12 @@ class Vocabulary:
             mask[starts[row] : starts[row + 1]] = True
         return mask
 
-    def having(self, word: str) -> np.ndarray:
-        """Return the products that have a whole word in their name: ordinals, ascending."""
+    def word_mask(self, word: str) -> np.ndarray:
+        """Return which products have a whole word in their name: bool, by ordinal."""
         text = word.encode()
         found = self._words.beginning_with(text)
         is_word = found.start < found.stop and self._ends[found.start + 1] - self._ends[found.start] == len(text)
-        return self._products.between(range(found.start, found.start + is_word))
+        return self._mask_of(np.arange(found.start, found.start + is_word))
 
     def _words_with(self, text: str) -> np.ndarray:
         words: np.ndarray = self._word[self._suffixes.beginning_with(text.encode())]

@@ -103,8 +103,21 @@ FOUND = [
     *("pikachu champions path", "path pikachu", "champion\u2019s 63/100", "063", "tg4", "TG04 pika", "99 63"),
     *("ex 64/100", "64/200", "a/b mew", "pikachu-path", "path-pikachu \u2606", "\u2606", "\u2606 path", "& mew gx"),
     *("collectors 99", "a", "63 63", "b/63", "/63", "63/", "99/63", "zzz", "ex zzz", "p", "nidoran tg04/tg30"),
-    *("\u00b4", "\u0301", " ", "e a p"),
+    *(
+        "\u00b4",
+        "\u0301",
+        " ",
+        "e a p",
+        "champions",
+        "path pikachu pikachu",
+        "\u2606 - pikachu",
+        "& 63/100",
+        "! \u2606",
+    ),
 ]
+# What a find is drawn from: words of names and of sets, a part of each, numbers, and signs.
+WORDS = sorted({word for name in (*NAMES, "Champion's Path", "Collector's '99") for word in name.split()})
+PARTS = st.sampled_from([*WORDS, *(word[:2] for word in WORDS), *"aepx", "63/100", "TG4", "&", "-"])
 
 
 @pytest.mark.parametrize("typed", FOUND, ids=ascii)
@@ -114,6 +127,26 @@ def test_find_looks_at_name_set_and_number(named: AnyClient, oracle: Oracle, typ
         agree(named, oracle, "cards", **{"find": typed, "limit": 100, **query})
     agree(named, oracle, "facets", find=typed, kind="single")
     agree(named, oracle, "facets", find=typed)
+
+
+@given(st.lists(PARTS, min_size=1, max_size=5).map(" ".join))
+@example("pikachu path pikachu ex")
+def test_the_words_of_a_find_that_are_in_a_name_decide_the_order(named: AnyClient, oracle: Oracle, typed: str) -> None:
+    agree(named, oracle, "cards", find=typed[:100], sort="match", limit=100)
+
+
+def test_a_sign_beside_words_says_nothing(named: AnyClient) -> None:
+    total = {
+        find: named.get("/api/v1/facets?" + urlencode({"find": find})).json["products"]
+        for find in ("mewtwo mew path", "mewtwo & mew - path", "\u2606", "\u2606 path", "path")
+    }
+    assert 0 < total["mewtwo mew path"] == total["mewtwo & mew - path"]
+    assert 0 < total["\u2606"] < total["\u2606 path"] == total["path"]
+
+
+def test_the_name_decides_the_order_without_the_words_of_the_set(named: AnyClient) -> None:
+    answer = named.get("/api/v1/cards?sort=match&limit=1&find=champions%20pikachu%20path").json
+    assert text.word_text(text.base_name(answer["data"][0]["name"])) == "pikachu"
 
 
 def test_find_finds_products_by_each_of_the_three(named: AnyClient) -> None:

@@ -92,7 +92,7 @@ def test_best_matches_come_first_on_pages_that_join(client, monkeypatch, q, more
 
 def test_a_search_finds_names_of_every_class():
     found = [(card["id_product"], q) for q in "am" for card in whole_list({"q": q, "sort": "match"})]
-    assert {small_store.oracle().cards.match_class(*each) for each in found} == {0, 1, 2, 3, 4, 5}
+    assert {small_store.oracle().cards.match_class(id_, [q]) for id_, q in found} == {0, 1, 2, 3, 4, 5}
 
 
 @pytest.mark.parametrize("query", ["sort=match", "sort=match&q=+", "sort=match&q=ex&order=desc", "sort=match&set=1"])

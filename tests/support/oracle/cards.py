@@ -56,7 +56,7 @@ class Cards:
         """Every card that passes the filters, in the order asked for; raises UnknownSet."""
         ids = self.matching(query)
         if query["sort"] == "match":
-            asked = query["q"] if words(query["q"]) else query["find"]
+            asked = [query["q"]] if words(query["q"]) else query["find"].split()
             best_first = sorted(self._ordered(ids, "trend", None), key=lambda id_: self.match_class(id_, asked))
             return [self.card(id_) for id_ in best_first]
         return [self.card(id_) for id_ in self._ordered(ids, query["sort"], query["order"])]
@@ -66,10 +66,14 @@ class Cards:
         tests = self._filters(query)
         return [id_ for id_, row in self.lake.products.items() if all(test(row) for test in tests)]
 
-    def match_class(self, id_product: int, query: str) -> int:
-        """0 where the query is the name or the base name, then by where it stands in the name, last 5."""
+    def match_class(self, id_product: int, parts: list[str]) -> int:
+        """0 where the parts that are in the name are the name or the base name, then by where they stand, last 5."""
         name = self.lake.products[id_product]["name"]
+        in_name = [part for part in parts if any(one in word for one in words(part) for word in words(name))]
+        query = " ".join(in_name)
         asked, whole, base = (" ".join(words(text)) for text in (query, name, base_name(name)))
+        if not asked:
+            return 5
         if asked in (whole, base):
             return 0
         if whole.startswith(f"{asked} "):
@@ -110,7 +114,9 @@ class Cards:
             tests.append(lambda row: row["kind"] == query["kind"])
         if query["q"]:
             tests.append(lambda row: _has_words(row["name"], query["q"]))
-        tests += [self._finds(part) for part in query["find"].split()]
+        parts = query["find"].split()
+        with_words = [part for part in parts if words(part)]
+        tests += [self._finds(part) for part in with_words or parts]
         if query["set"]:
             sets = self._sets_meant(query["set"])
             tests.append(lambda row: row.get("id_expansion") in sets)

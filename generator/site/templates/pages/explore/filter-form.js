@@ -6,7 +6,6 @@ import {clear, countable, fields, followSearch, isWhole, recount, text, values} 
 const TYPING_MILLISECONDS = 250;
 const FOLDED = "(max-width: 40rem)"; // where the filters are closed at first
 const SEARCH = {type: "search", maxlength: "100", placeholder: "Name, set, number"};
-const WORD = /[\p{L}\p{N}]/u;
 
 /**
  * The form. `values()` are the filters that differ from the defaults, `query()` those of /cards, `countable()` those of
@@ -36,11 +35,8 @@ export function filterForm(params, names) {
   return filters;
 }
 
-/** The filters of the API. The words are `find`; what has no letter or digit, such as the & in the name of a set, says nothing. */
-function found({q, ...others}) {
-  const words = q?.split(/\s+/).filter((part) => WORD.test(part)).join(" ");
-  return q ? {find: words || q, ...others} : others;
-}
+/** The filters of the API, whose `find` is what the form calls `q`. */
+const found = ({q, ...others}) => (q ? {find: q, ...others} : others);
 
 /** What is typed counts after a pause. If a part of a value finds nothing, it counts when it is known, or entered. */
 function listen(form, filters, offered) {
