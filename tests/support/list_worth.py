@@ -22,13 +22,16 @@ class Worth:
         assert status == 200
         return card
 
-    def price(self, owned: Owned, price: str) -> int | None:
-        guide = self.card(owned.id)["price_guide"]
-        if guide and owned.foil and guide["holo"]["trend"]:
-            guide = guide["holo"]
-        return None if guide is None or guide[price] is None else round(guide[price] * 100)
+    def price(self, owned: Owned, price: str = "market") -> int | None:
+        card = self.card(owned.id)
+        if price == "low":
+            value = (card["filtered_price"] or {"lowest": None})["lowest"]
+        else:
+            guide = card["price_guide"] or {"trend": None, "holo": {"trend": None}}
+            value = (owned.foil and guide["holo"]["trend"]) or guide["trend"] or guide["holo"]["trend"]
+        return round(value * 100) if value else None
 
-    def total(self, lines: Iterable[Owned], price: str = "trend") -> int:
+    def total(self, lines: Iterable[Owned], price: str = "market") -> int:
         return sum((self.price(owned, price) or 0) * owned.quantity for owned in lines)
 
     def own(self, id_product: int) -> list[int | None]:

@@ -30,6 +30,8 @@ NAMES: dict[int, tuple[str, int, str | None]] = {
     19: ("Basic Fire Energy", 20, "2"),
     20: ("Torkoal", 20, "29"),
     21: ("Torkoal", 21, None),
+    22: ("Metal Energy", 20, None),
+    23: ("Metal Energy [Special]", 20, "94"),
     **dict.fromkeys(TRIO, ("Trio [Sing]", 40, None)),
     **{id_product: (f"Filler {id_product}", 30, str(id_product)) for id_product in FILLERS},
 }
@@ -64,7 +66,7 @@ LAKE = Rows(
         for id_product, scheme, value in (
             *((3, "set_number", "m11/149"), (4, "set_number", "lea/161"), (1, "set_number", "base1/58")),
             *((3, "set_number", "mix/1"), (4, "set_number", "mix/2"), (TRIO[0], "set_number", "trs/016")),
-            (19, "set_number", "sve/2"),
+            *((19, "set_number", "sve/2"), (23, "set_number", "m11/94")),
             *((id_product, "set_number", "trs/TG02") for id_product in TRIO[1:]),
             *(
                 (1, "tcgdex", "base1-58"),

@@ -18,14 +18,14 @@ from tests.support.value_lake import LAKE
 ASKED: dict[str, set[str]] = {  # what requests may carry: products and names, nothing else of the list
     "me": set(),
     "names": set(),
-    "cards/named": {"names"},
+    "cards/named": {"names", "printings"},
     "identifiers/set_number": {"values"},
     "identifiers/tcgdex": {"values"},
     "identifiers/scryfall": {"values"},
     "identifiers/tcgplayer": {"values"},
     "series": {"ids"},
     "sets": {"limit", "offset"},
-    "cards": {"ids", "q", "set", "number", "sort", "limit", "offset"},
+    "cards": {"ids", "q", "set", "number", "kind", "sort", "limit", "offset"},
 }
 
 

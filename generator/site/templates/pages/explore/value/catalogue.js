@@ -5,7 +5,7 @@ const HUNDRED = 100;
 const MOST_SETS = 1000; // of an answer
 
 export class Catalogue {
-  cards = new Map(); // by id
+  products = new Map(); // by id: {id_product, name, set, number, price, low}, and its `card` once that is loaded
   series = new Map(); // by id: a price or null for each week
   weeks = []; // Mondays
   #unknown = new Set();
@@ -17,10 +17,23 @@ export class Catalogue {
     this.api = api;
   }
 
-  /** Load the Cards of these products. `done(number)` is called with the number of products of each answer. */
-  async loadCards(ids, signal, done = () => {}) {
-    const missing = ids.filter((id) => !this.cards.has(id) && !this.#unknown.has(id));
-    for (const part of hundreds(missing)) {
+  /** The day that the prices speak for. */
+  get asOf() {
+    return this.#build.slice(0, 10);
+  }
+
+  /** Load what a list needs of these products. `done(number)` is called with the number of products of each answer. */
+  loadProducts(ids, signal, done) {
+    return this.#load(ids.filter((id) => !this.products.has(id)), signal, done);
+  }
+
+  /** Load their Cards, which have more: the whole name, prices of foils, and offers by condition. */
+  loadCards(ids, signal, done) {
+    return this.#load(ids.filter((id) => !this.products.get(id)?.card), signal, done);
+  }
+
+  async #load(ids, signal, done = () => {}) {
+    for (const part of hundreds(ids.filter((id) => !this.#unknown.has(id)))) {
       const [{data, not_found: unknown}] = await this.#get("cards", {ids: part.join()}, signal);
       this.#keep(data);
       for (const id of unknown) this.#unknown.add(id);
@@ -28,15 +41,13 @@ export class Catalogue {
     }
   }
 
-  /** Load the prices of a year, likewise. */
-  async loadSeries(ids, signal, done = () => {}) {
-    const missing = ids.filter((id) => !this.series.has(id) && !this.#unknown.has(id));
-    for (const part of hundreds(missing)) {
+  /** Load the prices of a year. */
+  async loadSeries(ids, signal) {
+    for (const part of hundreds(ids.filter((id) => !this.series.has(id) && !this.#unknown.has(id)))) {
       const [{weeks, data, not_found: unknown}] = await this.#get("series", {ids: part.join()}, signal);
       this.weeks = weeks;
       for (const {id_product: id, trend} of data) this.series.set(id, trend);
       for (const id of unknown) this.#unknown.add(id);
-      done(part.length);
     }
   }
 
@@ -56,9 +67,15 @@ export class Catalogue {
     });
   }
 
-  /** All products of a set. */
+  /** Whether the build has been asked for codes, and has none. */
+  get lacksCodes() {
+    return this.#kept.get("codes")?.size === 0;
+  }
+
+  /** All singles of a set. */
   ofSet(set, signal) {
-    return this.#once(`set ${set}`, async () => this.#keep(await this.#all("cards", {set, limit: HUNDRED}, signal)));
+    const asked = {set, kind: "single", limit: HUNDRED};
+    return this.#once(`set ${set}`, async () => this.#keep(await this.#all("cards", asked, signal)).map(productOf));
   }
 
   sets(signal) {
@@ -70,15 +87,24 @@ export class Catalogue {
     return this.#once("names", async () => (await this.#get("names", {}, signal))[0].names);
   }
 
-  /** The products of names, as in /cards/named, by name. `done(number)` counts names. */
+  /**
+   * What names mean, by name: an entry of /cards/named whose `printings` are products of that name; undefined for none.
+   * `done(entries)` is called after each answer.
+   */
   async named(names, signal, done = () => {}) {
     for (const part of hundreds(names.filter((name) => !this.#named.has(name)))) {
-      const [{data, not_found: unknown}] = await this.#get("cards/named", {names: part.join("\n")}, signal);
+      const [{data, not_found: unknown}] = await this.#get("cards/named", {names: part.join("\n"), printings: true}, signal);
       for (const name of unknown) this.#named.set(name, undefined);
-      for (const entry of data) this.#named.set(entry.name, entry);
-      done(this.#named.size);
+      for (const entry of data) this.#named.set(entry.name, {...entry, printings: this.#keepPrintings(entry)});
+      done(this.#named);
     }
     return this.#named;
+  }
+
+  #keepPrintings({name, printings}) {
+    const products = printings.map((one) => ({...one, name}));
+    for (const one of products) if (!this.products.has(one.id_product)) this.products.set(one.id_product, one);
+    return products;
   }
 
   /** The ids of products by their values in the scheme of another catalogue. A service without it knows none. */
@@ -100,8 +126,9 @@ export class Catalogue {
     return this.#kept.get(name);
   }
 
+  /** Keep Cards. A product that is known already stays the same object. */
   #keep(cards) {
-    for (const card of cards) this.cards.set(card.id_product, card);
+    for (const card of cards) this.products.set(card.id_product, Object.assign(this.products.get(card.id_product) ?? {}, productOf(card)));
     return cards;
   }
 
@@ -127,6 +154,13 @@ export class Catalogue {
       return this.#get(path, params, signal);
     }
   }
+}
+
+/** What a list needs of a Card. */
+export function productOf(card) {
+  const {id_product, name, set, number, price_guide: guide, filtered_price: filtered} = card;
+  const price = [guide?.trend, guide?.holo.trend].find((one) => one > 0) ?? null; // the market price
+  return {id_product, name, set, number, price, low: filtered?.lowest ?? null, card};
 }
 
 function* hundreds(ids) {

@@ -23,9 +23,9 @@ export function changeCell(then, now) {
   return h("span", {class: direction(now - then)}, `${sign}${money(Math.abs(now - then))}${share}`);
 }
 
-/** What a line says of its copies, and whether that has a price. */
-export function copyOf({line, card, foil}) {
-  const offer = line.condition ? offerOf(line, card) : null;
+/** What a line says of its copies, and whether that has a price. Its offers are known once its Card is. */
+export function copyOf({line, product: {card}, foil}) {
+  const offer = line.condition && card ? offerOf(line, card) : null;
   if (line.grade) return `Graded ${line.grade}: not priced, the prices here are of raw cards`;
   return [
     line.foil && (foil ? "Foil" : "Foil, no price of its own: counted as normal"),
@@ -34,15 +34,20 @@ export function copyOf({line, card, foil}) {
   ].filter(Boolean).join(" · ");
 }
 
-/** A table of many rows, the first ones at first. `cellsOf` makes the cells of a row. */
-export function longTable(caption, columns, rows, cellsOf) {
+/**
+ * A table of many rows, the first ones at first. `cellsOf` makes the cells of a row. `load(rows)` is a promise of more that
+ * the cells say of the rows that are shown.
+ */
+export function longTable(caption, columns, rows, cellsOf, load = null) {
   let shown = ROWS;
   const place = h("div", {});
   const more = h("button", {type: "button", class: "more", onclick: () => { shown += ROWS; draw(); }}, "More");
+  const write = () => place.replaceChildren(stackedTable(caption, columns, rows.slice(0, shown).map(cellsOf)));
   const draw = () => {
-    place.replaceChildren(stackedTable(caption, columns, rows.slice(0, shown).map(cellsOf)));
+    write();
     more.hidden = shown >= rows.length;
     more.textContent = `More: ${count(rows.length - shown)} left`;
+    load?.(rows.slice(shown - ROWS, shown)).then(write);
   };
   draw();
   return [place, more];

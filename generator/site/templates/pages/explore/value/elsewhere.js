@@ -6,7 +6,7 @@ const SET_NUMBER = /^([a-z0-9.-]{2,12})\/([^\s/]+)$/i; // `obf/125`
 
 /**
  * Give each line a `product` if an id of another catalogue means one product, whose name agrees with the line's. Return the
- * Cards of the lines whose id means several such products, by line.
+ * products of the lines whose id means several, by line.
  */
 export async function matchElsewhere(lines, catalogue, signal) {
   const wanted = lines.map((line) => ({line, ids: idsOf(line)})).filter(({ids}) => ids.length);
@@ -16,19 +16,19 @@ export async function matchElsewhere(lines, catalogue, signal) {
     for (const [value, found] of known) products.set(`${scheme} ${value}`, found);
   }
   const found = ([scheme, value]) => products.get(`${scheme} ${value}`) ?? [];
-  await catalogue.loadCards(wanted.flatMap(({ids}) => ids.flatMap(found)), signal);
+  await catalogue.loadProducts(wanted.flatMap(({ids}) => ids.flatMap(found)), signal);
   for (const {line, ids} of wanted) {
-    const fits = ids.map((id) => found(id).map((product) => catalogue.cards.get(product)).filter((card) => card && fit(id, line, card)));
-    const first = fits.find((cards) => cards.length);
+    const fits = ids.map((id) => found(id).map((product) => catalogue.products.get(product)).filter((product) => product && fit(id, line, product)));
+    const first = fits.find((products) => products.length);
     if (first?.length === 1) line.product = first[0].id_product;
     else if (first) several.set(line, first);
   }
   return several;
 }
 
-/** Whether a Card fits a line: its name agrees, unless the line has an id for a name. */
-const fit = ([, value], line, card) =>
-  value.toLowerCase() === line.name.toLowerCase() || (!line.code && SET_NUMBER.test(line.name)) || agrees(line.name, card);
+/** Whether a product fits a line: its name agrees, unless the line has an id for a name. */
+const fit = ([, value], line, product) =>
+  value.toLowerCase() === line.name.toLowerCase() || (!line.code && SET_NUMBER.test(line.name)) || agrees(line.name, product);
 
 /** What a line says of its card in other catalogues: pairs of a scheme and a value, the surest first. */
 function idsOf({name, code, number, scryfall, tcgplayer}) {

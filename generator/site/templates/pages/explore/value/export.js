@@ -2,7 +2,7 @@
 import {condition} from "../words.js";
 
 const COLUMNS = ["Line", "Status", "Quantity", "idProduct", "Name", "Set name", "Collector number", "Foil", "Condition", "Language",
-  "Trend", "Lowest", "Trend of all", "Lowest of all", "Note"];
+  "Market price", "Lowest offer", "Market price of all", "Lowest offers of all", "Note"];
 const FORMULA = /^[=+\-@\t\r]/; // spreadsheets compute cells that begin with one of these
 
 /** A cell of CSV. One that a spreadsheet would compute gets a ' before it. */
@@ -20,11 +20,11 @@ export function toCsv(lines, rows) {
 
 const euros = (cents, quantity = 1) => (cents === null || cents === undefined ? "" : (cents * quantity / 100).toFixed(2));
 
-function cellsOf(line, number, {card, trend, low, foil} = {}) {
+function cellsOf(line, number, {product: known, price, low, foil} = {}) {
   const {quantity} = line;
-  const product = [card?.id_product ?? line.id, card?.name ?? line.name, card?.set.name ?? line.set, card?.number ?? line.number];
+  const product = [known?.id_product ?? line.id, known?.name ?? line.name, known?.set.name ?? line.set, known?.number ?? line.number];
   const copy = [line.foil ? "foil" : "", condition(line.condition), line.language];
-  const prices = [euros(trend), euros(low), euros(trend, quantity), euros(low, quantity)];
+  const prices = [euros(price), euros(low), euros(price, quantity), euros(low, quantity)];
   const note = foil === false ? "No price of foils: the normal price" : line.wrong ?? line.why ?? "";
   return [number, statusOf(line), quantity, ...product, ...copy, ...prices, note];
 }

@@ -3,7 +3,7 @@ import {h} from "../dom.js";
 import {keyForm} from "../key-form.js";
 import {count} from "../words.js";
 import {visitorOf} from "../visitor.js";
-import {appraise} from "./appraisal.js";
+import {appraise, loadPrices, productsOf} from "./appraisal.js";
 import {Catalogue} from "./catalogue.js";
 import {isAssumed, toCsv} from "./export.js";
 import {dearestView, listView, movesView} from "./holdings.js";
@@ -15,6 +15,7 @@ import {openView} from "./open-lines.js";
 import {Progress} from "./progress.js";
 import {valued} from "./valuation.js";
 import {worthView} from "./worth.js";
+import {hasYear} from "./year.js";
 
 const SCOPE = "cards:read";
 const SAVED_MILLISECONDS = 60_000; // a browser needs the copy until it has saved it
@@ -63,38 +64,51 @@ function summary() {
   const matched = lines.filter(({product}) => product).length;
   const several = lines.filter(({product, choices}) => !product && choices).length;
   const assumed = lines.filter(isAssumed).length;
-  return `${count(matched)} matched${assumed ? ` (${count(assumed)} as the cheapest of several)` : ""}, ${count(several)} to choose, ${count(lines.length - matched - several)} not found.`;
+  return `${count(matched)} matched${assumed ? ` (${count(assumed)} as the cheapest of several)` : ""}, ${count(several)} to choose, ${count(lines.length - matched - several)} not found.${codesText()}`;
+}
+
+/** Said once, and not at each line, where the service lacks what the lines speak of. */
+function codesText() {
+  const coded = lines.filter(({code, product}) => code && !product).length;
+  return coded && catalogue.lacksCodes
+    ? ` This service knows no codes of sets, so ${coded === 1 ? "1 line has" : `${count(coded)} lines have`} a name and a number alone: its operator adds the codes with “cardpress ingest identifiers”.`
+    : "";
 }
 
 function draw() {
-  unsettled.replaceChildren(...openView(lines, catalogue.cards, choose));
+  unsettled.replaceChildren(...openView(lines, catalogue.products, choose));
   drawResult();
 }
 
 function drawResult() {
   const asked = catalogue;
-  const rows = valued(lines, asked.cards);
+  const rows = valued(lines, asked.products);
   const save = h("button", {type: "button", onclick: () => saveCsv(rows)}, "Save as CSV");
   const lacks = () => lacksView(rows, (set) => asked.ofSet(set), announce);
+  const year = () => load(() => asked.loadSeries(productsOf(lines)));
   for (const id of ["add", "delete"]) byId(id).hidden = lines.length === 0;
-  worth.replaceChildren(rows.length ? worthView(rows, lines, asked) : "");
-  result.replaceChildren(...(rows.length ? [dearestView(rows), movesView(rows, asked), lacks()] : []),
-    lines.length ? listView(lines, rows, save) : "");
+  worth.replaceChildren(rows.length ? worthView(rows, lines, asked, year) : "");
+  result.replaceChildren(...(rows.length ? [dearestView(rows), hasYear(rows, asked) ? movesView(rows, asked) : "", lacks()] : []),
+    lines.length ? listView(lines, rows, save, (ids) => asked.loadCards(ids).catch(({message}) => announce(message, true))) : "");
+}
+
+/** Do what loads more of the products, and show it. */
+async function load(work) {
+  const asked = catalogue;
+  try {
+    await work();
+  } catch (error) {
+    announce(error.message, true);
+  }
+  if (asked === catalogue) drawResult(); // else the key was forgotten
 }
 
 /** Give lines the products that were chosen for them, null for none. */
 async function choose(pairs) {
-  const asked = catalogue;
   for (const [line, id] of pairs) Object.assign(line, {product: id ?? undefined, why: id ? undefined : line.why});
   keepList(lines);
-  try {
-    await asked.loadSeries(pairs.map(([, id]) => id).filter(Boolean));
-  } catch (error) {
-    announce(error.message, true);
-  }
-  if (asked !== catalogue) return; // the key was forgotten
-  drawResult();
   announce(summary());
+  await load(() => loadPrices(lines, catalogue));
 }
 
 function saveCsv(rows) {

@@ -13,26 +13,59 @@ const FEWEST_OF_CODE = 3; // lines that tell the set of a code, if more than nin
 export const idsOf = ({product, choices, id, why}) => (product && !why ? [product] : choices ?? (id === null ? [] : [id]));
 
 /** Give a line whose id is a product's that `product`. Return the lines that are left to be found by their names. */
-export function matchIds(lines, catalogue) {
-  for (const line of lines) if (!catalogue.cards.has(line.product)) delete line.product; // a newer build may lack it
+export function matchIds(lines, {products}) {
+  for (const line of lines) if (!products.has(line.product)) delete line.product; // a newer build may lack it
   const open = lines.filter((line) => !line.product && !line.choices && !line.wrong);
   for (const line of open) {
-    if (catalogue.cards.has(line.id)) Object.assign(line, {product: line.id, why: undefined});
+    if (products.has(line.id)) Object.assign(line, {product: line.id, why: undefined});
     else if (!line.name) line.why = `no product has the id ${line.id}`;
   }
   return open.filter((line) => !line.product && line.name);
 }
 
-/** Give each line a `product`, or `choices`, or neither; `why` says why. `progress(done, all)` counts names. */
+/**
+ * Give each line a `product`, or `choices`, or neither; `why` says why. `progress(done)` counts lines. The name of each line
+ * is asked for first: with the set and the number, that is enough for most.
+ */
 export async function matchNames(lines, catalogue, signal, progress) {
-  for (const [line, cards] of await matchElsewhere(lines, catalogue, signal)) takeCheapest(line, cards);
-  const open = lines.filter(({product}) => !product);
-  const names = [...new Set(open.flatMap(namesOf))];
-  const named = await namedProducts(names, catalogue, signal, (done) => progress(done, names.length));
-  const sets = open.some(({set}) => set) ? Map.groupBy(await catalogue.sets(signal), ({name}) => wordText(name)) : new Map();
-  const read = open.map((line) => ({line, ...readingOf(line, named)}));
+  const names = lines.map(({name}) => name.trim()).filter(isAskable);
+  const entries = await catalogue.named(names, signal, (asked) =>
+    progress(lines.filter(({name}) => asked.has(name.trim())).length));
+  const codes = lines.some(({code}) => code) ? await catalogue.codes(signal) : new Map();
+  const open = lines.filter((line) => !settleByName(line, entries.get(line.name.trim()), codes));
+  if (open.length) await matchOtherwise(open, lines, codes, catalogue, signal);
+}
+
+/** Settle a line whose name, with its set and number, is proof enough. Return whether it is settled. */
+function settleByName(line, entry, codes) {
+  if (!entry || entry.products > entry.ids.length) return false;
+  const sets = setsIn(entry.printings, line, codes);
+  if ((line.set || line.code) && sets.length === 0) return false; // what seems to be a set may be a part of the name
+  const meant = decide(line, entry.printings, sets);
+  const product = entry.printings.find((one) => one.id_product === meant.id);
+  const isCodeAlone = product && wordText(line.set ?? "") !== wordText(product.set.name ?? "");
+  if (line.number && isCodeAlone && !isNumbered(product, line)) return false; // a card of another name may have the number
+  const isAll = meant.id || !(line.set || line.code || line.number || line.whole || line.scryfall || line.tcgplayer);
+  if (isAll) settle(line, meant);
+  return isAll;
+}
+
+/** The ids of the sets among printings that a line names, or that its code means. */
+function setsIn(printings, {set, code}, codes) {
+  const named = wordText(set ?? "");
+  const ofCode = codes.get(code?.toLowerCase());
+  const sets = printings.map((one) => one.set).filter(({id, name}) => (named && wordText(name ?? "") === named) || id === ofCode);
+  return [...new Set(sets.map(({id}) => id))];
+}
+
+/** Match lines by the ids of other catalogues, by all that may be their names, and by what other lines tell of codes. */
+async function matchOtherwise(open, lines, codes, catalogue, signal) {
+  for (const [line, products] of await matchElsewhere(open, catalogue, signal)) takeCheapest(line, products);
+  const left = open.filter(({product}) => !product);
+  const named = await withFaces([...new Set(left.flatMap(namesOf))], catalogue, signal);
+  const sets = left.some(({set}) => set) ? Map.groupBy(await catalogue.sets(signal), ({name}) => wordText(name)) : new Map();
+  const read = left.map((line) => ({line, ...readingOf(line, named)}));
   const likely = new Map();
-  await catalogue.loadCards(read.flatMap(({entry}) => entry?.ids ?? []), signal);
   for (const one of read) {
     const inSets = (one.reading.set && sets.get(wordText(one.reading.set))) || [];
     const meant = await found(one, inSets.map(({id}) => id), catalogue, signal);
@@ -40,12 +73,11 @@ export async function matchNames(lines, catalogue, signal, progress) {
     settle(one.line, meant);
   }
   const told = setsOfCodes(lines.map((line) => ({code: line.code, product: line.product ?? likely.get(line)})), catalogue);
-  const known = open.some(({code}) => code) ? await catalogue.codes(signal) : new Map();
   for (const one of read) {
     const {code, product} = one.line;
     if (one.line.set && !one.reading.set) continue; // what seemed to be a code is a part of the name
-    const set = told.get(code?.toLowerCase()) ?? known.get(code?.toLowerCase());
-    if (set === undefined || (product && catalogue.cards.get(product).set.id === set)) continue;
+    const set = told.get(code?.toLowerCase()) ?? codes.get(code?.toLowerCase());
+    if (set === undefined || (product && catalogue.products.get(product).set.id === set)) continue;
     const meant = await found(one, [set], catalogue, signal);
     settleInSet(one.line, set, meant, told.has(code.toLowerCase()), catalogue);
   }
@@ -55,26 +87,26 @@ export async function matchNames(lines, catalogue, signal, progress) {
  * Settle a line whose code tells its set. What the build knows of a code holds for nine of ten cards: a product of another
  * set that was found already stays, unless the set has such a name, too. Then you choose.
  */
-function settleInSet(line, set, meant, isTold, {cards}) {
+function settleInSet(line, set, meant, isTold, {products}) {
   const other = isTold ? undefined : line.product;
-  const inSet = [meant.id, ...meant.choices ?? []].filter((id) => cards.get(id)?.set.id === set);
+  const inSet = [meant.id, ...meant.choices ?? []].filter((id) => products.get(id)?.set.id === set);
   if (other && inSet.length === 0) return;
   delete line.product;
   settle(line, other ? {choices: [...inSet, other], why: `not known in “${line.code}”`} : meant);
 }
 
 /** Give a line the cheapest of the products that have its code and number. The others are left to choose from. */
-function takeCheapest(line, cards) {
-  const choices = cheapestFirst(line, cards).map((card) => card.id_product);
-  Object.assign(line, {product: choices[0], choices: choices.slice(0, MOST_CHOICES), why: `the cheapest of ${cards.length} that fit`});
+function takeCheapest(line, products) {
+  const choices = cheapestFirst(line, products).map((product) => product.id_product);
+  Object.assign(line, {product: choices[0], choices: choices.slice(0, MOST_CHOICES), why: `the cheapest of ${products.length} that fit`});
 }
 
 /** The ids of sets by codes: where a code stands at cards of one set in more than nine of ten lines whose product is known or likely. */
 function setsOfCodes(lines, catalogue) {
-  const told = lines.filter(({code, product}) => code && product && catalogue.cards.has(product));
+  const told = lines.filter(({code, product}) => code && product && catalogue.products.has(product));
   const sets = new Map();
   for (const [code, those] of Map.groupBy(told, ({code}) => code.toLowerCase())) {
-    const counts = Map.groupBy(those, ({product}) => catalogue.cards.get(product).set.id);
+    const counts = Map.groupBy(those, ({product}) => catalogue.products.get(product).set.id);
     const [set, most] = [...counts].toSorted(([, a], [, b]) => b.length - a.length)[0];
     if (set !== null && those.length >= FEWEST_OF_CODE && most.length > 0.9 * those.length) sets.set(code, set);
   }
@@ -83,20 +115,21 @@ function setsOfCodes(lines, catalogue) {
 
 /** The names that a line may have: all of it, since names can hold brackets and numbers; its name; its first face; other forms. */
 const namesOf = (line) => [line.whole, longerName(line), line.name, faceOf(line.name), energyOf(line.name)]
-  .filter((one) => one && one.length <= MOST_NAMED).map((one) => one.trim());
+  .filter((one) => one && isAskable(one)).map((one) => one.trim());
+const isAskable = (name) => name.length <= MOST_NAMED;
 
 /** The name with what seems to be the code of a set, and may be the end of the name: `Mewtwo EX 54`. "" where it stands in brackets. */
 const longerName = ({whole, name, set}) => (set && whole?.startsWith(`${name} ${set} `) ? `${name} ${set}` : "");
 
-/** The products of names. Names that no product has are looked for among the first faces of cards with two. */
-async function namedProducts(names, catalogue, signal, done) {
-  const found = await catalogue.named(names, signal, done);
-  const missing = names.filter((name) => !found.get(name));
+/** What names mean. One that no product has is looked for among the first faces of cards with two. */
+async function withFaces(names, catalogue, signal) {
+  const entries = await catalogue.named(names, signal);
+  const missing = names.filter((name) => !entries.get(name));
   const cards = missing.length ? await catalogue.names(signal) : [];
   const byFace = new Map(cards.filter(({name}) => faceOf(name) !== name).map(({name}) => [wordText(faceOf(name)), name]));
   const wholes = new Map(missing.map((name) => [name, byFace.get(wordText(name))]).filter(([, whole]) => whole));
   await catalogue.named([...wholes.values()], signal);
-  return new Map([...found, ...[...wholes].map(([name, whole]) => [name, found.get(whole)])]);
+  return new Map([...entries, ...[...wholes].map(([name, whole]) => [name, entries.get(whole)])]);
 }
 
 /** What a line says: it may be a name as a whole, or have no set. And the products of the name. */
@@ -114,13 +147,12 @@ function readingOf({whole, ...line}, named) {
 /** What a line means. Others are asked for if the products of its name may not be all that it can mean. */
 async function found({reading, entry}, sets, catalogue, signal) {
   if (!entry) return {why: "no product has this name"};
-  const cards = entry.ids.map((id) => catalogue.cards.get(id)).filter(Boolean);
-  const first = decide(reading, cards, sets);
+  const first = decide(reading, entry.printings, sets);
   const others = othersOf(reading, entry, sets);
-  const isSure = (sets.length && entry.products <= entry.ids.length) || isNumbered(catalogue.cards.get(first.id), reading);
+  const isSure = (sets.length && entry.products <= entry.ids.length) || isNumbered(catalogue.products.get(first.id), reading);
   if (!others || (first.id && isSure)) return first;
   const more = await catalogue.search({...searchOf(reading.name), ...others}, signal);
-  const second = decide(reading, [...new Map([...cards, ...more].map((card) => [card.id_product, card])).values()], sets);
+  const second = decide(reading, [...new Map([...entry.printings, ...more].map((one) => [one.id_product, one])).values()], sets);
   return second.id || !first.choices ? second : first;
 }
 
@@ -131,7 +163,7 @@ function othersOf({set, number}, {matched, products, ids}, sets) {
   return matched === "name" && (set || number) ? {sort: "match"} : null; // it may be the base name of others
 }
 
-const isNumbered = (card, {number}) => number && numberKey(card?.number ?? "") === numberKey(number);
+const isNumbered = (product, {number}) => number && numberKey(product?.number ?? "") === numberKey(number);
 
 /** The filter of /cards for a name, as much of it as it takes. */
 const searchOf = (name) =>

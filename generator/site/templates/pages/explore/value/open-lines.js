@@ -6,37 +6,38 @@ import {isAssumed, statusOf} from "./export.js";
 import {cheapestFirst, pricesOf} from "./valuation.js";
 
 /** `choose(pairs)` is called with lines and the ids that were chosen for them. */
-export function openView(lines, cards, choose) {
+export function openView(lines, products, choose) {
   const [several, none] = ["several", "not found"].map((status) => lines.filter((line) => statusOf(line) === status));
   const assumed = lines.filter(isAssumed);
-  return [several.length ? severalView(several, cards, choose) : "",
-    assumed.length ? choicesView("To check", assumed, cards, choose) : "", none.length ? noneView(none) : ""];
+  return [several.length ? severalView(several, products, choose) : "",
+    assumed.length ? choicesView("To check", assumed, products, choose) : "", none.length ? noneView(none) : ""];
 }
 
-function severalView(lines, cards, choose) {
+function severalView(lines, products, choose) {
   const selects = new Map();
-  const cheapest = (line) => cheapestFirst(line, choicesOf(line, cards))[0]?.id_product ?? null;
+  const cheapest = (line) => cheapestFirst(line, choicesOf(line, products))[0]?.id_product ?? null;
   const all = h("button", {type: "button", onclick: () => {
     const pairs = lines.filter(({product}) => !product).map((line) => [line, cheapest(line)]);
     choose(pairs);
     for (const [line, id] of pairs) if (selects.has(line)) selects.get(line).value = id ?? "";
   }}, "Take the cheapest of each");
-  return choicesView("To choose", lines, cards, choose, selects, h("p", {}, all));
+  return choicesView("To choose", lines, products, choose, selects, h("p", {}, all));
 }
 
-function choicesView(title, lines, cards, choose, selects = new Map(), actions = "") {
+function choicesView(title, lines, products, choose, selects = new Map(), actions = "") {
   const columns = [["Line", ""], ["Quantity", "number"], ["Which one?", ""]];
-  const cells = (line) => [lineCell(line), count(line.quantity), selectOf(line, cards, choose, selects)];
+  const cells = (line) => [lineCell(line), count(line.quantity), selectOf(line, products, choose, selects)];
   return h("section", {}, h("h2", {}, `${title} (${count(lines.length)})`), actions, longTable(title, columns, lines, cells));
 }
 
-/** The Cards of the choices that the build has. */
-const choicesOf = ({choices}, cards) => choices.map((id) => cards.get(id)).filter(Boolean);
+/** The choices that the build has. */
+const choicesOf = ({choices}, products) => choices.map((id) => products.get(id)).filter(Boolean);
 
-function selectOf(line, cards, choose, selects) {
-  const options = choicesOf(line, cards).map((card) => {
-    const text = [card.name, setName(card.set), card.number && `No. ${card.number}`, card.rarity, money(pricesOf(line, card).trend)];
-    return h("option", {value: card.id_product}, text.filter(Boolean).join(" · "));
+function selectOf(line, products, choose, selects) {
+  const options = choicesOf(line, products).map((product) => {
+    const {name, set, number, card} = product;
+    const text = [name, setName(set), number && `No. ${number}`, card?.rarity, money(pricesOf(line, product).price)];
+    return h("option", {value: product.id_product}, text.filter(Boolean).join(" · "));
   });
   const chosen = () => choose([[line, Number(select.value) || null]]);
   const select = h("select", {"aria-label": `Which ${line.name}?`, onchange: chosen}, h("option", {value: ""}, "Choose …"), options);

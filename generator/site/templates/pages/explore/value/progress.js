@@ -1,7 +1,7 @@
 // The bar that shows how far the page is, with a button that cancels.
 import {count} from "../words.js";
 
-const WORDS = {names: "Looking up names", cards: "Loading prices"};
+const WORDS = {lines: "Looking up lines", cards: "Loading prices"};
 const byId = (id) => document.getElementById(id);
 
 export class Progress {

@@ -3,42 +3,48 @@ import {h} from "../dom.js";
 import {plot} from "../plot.js";
 import {count, day, euros, percent, roundEuros} from "../words.js";
 import {changeCell, money} from "./cells.js";
-import {newestDay, total} from "./valuation.js";
-import {AGES, carry, inYear, movesSince, sumOf, weekBefore, worthByWeek} from "./year.js";
-
+import {total} from "./valuation.js";
+import {AGES, carry, hasYear, inYear, movesSince, sumOf, weekBefore, worthByWeek} from "./year.js";
 
 const SAME_CARDS = "The same cards then and now, each at the last price that it had. Prices of earlier days are kept by the week.";
 
-/** The tiles and the plot of the lines that have a product. `lines` are all lines of the list. */
-export function worthView(rows, lines, catalogue) {
-  const tiles = h("div", {class: "tiles"}, nowTile(rows, lines), agoTile(rows, lines, catalogue));
-  const view = h("section", {"aria-label": "Worth"}, tiles);
-  view.append(...yearOf(rows, lines, catalogue));
-  return view;
+/** The tiles and the plot of the lines that have a product. `lines` are all lines of the list. `loadYear()` loads what a long list leaves out. */
+export function worthView(rows, lines, catalogue, loadYear) {
+  const year = hasYear(rows, catalogue) ? [agoTile(rows, lines, catalogue), yearOf(rows, lines, catalogue)] : [yearTile(loadYear), []];
+  const [tile, plots] = year;
+  return h("section", {"aria-label": "Worth"}, h("div", {class: "tiles"}, nowTile(rows, lines, catalogue), tile), ...plots);
 }
 
 const fact = (name, ...value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
 
-function nowTile(rows, lines) {
-  const [trend, low] = ["trend", "low"].map((price) => total(rows, price));
+function nowTile(rows, lines, {asOf}) {
+  const [price, low] = ["price", "low"].map((kind) => total(rows, kind));
   const [found, all] = [cardsOf(rows.map(({line}) => line)), cardsOf(lines)];
   return h("div", {class: "tile"}, h("h2", {}, "Worth now"),
-    h("p", {class: "price", id: "trend-total"}, money(trend.cents)),
-    h("p", {class: "when", id: "speaks-for"}, speaksFor(found - trend.without, all)),
-    h("p", {class: "when"}, `Trend prices across Europe, ${day(newestDay(rows))}`),
-    h("dl", {}, fact("At the lowest offers", money(low.cents), " ", h("span", {class: "where"}, speaksFor(found - low.without, all))),
-      fact("Cards", count(all)), ...some("Of lines without a product", all - found),
+    h("p", {class: "price", id: "worth-total"}, money(price.cents)),
+    h("p", {class: "when", id: "speaks-for"}, speaksFor(found - price.without, all)),
+    h("p", {class: "when"}, `Market prices across Europe, as of ${day(asOf)}`),
+    h("dl", {}, ...offersOf(low, found, all), fact("Cards", count(all)), ...some("Of lines without a product", all - found),
       ...some("Graded, without a price of raw cards", cardsOf(rows.map(({line}) => line).filter(({grade}) => grade))),
-      ...some("Without a trend price", trend.without), ...some("Without a lowest price", low.without)));
+      ...some("Without a market price", price.without)));
 }
+
+/** What the list costs at the lowest offers, where the service knows any. */
+const offersOf = ({cents, without}, found, all) => (without === found ? []
+  : [fact("At the lowest offers", money(cents), " ", h("span", {class: "where"}, speaksFor(found - without, all)))]);
 
 const cardsOf = (lines) => lines.reduce((sum, {quantity}) => sum + quantity, 0);
 const speaksFor = (some, all) => (some === all ? `for all ${count(all)} cards` : `for ${count(some)} of ${count(all)} cards`);
 const some = (name, cards) => (cards ? [fact(name, count(cards))] : []);
 
-function agoTile(rows, lines, {series, weeks}) {
+/** In place of the year of a long list: it takes a request for each hundred cards. */
+const yearTile = (loadYear) => h("div", {class: "tile"}, h("h2", {}, "Against earlier"),
+  h("p", {class: "when"}, "What the list was worth over a year takes a request for each hundred cards."),
+  h("p", {}, h("button", {type: "button", onclick: loadYear}, "Show the year")));
+
+function agoTile(rows, lines, {series, weeks, asOf}) {
   const known = inYear(rows, series);
-  const moves = (days) => movesSince(known, series, weekBefore(weeks, newestDay(rows), days));
+  const moves = (days) => movesSince(known, series, weekBefore(weeks, asOf, days));
   const all = cardsOf(lines);
   const facts = weeks.length && known.length ? AGES.map(([days, name]) => ago(name, moves(days), all)) : [];
   const foils = facts.length > 0 && rows.some(({foil}) => foil);
@@ -79,12 +85,12 @@ function carriedText({cents, carried}) {
 }
 
 function youngText(rows, series) {
-  const young = rows.filter(({card}) => carry(series.get(card.id_product))[0].price === null).length;
+  const young = rows.filter(({product}) => carry(series.get(product.id_product))[0].price === null).length;
   if (young === 1) return "1 line has no price at the beginning of the year and joins later.";
   return young ? `${count(young)} lines have no price at the beginning of the year and join later.` : "";
 }
 
 function foilText(rows) {
   const foils = rows.filter(({foil}) => foil);
-  return foils.length ? `Foils, ${money(total(foils, "trend").cents)} now, are left out: the year has no prices of foils.` : "";
+  return foils.length ? `Foils, ${money(total(foils, "price").cents)} now, are left out: the year has no prices of foils.` : "";
 }
