@@ -2,11 +2,13 @@
 
 import hashlib
 import json
+import re
 import shutil
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -15,7 +17,7 @@ from generator.lake.files import PRICE_TABLES
 from generator.lake.lake import open_lake
 from generator.making.make import make_build
 from generator.storage import layout
-from generator.storage.builds import live_build_id, open_build
+from generator.storage.builds import FORMAT, live_build_id, open_build
 from generator.storage.layers import Layer
 from generator.storage.stores.folder import FolderStore
 from generator.terminal import Progress
@@ -25,6 +27,8 @@ from tests.support.commands import run
 from tests.support.recorded import Recorded
 
 pytestmark = pytest.mark.xdist_group("build")  # one process: the demo lake is built once
+FILE_HASH = re.compile("-[0-9a-f]{8,}$")  # in the name of a file
+COLUMNS = Path(__file__).parents[1] / "golden" / "columns.json"
 RECIPES = Path(__file__).parents[1] / "golden" / "recipes.json"
 
 
@@ -218,3 +222,20 @@ def test_bytes_change_only_with_a_new_recipe(fixed_store: Path, recorded: Record
     assert not silent, f"other bytes under the old recipe number: raise RECIPE of {sorted(silent)} in making/layers/"
     if not recorded.write(RECIPES, json.dumps(found, indent=1) + "\n"):
         assert not changed, f"new bytes of {sorted(changed)}: run make golden"
+
+
+def test_columns_of_stored_files_change_only_with_a_new_format(fixed_store: Path, recorded: Recorded) -> None:
+    """A shim reads the columns that its version knows. With a new FORMAT it says that a build is of another version."""
+    store = FolderStore(str(fixed_store))
+    columns: dict[str, list[str]] = {}
+    for layer in open_build(store, live_build_id(store)).layers.values():
+        for name in store.list(layer.folder):
+            if name.endswith(".arrow"):
+                schema = pa.ipc.open_file(fixed_store / name).schema
+                columns[f"{layer.name}/{FILE_HASH.sub('', Path(name).stem)}"] = [f"{c.name}: {c.type}" for c in schema]
+    known = json.loads(COLUMNS.read_text()) if COLUMNS.exists() else {"format": 0, "columns": {}}
+    names = columns.keys() | known["columns"].keys()
+    changed = {name for name in names if columns.get(name) != known["columns"].get(name)}
+    assert not changed or known["format"] != FORMAT, f"columns of {sorted(changed)}: raise FORMAT in storage/builds.py"
+    if not recorded.write(COLUMNS, json.dumps({"format": FORMAT, "columns": columns}, indent=1) + "\n"):
+        assert known == {"format": FORMAT, "columns": columns}, "run make golden"
