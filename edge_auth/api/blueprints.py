@@ -19,15 +19,15 @@ from edge_auth.api.cards import cards
 from edge_auth.api.endpoint import API
 from edge_auth.api.flask_app import NAME, ApiFlask, Cardpress, this_request
 from edge_auth.api.market import market
-from edge_auth.api.parameters import quote_input
 from edge_auth.api.responses import failure, finish, lost_page, prefers, preflight, refusal
-from edge_auth.api.routes import Query, Route, require_one_host
+from edge_auth.api.routes import Route, require_one_host
 from edge_auth.api.site import SITE_HEADERS, description, no_path, page, pages, service
 from edge_auth.api.watchlist import watchlist
 from edge_auth.errors import ApiError, InvalidParameter, MethodNotAllowed, NotFound
 from edge_auth.live.build_registry import OneBuild
 from edge_auth.live.log import Log
 from edge_auth.live.open_build import OpenBuild
+from edge_auth.parameters import quote_input
 from generator.storage import layout
 from generator.storage.bodies import JSON
 from generator.storage.errors import NoLiveBuild, StoreError
@@ -94,7 +94,7 @@ def _not_found(error: NotFound) -> Response:
     service: Cardpress = current_app.extensions[NAME]
     if not _OF_API.match(request.raw_path) and prefers(request.environ.get("HTTP_ACCEPT", ""), "text/html", JSON):
         with suppress(ApiError, StoreError, NoLiveBuild):
-            return lost_page(request, page(service.builds.select(), layout.LOST_PAGE, Query()), SITE_HEADERS)
+            return lost_page(request, page(service.builds.select(), layout.LOST_PAGE), SITE_HEADERS)
     return refusal(error)
 
 

@@ -1,17 +1,18 @@
 """The endpoints for mirrors: the steps between builds, the index of fingerprints, and the bulk files."""
 
 import re
+from dataclasses import dataclass
 
 from flask import Response, current_app
 
 from edge_auth.api.flask_app import NAME, ApiRequest, this_request
-from edge_auth.api.parameters import BuildId, page, quote_input
 from edge_auth.api.responses import Answer, holder
-from edge_auth.api.routes import Query, Routes
+from edge_auth.api.routes import Routes
 from edge_auth.errors import InvalidParameter, NotFound, PreconditionFailed, RangeNotSatisfiable
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.bulk_files import MAX_READ_BYTES
 from edge_auth.live.open_build import OpenBuild
+from edge_auth.parameters import BuildId, Integer, optional, parameter, quote_input
 from generator.storage import keys, layout
 from generator.storage.bodies import Body, MadeBody, dumps, list_body, matches_tag
 from generator.storage.bulk import LIVE_CATALOGUE
@@ -25,8 +26,15 @@ _TAG_DIGITS, _MAX_DIGITS = 32, 18
 _ONE_RANGE = re.compile(r"bytes=[ \t]*([0-9]*)-([0-9]*)[ \t]*", re.IGNORECASE)
 
 
-@changes.get("changes", schema="ChangesPage", of_build=False, query={"since": BuildId()} | page(50, 100))
-def list_changes(query: Query) -> Body:
+@dataclass(frozen=True)
+class ChangesQuery:
+    since: str | None = optional(BuildId())
+    limit: int = parameter(Integer(1, 100), 50)
+    offset: int = parameter(Integer(0), 0)
+
+
+@changes.get("changes", schema="ChangesPage", of_build=False)
+def list_changes(query: ChangesQuery) -> Body:
     """Return one page of the steps: newest first, or those since a build, oldest first."""
     builds, since = _builds(), query.since
     if since is not None and since not in builds.steps().builds:
@@ -35,7 +43,7 @@ def list_changes(query: Query) -> Body:
     found = steps.documented if since is None else steps.since(since)
     if found is None:
         raise InvalidParameter(
-            f"since {quote_input(since)} is neither live nor named by a step that is kept: "
+            f"since {quote_input(str(since))} is neither live nor named by a step that is kept: "
             f"fetch everything again, and go on from the live build {steps.builds[0]}"
         )
     lines = [_step_line(step, steps) for step in found[query.offset : query.offset + query.limit]]
@@ -45,7 +53,7 @@ def list_changes(query: Query) -> Body:
 @changes.get(
     "changes/<pair>", path=f"{_CHANGES_URL}{{from}}...{{to}}", schema="Changes", of_build=False, errors=(NotFound,)
 )
-def get_changes(pair: str, query: Query) -> Body:
+def get_changes(pair: str) -> Body:
     builds = _builds()
     if all(step.pair != pair for step in builds.steps().documented):
         builds.refresh()
@@ -72,12 +80,12 @@ def _step_line(step: Step, steps: Steps) -> bytes:
 @fingerprints.get(
     "fingerprints", schema="FingerprintIndex", cache_control="private, max-age=3600", sends_rate_limit=False
 )
-def get_fingerprints(build: OpenBuild, query: Query) -> Body:
+def get_fingerprints(build: OpenBuild) -> Body:
     return build.stored_body(layout.FINGERPRINTS_KEY, build.fingerprints_file)
 
 
 @bulk.get("bulk", schema="BulkManifest")
-def list_bulk_files(build: OpenBuild, query: Query) -> Body:
+def list_bulk_files(build: OpenBuild) -> Body:
     return MadeBody(build.manifest())
 
 
@@ -91,7 +99,7 @@ def list_bulk_files(build: OpenBuild, query: Query) -> Body:
     own_window=True,
     methods=("GET", "HEAD"),
 )
-def get_bulk_file(name: str, query: Query) -> Response:
+def get_bulk_file(name: str) -> Response:
     """Return a bulk file, which belongs to no single build, or a part of it."""
     request = this_request()
     service = current_app.extensions[NAME]

@@ -1,20 +1,37 @@
 """The endpoints of the catalogue: cards, their weekly prices, names, sets, games and ids of other catalogues."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from itertools import compress
 
 import numpy as np
 
-from edge_auth.api import parameters as rules
-from edge_auth.api.routes import Query, Routes
+from edge_auth.api.routes import Routes
 from edge_auth.errors import NotFound
 from edge_auth.live.open_build import OpenBuild
-from edge_auth.search.query import Search, filter_key, read_search, value_filters
+from edge_auth.parameters import (
+    DAYS,
+    GAME,
+    KIND,
+    MAX_TEXT_CHARACTERS,
+    Choice,
+    IdList,
+    Integer,
+    NameList,
+    PageQuery,
+    ProductId,
+    Text,
+    TextList,
+    optional,
+    parameter,
+    required,
+)
+from edge_auth.search.query import ProductsQuery, Search, filter_key, read_search, value_filters
 from edge_auth.search.ranking import ResultPage, cheap_page, first_matches, mask_of
 from generator.storage import keys, layout
 from generator.storage.bodies import Body, MadeBody, StoredBody, dumps, list_body, short_list
-from generator.storage.catalogue import DEFAULT_SORT, MATCH_SORT, ORDERS, PRICE_SORTS, SORTS, TEXT_FILTERS
+from generator.storage.catalogue import DEFAULT_SORT, MATCH_SORT, ORDERS, SORTS
 from generator.storage.text import fold, fold_without_apostrophes
 
 cards = Routes("cards", keys.CARDS_READ, "catalogue")
@@ -22,32 +39,30 @@ _LEAST_KEPT_MATCHES = 1024
 _OVERHEAD_BYTES = 500
 _NO_PRODUCT = "there is no product with this id"
 _NO_NAMES = dumps({"count": 0, "names": []}) + b"\n"
-_FILTERS: dict[str, rules.Rule] = {
-    "q": rules.Text(100),
-    "find": rules.Text(100),
-    "set": rules.Text(rules.MAX_TEXT_CHARACTERS),
-    **dict.fromkeys(TEXT_FILTERS, rules.Text(rules.MAX_TEXT_CHARACTERS)),
-    "min_price": rules.Price(),
-    "max_price": rules.Price(),
-    **rules.KIND,
-}
-_CARDS: dict[str, rules.Rule] = {
-    "ids": rules.IdList(100),
-    **_FILTERS,
-    "sort": rules.Choice((*SORTS, MATCH_SORT), default=DEFAULT_SORT),
-    "order": rules.Choice(ORDERS),
-}
 
 
-@cards.get("cards", schema="CardPage", errors=(NotFound,), query=_CARDS | rules.page(50, 100))
-def list_cards(build: OpenBuild, query: Query) -> Body:
+@dataclass(frozen=True)
+class ByIds:
+    ids: tuple[int, ...] | None = optional(IdList(100))
+
+
+@dataclass(frozen=True)
+class CardsQuery(ProductsQuery, ByIds):  # the fields of the last base come first
+    sort: str = parameter(Choice((*SORTS, MATCH_SORT)), DEFAULT_SORT)
+    order: str | None = optional(Choice(ORDERS))
+    limit: int = parameter(Integer(1, 100), 50)
+    offset: int = parameter(Integer(0), 0)
+
+
+@cards.get("cards", schema="CardPage", errors=(NotFound,))
+def list_cards(build: OpenBuild, query: CardsQuery) -> Body:
     """Return a page of the Cards that match, or the Cards of some ids."""
     lines, offset, limit = build.catalogue.card_lines, query.offset, query.limit
     if query.ids is not None:  # in their order, with the ids that are unknown
         ordinals, _, not_found = _find(build, query.ids)
         more = {"not_found": not_found}
         return list_body(lines.lines(ordinals), 0, len(query.ids), len(ordinals), lines.digest(ordinals), more)
-    search = read_search(build.catalogue, query)
+    search = read_search(build.catalogue, query, query.sort, query.order)
     # Stored is the first page for a letter that very many names contain.
     cheap = cheap_page(build.catalogue, search, offset, limit, build.best_of_letters.get(search))
     found = cheap or _later_page(build, search, offset, limit)
@@ -66,23 +81,33 @@ def _later_page(build: OpenBuild, search: Search, offset: int, limit: int) -> Re
     return ResultPage(found.ordinals[offset : offset + limit], found.total)
 
 
-@cards.get("facets", schema="Facets", errors=(NotFound,), query=_FILTERS)
-def count_facets(build: OpenBuild, query: Query) -> Body:
+@cards.get("facets", schema="Facets", errors=(NotFound,))
+def count_facets(build: OpenBuild, query: ProductsQuery) -> Body:
     catalogue, facets = build.catalogue, build.facets
-    search = read_search(catalogue, Query(**vars(query), sort=PRICE_SORTS[0], order=None))
+    search = read_search(catalogue, query)
     if search.ranks is not None and not search.filters:
         return MadeBody(facets.of_ranks(*search.ranks))
     return MadeBody(facets.of_mask(mask_of(catalogue, search)))
 
 
-@cards.get("names", schema="Names", query=rules.GAME)
-def list_names(build: OpenBuild, query: Query) -> Body:
+@dataclass(frozen=True)
+class NamesQuery:
+    game: str | None = optional(GAME)
+
+
+@cards.get("names", schema="Names")
+def list_names(build: OpenBuild, query: NamesQuery) -> Body:
     key = layout.names_key(fold(query.game) if query.game else None)
     return build.stored_body(key) if build.find(key) else MadeBody(_NO_NAMES)
 
 
-@cards.get("cards/<id_product>", schema="CardDetail", errors=(NotFound,), subject=rules.ProductId(), query=rules.DAYS)
-def get_card(build: OpenBuild, id_product: int, query: Query) -> Body:
+@dataclass(frozen=True)
+class CardQuery:
+    days: int | None = optional(DAYS)
+
+
+@cards.get("cards/<id_product>", schema="CardDetail", errors=(NotFound,), subject=ProductId())
+def get_card(build: OpenBuild, id_product: int, query: CardQuery) -> Body:
     if query.days is not None:
         first_day = build.as_of - timedelta(days=query.days - 1)
         if (detail := build.card_since(id_product, first_day.isoformat())) is not None:
@@ -93,21 +118,30 @@ def get_card(build: OpenBuild, id_product: int, query: Query) -> Body:
     raise NotFound(_NO_PRODUCT)
 
 
-_NAMES = {"names": rules.NameList(100, rules.MAX_TEXT_CHARACTERS, required=True)} | rules.GAME | rules.KIND
-_PRINTINGS = {"printings": rules.Choice(("true", "false"), default="false")}
+@dataclass(frozen=True)
+class NamedQuery:
+    names: tuple[str, ...] = required(NameList(100, MAX_TEXT_CHARACTERS))
+    game: str | None = optional(GAME)
+    kind: str = parameter(KIND, "all")
+    printings: str = parameter(Choice(("true", "false")), "false")
 
 
-@cards.get("cards/named", schema="NamedCards", query=_NAMES | _PRINTINGS)
-def find_named_cards(build: OpenBuild, query: Query) -> Body:
+@cards.get("cards/named", schema="NamedCards")
+def find_named_cards(build: OpenBuild, query: NamedQuery) -> Body:
     """Return the products of each name of a list, and the names that no product has."""
-    names, filters = query.names, tuple(value_filters(build.catalogue, query))
+    names, filters = query.names, tuple(value_filters(build.catalogue, query.kind, {"game": query.game}))
     lines = build.named(names, filters, query.printings == "true")
     not_found = dumps([name for name, line in zip(names, lines, strict=True) if not line])
     return MadeBody(b'{"data":[\n%b\n],"not_found":%b}\n' % (b",\n".join(filter(None, lines)), not_found))
 
 
-@cards.get("series", schema="SeriesList", query={"ids": rules.IdList(100, required=True)})
-def list_series(build: OpenBuild, query: Query) -> Body:
+@dataclass(frozen=True)
+class SeriesQuery:
+    ids: tuple[int, ...] = required(IdList(100))
+
+
+@cards.get("series", schema="SeriesList")
+def list_series(build: OpenBuild, query: SeriesQuery) -> Body:
     """Return the weekly prices of some products in this order, and the ids that are unknown."""
     series = build.series
     ordinals, found, not_found = _find(build, query.ids)
@@ -123,23 +157,25 @@ def _find(build: OpenBuild, ids: Sequence[int]) -> tuple[np.ndarray, list[int], 
     return ordinals, list(compress(ids, known)), not_found
 
 
-@cards.get("cards/<id_product>/identifiers", schema="CardIdentifiers", errors=(NotFound,), subject=rules.ProductId())
-def get_card_identifiers(build: OpenBuild, id_product: int, query: Query) -> Body:
+@cards.get("cards/<id_product>/identifiers", schema="CardIdentifiers", errors=(NotFound,), subject=ProductId())
+def get_card_identifiers(build: OpenBuild, id_product: int) -> Body:
     if build.catalogue.ordinal(id_product) is None:
         raise NotFound(_NO_PRODUCT)
     return MadeBody(dumps({"id_product": id_product, "identifiers": build.identifiers.of_product(id_product)}) + b"\n")
 
 
-@cards.get("identifiers", schema="SchemePage", query=rules.page(100, 500))
-def list_schemes(build: OpenBuild, query: Query) -> Body:
+@cards.get("identifiers", schema="SchemePage")
+def list_schemes(build: OpenBuild, query: PageQuery) -> Body:
     return short_list(build.identifiers.entries, query.offset, query.limit)
 
 
-_VALUES = {"values": rules.TextList(100, rules.MAX_TEXT_CHARACTERS, required=True)}
+@dataclass(frozen=True)
+class IdentifiersQuery:
+    values: tuple[str, ...] = required(TextList(100, MAX_TEXT_CHARACTERS))
 
 
-@cards.get("identifiers/<scheme>", schema="IdentifiedProducts", errors=(NotFound,), query=_VALUES)
-def find_by_identifiers(build: OpenBuild, scheme: str, query: Query) -> Body:
+@cards.get("identifiers/<scheme>", schema="IdentifiedProducts", errors=(NotFound,))
+def find_by_identifiers(build: OpenBuild, scheme: str, query: IdentifiersQuery) -> Body:
     """Return the products that have some values in the scheme of another catalogue, and the values that none has."""
     identifiers = build.identifiers
     if scheme not in identifiers:
@@ -150,17 +186,22 @@ def find_by_identifiers(build: OpenBuild, scheme: str, query: Query) -> Body:
     return MadeBody(dumps({"data": found, "not_found": not_found}) + b"\n")
 
 
-_SETS = {"q": rules.Text(rules.MAX_TEXT_CHARACTERS)} | rules.GAME | rules.page(100, 1000)
+@dataclass(frozen=True)
+class SetsQuery:
+    q: str | None = optional(Text(MAX_TEXT_CHARACTERS))
+    game: str | None = optional(GAME)
+    limit: int = parameter(Integer(1, 1000), 100)
+    offset: int = parameter(Integer(0), 0)
 
 
-@cards.get("sets", schema="SetPage", query=_SETS)
-def list_sets(build: OpenBuild, query: Query) -> Body:
+@cards.get("sets", schema="SetPage")
+def list_sets(build: OpenBuild, query: SetsQuery) -> Body:
     text = fold_without_apostrophes((query.q or "").strip())
     game = query.game and filter_key(build.catalogue, "game", query.game)
     found = [one.line for one in build.sets if text in one.searched and (game is None or one.game == game)]
     return short_list(found, query.offset, query.limit)
 
 
-@cards.get("games", schema="GamePage", query=rules.page(100, 500))
-def list_games(build: OpenBuild, query: Query) -> Body:
+@cards.get("games", schema="GamePage")
+def list_games(build: OpenBuild, query: PageQuery) -> Body:
     return short_list(build.rows(layout.GAMES), query.offset, query.limit)

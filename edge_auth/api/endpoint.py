@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from edge_auth.api.parameters import Rule
 from edge_auth.errors import ApiError
+from edge_auth.parameters import Declared, NoQuery, Rule, parameters_of
 
 API = "/api/v1/"
 COMMON_HEADERS = {
@@ -28,7 +28,7 @@ class Endpoint:
         public: Whether requests need no key. The limit then counts by client address.
         guests: Whether requests without a key may be answered, where guests are allowed.
         own_window: Whether requests with a key count apart from others, with ten times its limit.
-        query: The rules of the parameters by name. None means that the endpoint ignores the query.
+        ignores_query: Whether it may hold anything. Otherwise the view's argument `query` says what.
         subject: The rule of the variable part of the path.
         of_build: Whether a build determines the answers, which name it in X-Build.
         pinned, kept: Whether a request may name this build in X-Build; whether path and query determine the body.
@@ -44,8 +44,8 @@ class Endpoint:
     rate_limited: bool = True
     guests: bool = True
     own_window: bool = False
-    query: Mapping[str, Rule] | None = field(default_factory=dict)
-    subject: Rule | None = None
+    ignores_query: bool = False
+    subject: Rule[Any] | None = None
     of_build: bool = True
     pinned: bool = True
     kept: bool = True
@@ -62,6 +62,16 @@ class Endpoint:
     def id(self) -> str:
         """The operation's id in the OpenAPI document: the name of the view, as JavaScript would write it."""
         return camel(self.view.__name__)
+
+    @cached_property
+    def query(self) -> type[Any]:
+        """The dataclass of what may be asked."""
+        found: type[Any] = self.view.__annotations__.get("query", NoQuery)
+        return found
+
+    @cached_property
+    def parameters(self) -> dict[str, Declared]:
+        return parameters_of(self.query)
 
     @cached_property
     def headers(self) -> dict[str, str]:

@@ -6,7 +6,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from flask import Blueprint, Response, current_app
@@ -14,15 +13,14 @@ from flask import Blueprint, Response, current_app
 from edge_auth.api.auth import admit
 from edge_auth.api.endpoint import API, Endpoint, documented
 from edge_auth.api.flask_app import NAME, ApiRequest, Cardpress, this_request
-from edge_auth.api.parameters import quote_input, read_query
 from edge_auth.api.responses import success
 from edge_auth.errors import InvalidParameter, NotFound
 from edge_auth.live.open_build import OpenBuild
+from edge_auth.parameters import NoQuery, quote_input, read_query
 from generator.storage.bodies import Body
 from generator.storage.errors import AccessDenied, DamagedObject, MissingObject, UnknownBuild
 
 View = TypeVar("View", bound=Callable[..., Body | Response])
-Query = SimpleNamespace  # the values of the parameters of a request
 _MAX_PIN_CHARACTERS = 200
 
 
@@ -116,4 +114,7 @@ def read_parameters(endpoint: Endpoint, arguments: Mapping[str, str], query: str
     given: dict[str, Any] = dict(arguments)
     if endpoint.subject is not None:
         given = {name: endpoint.subject.read(endpoint.subjects[0], text) for name, text in arguments.items()}
-    return given | {"query": Query(**read_query(query, endpoint.query)) if endpoint.query is not None else Query()}
+    if endpoint.ignores_query:
+        return given
+    asked = read_query(query, endpoint.query, endpoint.parameters)
+    return given if endpoint.query is NoQuery else given | {"query": asked}

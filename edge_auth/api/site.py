@@ -5,7 +5,7 @@ from typing import Any
 from edge_auth.api.endpoint import Endpoint
 from edge_auth.api.flask_app import this_request
 from edge_auth.api.responses import prefers
-from edge_auth.api.routes import Query, Routes
+from edge_auth.api.routes import Routes
 from edge_auth.errors import NotFound
 from edge_auth.live.open_build import OpenBuild
 from generator.storage import layout
@@ -20,28 +20,28 @@ SITE_HEADERS = {
     "require-trusted-types-for 'script'; trusted-types cardpress-worker",
     "Referrer-Policy": "no-referrer",
 }
-_PUBLIC: dict[str, Any] = {"cache_control": "public, max-age=300", "public": True}
-_PAGES = _PUBLIC | {"query": None, "extra_headers": SITE_HEADERS, "rate_limited": False, "methods": ("GET", "HEAD")}
+_OPEN: dict[str, Any] = {"ignores_query": True, "cache_control": "public, max-age=300", "public": True}
+_PAGES = _OPEN | {"extra_headers": SITE_HEADERS, "rate_limited": False, "methods": ("GET", "HEAD")}
 
 
 @service.get("me", schema="Key", of_build=False, guests=False)
-def get_key(query: Query) -> Body:
+def get_key() -> Body:
     key = this_request().key
     assert key is not None, "guests are not let in"
     return MadeBody(dumps(key.public()) + b"\n")
 
 
 @service.get("status", schema="Status")
-def get_status(build: OpenBuild, query: Query) -> Body:
+def get_status(build: OpenBuild) -> Body:
     return MadeBody(build.status())
 
 
-@description.get("openapi.json", schema="Description", query=None, vary="Accept-Encoding, X-Build", **_PUBLIC)
-def get_description(build: OpenBuild, query: Query) -> Body:
+@description.get("openapi.json", schema="Description", vary="Accept-Encoding, X-Build", **_OPEN)
+def get_description(build: OpenBuild) -> Body:
     return build.stored_body(layout.OPENAPI_KEY)
 
 
-def page(build: OpenBuild, key: str, query: Query, name: str = "") -> Body:
+def page(build: OpenBuild, key: str, name: str = "") -> Body:
     """Return a file of the site, of a folder by its name. The path of a folder means its page."""
     key += name
     folder = key.removesuffix("/")
@@ -51,7 +51,7 @@ def page(build: OpenBuild, key: str, query: Query, name: str = "") -> Body:
     return build.stored_body(key)
 
 
-def home(build: OpenBuild, query: Query) -> Body:
+def home(build: OpenBuild) -> Body:
     """Return the page at / in one of its two forms."""
     as_json = prefers(this_request().environ.get("HTTP_ACCEPT", ""), JSON, "text/html")
     return build.stored_body(layout.HOME_JSON if as_json else layout.HOME_PAGE)

@@ -1,14 +1,15 @@
 """What the parameters of /cards and /facets mean. Equivalent parameters give equal searches."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice, repeat
-from types import SimpleNamespace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from edge_auth.errors import InvalidParameter, NotFound
+from edge_auth.parameters import KIND, MAX_TEXT_CHARACTERS, Price, Text, optional, parameter, several
 from generator.storage.catalogue import (
     BLANK,
     DEFAULT_SORT,
@@ -25,6 +26,19 @@ _MAX_MEANT_CHARACTERS = 60  # of a name that is compared with those of sets
 _MIN_NEARNESS = 0.7
 _PIECE_CHARACTERS, _MOST_COMPARED = 2, 100
 _LARGEST_INTEGER = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class ProductsQuery:
+    """Which products: what /cards and /facets take alike. `texts` has the text filters, the prices are in cents."""
+
+    q: str | None = optional(Text(100))
+    find: str | None = optional(Text(100))
+    set: str | None = optional(Text(MAX_TEXT_CHARACTERS))
+    texts: Mapping[str, str | None] = several(TEXT_FILTERS, Text(MAX_TEXT_CHARACTERS))
+    min_price: int | None = optional(Price())
+    max_price: int | None = optional(Price())
+    kind: str = parameter(KIND, "all")
 
 
 class Part(NamedTuple):
@@ -61,18 +75,20 @@ def price_sort(sort: str) -> str:
     return sort if sort in PRICE_SORTS else PRICE_SORTS[0]
 
 
-def read_search(catalogue: Catalogue, query: SimpleNamespace) -> Search:
+def read_search(
+    catalogue: Catalogue, query: ProductsQuery, sort: str = DEFAULT_SORT, order: str | None = None
+) -> Search:
     """Return the search that the parameters of /cards mean. Raise InvalidParameter, or NotFound for the set."""
-    best = _best(query) if query.sort == MATCH_SORT else None
-    sort = DEFAULT_SORT if best else query.sort
+    best = _best(query, order) if sort == MATCH_SORT else None
+    sort = DEFAULT_SORT if best else sort
     default_order = "asc" if SORTS[sort].ascending else "desc"
     ranks = _ranks(catalogue, price_sort(sort), query.min_price, query.max_price)
-    return Search(_filters(catalogue, query), sort, query.order not in (None, default_order), ranks, best)
+    return Search(_filters(catalogue, query), sort, order not in (None, default_order), ranks, best)
 
 
-def _best(query: SimpleNamespace) -> tuple[tuple[str, ...], ...]:
+def _best(query: ProductsQuery, order: str | None) -> tuple[tuple[str, ...], ...]:
     best = parts_with_words([query.q or ""]) or parts_with_words((query.find or "").split())
-    if not best or query.order:
+    if not best or order:
         what = "allows no order" if best else "needs a q or a find with at least one word"
         raise InvalidParameter(f"sort={MATCH_SORT} {what}")
     return best
@@ -91,21 +107,21 @@ def _ranks(catalogue: Catalogue, sort: str, lowest: int | None, highest: int | N
     return len(ascending) - up_to, len(ascending) - below
 
 
-def _filters(catalogue: Catalogue, query: SimpleNamespace) -> tuple[Filter, ...]:
+def _filters(catalogue: Catalogue, query: ProductsQuery) -> tuple[Filter, ...]:
     sets = [_set_rows(catalogue, composed(query.set))] if query.set else []
     signs, parts = read_find(catalogue, query.find) if query.find else ([], ())
-    of_values = list(value_filters(catalogue, query))
+    of_values = value_filters(catalogue, query.kind, query.texts)
     texts = words(query.q or "") or fold(query.q or "").split()
     of_name = sorted({*texts, *signs})
     return (*zip(repeat("set"), sets), *zip(repeat("q"), of_name), *of_values, *zip(repeat("find"), parts))
 
 
-def value_filters(catalogue: Catalogue, query: SimpleNamespace) -> Iterator[Filter]:
-    """Yield the filters of the kind and of those text filters that a query has."""
-    if query.kind != "all":
-        yield "kind", query.kind
+def value_filters(catalogue: Catalogue, kind: str, texts: Mapping[str, str | None]) -> Iterator[Filter]:
+    """Yield the filters of the kind and of those text filters that a query has, in one order."""
+    if kind != "all":
+        yield "kind", kind
     for name in TEXT_FILTERS:
-        if text := getattr(query, name, None):
+        if text := texts.get(name):
             yield name, filter_key(catalogue, name, text)
 
 

@@ -17,9 +17,9 @@ from flask.testing import FlaskClient
 
 from edge_auth.api.blueprints import ENDPOINTS, client_of
 from edge_auth.api.endpoint import API
-from edge_auth.api.parameters import MAX_TEXT_CHARACTERS, ProductId
 from edge_auth.errors import InvalidParameter
 from edge_auth.live.open_build import OpenBuild
+from edge_auth.parameters import MAX_TEXT_CHARACTERS, ProductId
 from generator import settings
 from generator.clock import Clock, timestamp
 from generator.compare.comparison import Comparison, compare
@@ -372,7 +372,7 @@ def _examples(opened: OpenBuild) -> Iterator[str]:
     live = live_examples(opened)
     named: dict[str, set[str]] = {}
     for endpoint in filter(attrgetter("of_build"), ENDPOINTS):
-        ids = [name for name, rule in (endpoint.query or {}).items() if isinstance(rule, ProductId)]
+        ids = [name for name, one in endpoint.parameters.items() if isinstance(one.rule, ProductId)]
         named[endpoint.path] = {*endpoint.subjects, *(f"{name} of {endpoint.id}" for name in ids)}
     for operation in reference(live).operations:
         if operation.path in named and named[operation.path] <= live.values.keys():

@@ -18,7 +18,6 @@ from typing import Any
 
 from edge_auth.api.blueprints import ENDPOINTS
 from edge_auth.api.endpoint import Endpoint
-from edge_auth.api.parameters import BuildId, Choice, IdList, Integer, NameList, Price, ProductId, Rule, Text, TextList
 from edge_auth.errors import (
     API_ERRORS,
     AmbiguousSlug,
@@ -36,6 +35,7 @@ from edge_auth.errors import (
     RevokedKey,
 )
 from edge_auth.live.counter import WINDOW_SECONDS
+from edge_auth.parameters import BuildId, Choice, IdList, Integer, NameList, Price, ProductId, Rule, Text, TextList
 from generator.site.texts import HEADERS, PARAMETERS, REFERENCE, STATUSES, TAGS, Json, Prose, schemas
 from generator.storage.bulk import FORMATS
 from generator.storage.keys import SCOPES
@@ -106,7 +106,7 @@ class _Responses:
         constant = {**endpoint.extra_headers, "Cache-Control": endpoint.cache_control}
         schemas = _RATE if endpoint.sends_rate_limit else {}
         schemas = schemas | ({"X-Build": _TEXT} if endpoint.of_build else {})
-        schemas = schemas | ({"X-Total-Count": _COUNT} if "offset" in (endpoint.query or ()) else {})
+        schemas = schemas | ({"X-Total-Count": _COUNT} if "offset" in endpoint.parameters else {})
         schemas = schemas | {"ETag": _TAG} | ({"Content-Range": _TEXT} if partial else {})
         schemas |= {name: _TEXT | {"const": value} for name, value in constant.items()}
         headers = {name: self._header(name, schema) for name, schema in schemas.items()}
@@ -172,12 +172,12 @@ def _parameters(endpoint: Endpoint, prose: Prose) -> list[Json]:
     headers = ["If-Match", "Range", "If-Range"] if RangeNotSatisfiable in endpoint.errors else []
     headers += ["X-Build"] if endpoint.of_build else []
     found = [("path", name, subject) for name in endpoint.subjects]
-    found += [("query", name, schema_of(rule)) for name, rule in (endpoint.query or {}).items()]
+    found += [("query", name, schema_of(one.rule, one.default)) for name, one in endpoint.parameters.items()]
     found += [("header", name, _TEXT) for name in (*headers, "If-None-Match")]
     return [_parameter(endpoint, prose, *one) for one in found]
 
 
-def schema_of(rule: Rule) -> Json:
+def schema_of(rule: Rule[Any], default: object = None) -> Json:
     """Return the JSON Schema of the values that a rule allows."""
     match rule:
         case Integer():
@@ -203,7 +203,7 @@ def schema_of(rule: Rule) -> Json:
             schema = {"type": "string", "minLength": 1}
         case _:
             raise TypeError(f"{type(rule).__name__} has no schema: add it here")
-    return schema if rule.default is None else schema | {"default": rule.default}
+    return schema if default is None else schema | {"default": default}
 
 
 def _names_pattern(rule: NameList) -> str:
@@ -218,7 +218,7 @@ def _parameter(endpoint: Endpoint, prose: Prose, place: str, name: str, schema: 
     described = {
         "name": name,
         "in": place,
-        "required": place == "path" or (endpoint.query or {}).get(name, Rule()).required,
+        "required": place == "path" or (place == "query" and endpoint.parameters[name].required),
         "description": text,
         "schema": schema,
     }
@@ -394,7 +394,7 @@ def _tables() -> Iterator[list[tuple[str, ...]]]:
     reads = [(f"`{scope}`" if scope else "none", _as_code(paths)) for scope, paths in scopes.items()]
     errors = [(str(error.status), f"`{error.code}`", error.when, error.advice) for error in API_ERRORS]
     prose = Prose()
-    paths = [(f"`{one.path}`", prose.section(one.path).title, _as_code(one.query or ())) for one in ENDPOINTS]
+    paths = [(f"`{one.path}`", prose.section(one.path).title, _as_code(one.parameters)) for one in ENDPOINTS]
     yield [("scope", "reads"), *reads]
     yield [("status", "code", "when", "what to do"), *errors]
     yield [("path", "gives", "parameters"), *paths]

@@ -23,7 +23,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from edge_auth.api.endpoint import API
-from edge_auth.api.parameters import MAX_TEXT_CHARACTERS
+from edge_auth.parameters import MAX_TEXT_CHARACTERS
 from generator.errors import SiteError
 from generator.site.api_reference import (
     NO_EXAMPLES,

@@ -22,8 +22,8 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from edge_auth.api.blueprints import ENDPOINTS
-from edge_auth.api.parameters import Integer
 from edge_auth.errors import API_ERRORS
+from edge_auth.parameters import Integer
 from edge_auth.search.named import MATCHES
 from generator.errors import SiteError
 from generator.lake.tables import CONDITIONS
@@ -300,7 +300,7 @@ def _resource(part: _Part) -> Resource:
 
 def _page_rows(page: str, item: str, line: int) -> Iterator[Row]:
     """Yield the fields of a page of a list."""
-    rules = [endpoint.query["limit"] for endpoint in ENDPOINTS if endpoint.schema == page and endpoint.query]
+    rules = [endpoint.parameters["limit"].rule for endpoint in ENDPOINTS if endpoint.schema == page]
     most = [rule.high for rule in rules if isinstance(rule, Integer)]
     if not most:
         raise _malformed(line, f"no endpoint answers {page}: add it to `edge_auth/api`")

@@ -17,7 +17,6 @@ import pytest
 
 from edge_auth.api.blueprints import ENDPOINTS
 from edge_auth.api.endpoint import Endpoint
-from edge_auth.api.parameters import BuildId, Choice, IdList, Integer, NameList, Price, ProductId, Rule, Text, TextList
 from edge_auth.errors import (
     ApiError,
     ExpiredKey,
@@ -30,6 +29,7 @@ from edge_auth.errors import (
     RateLimited,
     RevokedKey,
 )
+from edge_auth.parameters import BuildId, Choice, IdList, Integer, NameList, Price, ProductId, Rule, Text, TextList
 from generator.releases.publish import publish
 from generator.site.openapi import document, errors
 from generator.site.texts import PARAMETERS, STATUSES, Prose
@@ -123,14 +123,14 @@ def _target(endpoint: Endpoint, subject: str) -> str:
 
 
 def _needed_query(endpoint: Endpoint, prose: Prose) -> str:
-    names = [name for name, rule in (endpoint.query or {}).items() if rule.required]
+    names = [name for name, one in endpoint.parameters.items() if one.required]
     examples = {name: prose.sentence(endpoint.path, PARAMETERS, name).example for name in names}
     return f"?{urlencode(examples)}" if examples else ""
 
 
 def _bad_query(endpoint: Endpoint) -> str:
-    for name, rule in (endpoint.query or {}).items():
-        return urlencode({name: _bad_text(rule)})
+    for name, one in endpoint.parameters.items():
+        return urlencode({name: _bad_text(one.rule)})
     return "limit=5"
 
 

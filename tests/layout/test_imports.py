@@ -18,6 +18,7 @@ DIRECTION: list[list[tuple[str, ...]]] = [
     [("generator.storage.stores",)],
     [("generator.storage",)],
     [("edge_auth.errors",)],
+    [("edge_auth.parameters",)],
     [("edge_auth.search",)],
     [("edge_auth.live",)],
     [("edge_auth.api",)],

@@ -21,9 +21,9 @@ BAD_INTEGERS = (
 FIXED_PATHS = [endpoint.path for endpoint in ENDPOINTS if endpoint.of_build and not endpoint.subjects]
 NOT_IN_THE_ORACLE = (f"{API}/openapi.json", f"{API}/bulk")
 PLAIN_LISTS = {
-    endpoint.path.removeprefix(f"{API}/"): endpoint.query["limit"]
+    endpoint.path.removeprefix(f"{API}/"): endpoint.parameters["limit"]
     for endpoint in ENDPOINTS
-    if endpoint.of_build and set(endpoint.query or ()) == {"limit", "offset"}
+    if endpoint.of_build and set(endpoint.parameters) == {"limit", "offset"}
 }
 NOT_UTF8 = ("%FF", "%C3", "%ED%A0%80", "a%80")
 
@@ -182,7 +182,7 @@ class Targets:
     def plain_list(self) -> str:
         """A page of a list that takes no parameter but these."""
         path, limit = self.rng.choice(list(PLAIN_LISTS.items()))
-        return self._target(path, self._paging((1, 2, 3, limit.default, limit.high)))
+        return self._target(path, self._paging((1, 2, 3, limit.default, limit.rule.high)))
 
     def movers(self) -> str:
         query = self._paging((1, 2, 3, 50, 100))

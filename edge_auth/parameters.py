@@ -1,10 +1,18 @@
-"""Strict reading of the query: every parameter must be known, occur once, and obey its rule, else InvalidParameter."""
+"""What a request may ask, as a frozen dataclass: its fields are the parameters, in the order of messages and documents.
+
+    @dataclass(frozen=True)
+    class SetsQuery:
+        q: str | None = optional(Text(200))
+        limit: int = parameter(Integer(1, 1000), 100)
+
+`read_query` is strict: every parameter must be known, occur once, and obey its rule, else InvalidParameter.
+"""
 
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 from urllib.parse import unquote_to_bytes
 
 from edge_auth.errors import InvalidParameter
@@ -17,6 +25,7 @@ _PRICE = re.compile(r"([0-9]+)(?:\.([0-9]{1,2}))?")
 _CUT_DIGITS = 20  # ids have 64 bits; Python refuses to read very long numbers
 _MAX_QUOTED_CHARACTERS = 40
 _MIN_NEARNESS = 0.7
+_OF_FIELD = ""  # in the metadata of a field: the parameter that has its name
 # What other APIs call these parameters.
 _ALIASES = {
     "offset": ("page", "skip", "start"),
@@ -25,23 +34,22 @@ _ALIASES = {
     "set": ("expansion",),
     "sort": ("order_by",),
 }
+T = TypeVar("T")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rule:
+@dataclass(frozen=True)
+class Rule(Generic[T]):
     """What the text of a parameter may be. `repeated` ends the message about a repeated parameter."""
 
-    default: Any = None
-    required: bool = False
     repeated: ClassVar[str] = ""
 
-    def read(self, name: str, text: str) -> Any:
+    def read(self, name: str, text: str) -> T:
         """Return the value of a text. Messages about one that is not allowed begin with the name of the parameter."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Integer(Rule):
+class Integer(Rule[int]):
     """An integer from `low` to `high`; None means no upper bound."""
 
     low: int
@@ -60,7 +68,7 @@ class Integer(Rule):
 
 
 @dataclass(frozen=True)
-class ProductId(Rule):
+class ProductId(Rule[int]):
     """The id of a product or a set: any integer. One of more digits than an id may have is cut: no product has it."""
 
     def read(self, name: str, text: str) -> int:
@@ -71,7 +79,7 @@ class ProductId(Rule):
 
 
 @dataclass(frozen=True)
-class Choice(Rule):
+class Choice(Rule[str]):
     """One of several values. Upper and lower case differ."""
 
     values: Collection[str]
@@ -83,7 +91,7 @@ class Choice(Rule):
 
 
 @dataclass(frozen=True)
-class Text(Rule):
+class Text(Rule[str | None]):
     """A text of at most `max_characters` characters. An empty one means that the parameter is absent, or is refused."""
 
     max_characters: int
@@ -98,7 +106,7 @@ class Text(Rule):
 
 
 @dataclass(frozen=True)
-class BuildId(Rule):
+class BuildId(Rule[str]):
     """The id of a build, whether there is such a build or not. An empty text is refused."""
 
     def read(self, name: str, text: str) -> str:
@@ -108,7 +116,7 @@ class BuildId(Rule):
 
 
 @dataclass(frozen=True)
-class Price(Rule):
+class Price(Rule[int]):
     """A price in euros with at most two decimals. Its value is in cents."""
 
     def read(self, name: str, text: str) -> int:
@@ -121,7 +129,7 @@ class Price(Rule):
 
 
 @dataclass(frozen=True)
-class IdList(Rule):
+class IdList(Rule[tuple[int, ...]]):
     """From 1 to `most` integers, separated by commas. Other parameters beside it must have their default values."""
 
     most: int
@@ -133,7 +141,7 @@ class IdList(Rule):
 
 
 @dataclass(frozen=True)
-class TextList(Rule):
+class TextList(Rule[tuple[str, ...]]):
     """From 1 to `most` texts of 1 to `max_characters` characters, separated by commas."""
 
     most: int
@@ -157,7 +165,7 @@ def _parts(name: str, text: str, most: int, what: str, allowed: str, one: re.Pat
 
 
 @dataclass(frozen=True)
-class NameList(Rule):
+class NameList(Rule[tuple[str, ...]]):
     """From 1 to `most` names, one a line. White space around them and empty lines do not count."""
 
     most: int
@@ -176,39 +184,100 @@ class NameList(Rule):
 
 
 MAX_TEXT_CHARACTERS = 200  # of a text parameter, before it is folded
-GAME: dict[str, Rule] = {"game": Text(MAX_TEXT_CHARACTERS)}
-KIND: dict[str, Rule] = {"kind": Choice(KINDS, default="all")}
-DAYS: dict[str, Rule] = {"days": Integer(1, 3650)}
+GAME, KIND, DAYS = Text(MAX_TEXT_CHARACTERS), Choice(KINDS), Integer(1, 3650)
 
 
-def page(default: int, most: int) -> dict[str, Rule]:
-    return {"limit": Integer(1, most, default=default), "offset": Integer(0, default=0)}
+@dataclass(frozen=True)
+class Declared:
+    """The declaration of a parameter. `default` is its value where it is absent."""
+
+    rule: Rule[Any]
+    default: Any = None
+    required: bool = False
 
 
-def read_query(query: str, rules: Mapping[str, Rule]) -> dict[str, Any]:
-    """Return the value of every parameter in `rules` from a raw query string."""
-    values = {}
-    for field in filter(None, query.split("&")):
-        raw_name, _, raw_value = field.partition("=")
-        name = _decode(raw_name)
-        if name is None or name not in rules:
-            raise InvalidParameter(_unknown_parameter(name or raw_name, rules))
-        if name in values:
-            raise InvalidParameter(f"{name} may be given only once{rules[name].repeated}")
-        text = _decode(raw_value)
-        if text is None:
-            raise InvalidParameter(f"{name} must be UTF-8 text, percent-encoded")
-        values[name] = rules[name].read(name, text)
-    for name, rule in rules.items():
-        if rule.required and name not in values:
+def parameter(rule: Rule[T], default: T) -> T:
+    """Declare a field with the value of a parameter."""
+    return _declared(rule, default)
+
+
+def optional(rule: Rule[T]) -> T | None:
+    """Declare a field with the value of a parameter, None where it is absent."""
+    return _declared(rule)
+
+
+def required(rule: Rule[T]) -> T:
+    """Declare a field with the value of a parameter that must not be absent."""
+    return _declared(rule, required=True)
+
+
+def several(names: Iterable[str], rule: Rule[T]) -> Mapping[str, T]:
+    """Declare a field with the values of several parameters by name, of those that are given."""
+    made: Mapping[str, T] = field(default_factory=dict, metadata=dict.fromkeys(names, Declared(rule)))
+    return made
+
+
+def _declared(rule: Rule[T], default: Any = None, required: bool = False) -> T:
+    made: T = field(default=default, metadata={_OF_FIELD: Declared(rule, default, required)})
+    return made
+
+
+@dataclass(frozen=True)
+class NoQuery:
+    """The query of an endpoint that takes no parameters."""
+
+
+@dataclass(frozen=True)
+class PageQuery:
+    """The query of a list without filters."""
+
+    limit: int = parameter(Integer(1, 500), 100)
+    offset: int = parameter(Integer(0), 0)
+
+
+def parameters_of(query: Any) -> dict[str, Declared]:
+    """Return the parameters that the fields of a query's class declare, by name."""
+    return {name or one.name: declared for one in fields(query) for name, declared in one.metadata.items()}
+
+
+def read_query(text: str, query: type[T], declared: Mapping[str, Declared]) -> T:
+    """Return the values of the parameters that a raw query string has. `declared` are those of the query's class."""
+    values = _read_values(text, declared)
+    for name, one in declared.items():
+        if one.required and name not in values:
             raise InvalidParameter(f"{name} is missing: this endpoint needs it")
-    defaults = {name: rule.default for name, rule in rules.items()}
-    alone = next((name for name in values if isinstance(rules[name], IdList)), None)
+    _require_ids_alone(values, declared)
+    for together in fields(query):  # type: ignore[arg-type]  # it is a dataclass
+        if _OF_FIELD not in together.metadata:
+            values[together.name] = {name: values.pop(name) for name in together.metadata if name in values}
+    return query(**values)
+
+
+def _read_values(text: str, declared: Mapping[str, Declared]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for pair in filter(None, text.split("&")):
+        raw_name, _, raw_value = pair.partition("=")
+        name = _decode(raw_name)
+        if name is None or name not in declared:
+            raise InvalidParameter(_unknown_parameter(name or raw_name, declared))
+        rule = declared[name].rule
+        if name in values:
+            raise InvalidParameter(f"{name} may be given only once{rule.repeated}")
+        value = _decode(raw_value)
+        if value is None:
+            raise InvalidParameter(f"{name} must be UTF-8 text, percent-encoded")
+        values[name] = rule.read(name, value)
+    return values
+
+
+def _require_ids_alone(values: Mapping[str, Any], declared: Mapping[str, Declared]) -> None:
+    """Refuse what stands beside a list of ids, unless it has its default value."""
+    alone = next((name for name in values if isinstance(declared[name].rule, IdList)), None)
     for name, value in values.items() if alone else ():
-        if name != alone and value != defaults[name]:
-            allowed = "absent" if defaults[name] is None else f"{defaults[name]} or absent"
+        default = declared[name].default
+        if name != alone and value != default:
+            allowed = "absent" if default is None else f"{default} or absent"
             raise InvalidParameter(f"beside {alone}, {name} must be {allowed}")
-    return defaults | values
 
 
 def quote_input(text: str) -> str:
@@ -225,11 +294,11 @@ def _decode(raw: str) -> str | None:
         return None
 
 
-def _unknown_parameter(name: str, rules: Mapping[str, Rule]) -> str:
-    if not rules:
+def _unknown_parameter(name: str, known: Collection[str]) -> str:
+    if not known:
         return f"unknown parameter {quote_input(name)}: this endpoint takes none"
     lower = name[:_MAX_QUOTED_CHARACTERS].lower()
-    usual = [known for known in rules if lower.replace("-", "_") in _ALIASES.get(known, ())]
-    near = usual + get_close_matches(lower, rules, 1, cutoff=_MIN_NEARNESS)
+    usual = [one for one in known if lower.replace("-", "_") in _ALIASES.get(one, ())]
+    near = usual + get_close_matches(lower, known, 1, cutoff=_MIN_NEARNESS)
     hint = f"did you mean {near[0]}? Known are" if near else "known are"
-    return f"unknown parameter {quote_input(name)}: {hint} {', '.join(rules)}"
+    return f"unknown parameter {quote_input(name)}: {hint} {', '.join(known)}"
