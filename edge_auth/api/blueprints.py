@@ -1,7 +1,7 @@
 """The API as a whole: all endpoints, the application that answers them, and what it says to other requests."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from difflib import SequenceMatcher, get_close_matches
 from functools import partial
@@ -43,8 +43,11 @@ _VERSION = re.compile("api|v[0-9]+")
 _SEGMENTS = [endpoint.path.removeprefix(API).split("/") for endpoint in ENDPOINTS]
 
 
-def create_api(cardpress: Cardpress) -> ApiFlask:
-    app = ApiFlask(cardpress)
+def create_api(make_service: Callable[[], Cardpress], log: Log | None = None) -> ApiFlask:
+    """Return the application. Each process calls `make_service` at its first request. Without a log,
+    failures are raised.
+    """
+    app = ApiFlask(make_service)
     for blueprint in (*_DOCUMENTED, pages):
         app.register_blueprint(blueprint)
     for rule in app.url_map.iter_rules():
@@ -52,8 +55,8 @@ def create_api(cardpress: Cardpress) -> ApiFlask:
         assert isinstance(route, Route), "the application has no views of its own yet"
         rule.methods = set(route.endpoint.methods)  # Werkzeug adds HEAD to every GET
     handlers: Any = {NoPath: _no_view, OtherMethods: _no_view, NotFound: _not_found, ApiError: refusal}
-    if cardpress.log is not None:
-        handlers |= {NoLiveBuild: partial(_no_build, cardpress.log), Exception: partial(_failed, cardpress.log)}
+    if log is not None:
+        handlers |= {NoLiveBuild: partial(_no_build, log), Exception: partial(_failed, log)}
     for error, handler in handlers.items():
         app.register_error_handler(error, handler)
     app.after_request(finish)
@@ -62,7 +65,7 @@ def create_api(cardpress: Cardpress) -> ApiFlask:
 
 def client_of(build: OpenBuild) -> FlaskClient:
     """Return a client that asks a build in this process. It needs no key. What a service answers as 500 is raised."""
-    app = create_api(Cardpress(OneBuild(build)))
+    app = create_api(lambda: Cardpress(OneBuild(build)))
     app.testing = True
     return app.test_client()
 

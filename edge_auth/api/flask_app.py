@@ -11,10 +11,12 @@ from time import perf_counter, time
 from typing import Any, cast
 
 from flask import Flask, Request, request
+from flask.ctx import AppContext
 from werkzeug.exceptions import NotFound
 from werkzeug.routing import BaseConverter, MapAdapter
 
 from edge_auth.api.endpoint import Endpoint
+from edge_auth.live.background import OfProcess
 from edge_auth.live.build_registry import BuildRegistry, OneBuild
 from edge_auth.live.bulk_files import StoredBulkFiles
 from edge_auth.live.counter import Counter
@@ -34,7 +36,7 @@ _process, _numbers = secrets.token_hex(4), count(1)
 
 @dataclass(frozen=True)
 class Cardpress:
-    """What the answers of an application come from: `app.extensions["cardpress"]`.
+    """What a process answers from: `app.extensions["cardpress"]`, in a context of the application.
 
     Attributes:
         keyring: Without it, this process asks itself: no key is needed.
@@ -116,16 +118,24 @@ class AnyText(BaseConverter):
 
 
 class ApiFlask(Flask):
-    """An application whose paths are what the client sent: no slash is added, removed or merged."""
+    """An application whose paths are what the client sent: no slash is added, removed or merged.
+
+    `service` makes what a process answers from at its first request: an application may be made before a fork, which no
+    thread, no lock that is held and no connection survives.
+    """
 
     request_class = ApiRequest
 
-    def __init__(self, service: Cardpress):
+    def __init__(self, make_service: Callable[[], Cardpress]):
         super().__init__("edge_auth", static_folder=None)
         self.url_map.merge_slashes = False
         self.url_map.converters["text"] = AnyText
-        self.extensions[NAME] = service
+        self.service = OfProcess(make_service)
         self.ensure_sync = lru_cache(self.ensure_sync)  # type: ignore[method-assign]  # it inspects code at each request
+
+    def app_context(self) -> AppContext:
+        self.extensions[NAME] = self.service()
+        return super().app_context()
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
         """Return what finds the rule of a request, whatever its Host. Raise NotFound for a path that no object has."""

@@ -1,10 +1,11 @@
-"""Threads beside requests: one that polls a store, so that no request waits for it, and jobs that requests share."""
+"""What runs beside requests, in the process of these requests: polls of a store, and jobs that requests share."""
 
+import os
 import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import BoundedSemaphore, Condition, Event, Lock, Thread
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 from weakref import WeakMethod
 
 from edge_auth.errors import RateLimited
@@ -12,6 +13,7 @@ from generator.storage.errors import StoreError
 
 POLL_SECONDS = 1.0
 WAIT_SECONDS = 5.0
+_OLD_SECONDS = 5.0  # within which a change of a key or of the pointer is in force
 _PAUSE_SECONDS = 0.1  # between two polls that requests cause
 _MAX_JOBS = 4
 _REFUSAL_SECONDS = 5  # until a request for which there is no place may come again
@@ -23,37 +25,72 @@ def busy(why: str) -> RateLimited:
     return RateLimited(f"{why}: wait {_REFUSAL_SECONDS} seconds", Retry_After=str(_REFUSAL_SECONDS))
 
 
+class OfProcess(Generic[T]):
+    """What each process makes at its first use, and anew after a fork."""
+
+    def __init__(self, make: Callable[[], T]):
+        self._make = make
+        self._made: tuple[int, T] | None = None
+        self._locks: dict[int, Lock] = {}
+
+    def __call__(self) -> T:
+        made, process = self._made, os.getpid()
+        if made is not None and made[0] == process:
+            return made[1]
+        with self._locks.setdefault(process, Lock()):  # one that was held at the fork stays so in the child
+            if self._made is None or self._made[0] != process:
+                self._made = process, self._make()
+            return self._made[1]
+
+
 class Poller:
-    """A thread that calls a method (it never raises) at an interval and after `refresh`, while the object lives."""
+    """A thread that calls a method at an interval and after `refresh`, while the object lives.
+
+    The method never raises. It returns False if it could not read what it is to look at.
+    """
 
     def __init__(self, poll: Callable[[], object], interval_seconds: float = POLL_SECONDS):
         self._poll = WeakMethod(poll)
         self._interval_seconds = interval_seconds
         self._requested = Event()
         self._ended = Condition()
-        self._started_at = -1.0
+        self._started_at = -1.0  # the last call that has ended
+        self._failed = False
         Thread(target=self._run, daemon=True, name="poller").start()
 
     def refresh(self, timeout_seconds: float) -> None:
         """Poll soon, and wait until the first call, or one that began after this, has ended, or for the timeout."""
-        requested_at = time.monotonic() if self._started_at >= 0 else 0.0
+        requested_at = _now() if self._started_at >= 0 else 0.0
         self._requested.set()
         with self._ended:
             self._ended.wait_for(lambda: self._started_at >= requested_at, timeout_seconds)
 
+    def renew(self) -> None:
+        """Poll first if the last call is older than it may be: the process was stopped, or its server runs no threads.
+
+        A store that fails delays no request.
+        """
+        if _now() > self._started_at + _OLD_SECONDS and not self._failed:
+            self.refresh(WAIT_SECONDS)
+
     def _run(self) -> None:
         while True:
             self._requested.clear()
-            started_at = time.monotonic()
+            started_at = _now()
             if (poll := self._poll()) is None:
                 return
-            poll()
+            failed = poll() is False
             del poll  # or the thread would keep the method's object alive while it waits
             with self._ended:
-                self._started_at = started_at
+                self._started_at, self._failed = started_at, failed
                 self._ended.notify_all()
             time.sleep(min(_PAUSE_SECONDS, self._interval_seconds))
             self._requested.wait(self._interval_seconds - _PAUSE_SECONDS)
+
+
+def _now() -> float:
+    """Return the seconds on a clock that goes on while the machine sleeps."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 class Jobs:

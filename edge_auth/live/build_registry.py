@@ -45,6 +45,10 @@ class OneBuild(NamedTuple):
 
     build: OpenBuild
 
+    @property
+    def last_error(self) -> str:
+        return ""
+
     def select(self, pin: str | None = None) -> OpenBuild:
         return self.build
 
@@ -90,6 +94,7 @@ class BuildRegistry:
         self._copied: Steps | None = None  # the steps whose documents were copied
         self.last_error = ""  # why the pointer or its build could not be read at the last poll
         self._no_build: StorageError = StoreError("the live build is still being read")
+        self._is_following = False  # a build that is being opened delays no request
         self._waiting = Semaphore(_MAX_WAITING)
         self._poller = Poller(self._poll)
 
@@ -97,6 +102,8 @@ class BuildRegistry:
         """Return the live build, or the one that X-Build names. Raise NoLiveBuild or UnknownBuild if there is none."""
         if self._live is None:
             self.refresh()
+        elif not self._is_following:
+            self._poller.renew()
         live = self._live
         if live is None:
             raise self._no_build.with_traceback(None)
@@ -206,23 +213,27 @@ class BuildRegistry:
 
     # The live build
 
-    def _poll(self) -> None:
+    def _poll(self) -> bool:
         """Follow the pointer. If it or its build cannot be read, the current build stays live."""
         try:
             pointer = live_pointer(self._store)
             # Before the build: one that an answer names in X-Build is then known to /changes.
             self._try("the steps of /changes stay as they are", partial(self._follow_steps, pointer))
             if pointer.build == self._failed and monotonic() < self._retry_at:
-                return
+                return False
+            self._is_following = True
             self._follow(pointer)
             self.last_error = ""
         except Exception as error:  # whatever the error is, the next poll may succeed
             self._note(error)
-            return
+            return False
+        finally:
+            self._is_following = False
         self._try("the steps of /changes are not all copied", self._copy_documents)
         self._try("which build is live here is not noted", lambda: self._say_live(pointer))
         self._try("damaged copies are not replaced", self._repair)
         self._try("builds that are not used any more are not closed", self._close_unused)
+        return True
 
     def _note(self, error: Exception) -> None:
         self.last_error = str(error) or repr(error)

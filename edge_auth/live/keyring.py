@@ -87,6 +87,7 @@ class Keyring:
 
     def find(self, sha256: str) -> KeyRecord | None:
         """Return the record of the key with this hash, or None. Raise KeyFormatError if it is damaged."""
+        self._poller.renew()
         record = self._kept.get(sha256)
         if record is None:
             before = self.check()
@@ -99,6 +100,7 @@ class Keyring:
         """Return the changes that are in force. Raise StoreError if they could never be read."""
         if self._changes is None:
             self._poller.refresh(_FIRST_SECONDS)
+        self._poller.renew()
         if self._changes is None:
             raise StoreError(self.last_error or "the key records are still being read")
         return self._changes
@@ -138,7 +140,7 @@ class Keyring:
             if self._changes is before:
                 self._kept[record.sha256] = record
 
-    def _poll(self) -> None:
+    def _poll(self) -> bool:
         self._misses = Semaphore(_MISSES_PER_SECOND)
         try:
             new = self._file.changes()
@@ -150,7 +152,7 @@ class Keyring:
                 self._changes = self._copies.last()
             if self._changes is not None:
                 self._log.once(f"the key records that were used stay in force: {self.last_error}")
-            return
+            return False
         problem = ""
         try:
             if self._copies is not None:
@@ -164,6 +166,7 @@ class Keyring:
             for sha256 in list(self._kept) if changed is None else changed:
                 self._kept.pop(sha256, None)
             self._changes = new
+        return True
 
 
 def _number(sha256: str) -> int:

@@ -21,6 +21,7 @@ from multiprocessing.util import Finalize
 from threading import Event, Lock, Thread
 from typing import Protocol
 
+from edge_auth.live.background import OfProcess
 from generator.storage.errors import StoreError
 from generator.storage.times import unix_timestamp
 
@@ -49,16 +50,12 @@ class Request(Protocol):
 
 
 class Log:
-    """Log lines on their way to a file descriptor. Create it in the process that logs, since it starts a thread."""
+    """The lines of the log of this process, and of its forks."""
 
     def __init__(self, descriptor: int | None = None):
-        self._descriptor = sys.stderr.fileno() if descriptor is None else descriptor
-        self._lines: deque[bytes] = deque(maxlen=_MAX_WAITING_LINES)
-        self._waiting = Event()
-        self._writing = Lock()  # lines that were taken: the process must not end before they are written
+        descriptor = sys.stderr.fileno() if descriptor is None else descriptor
+        self._writer = OfProcess(lambda: _Writer(descriptor))
         self._said: dict[str, float] = {}  # when `once` has logged a message
-        Thread(target=self._write, daemon=True, name="log").start()
-        Finalize(self, self._write_rest, exitpriority=10)
 
     def line(self, text: str) -> None:
         self._say(loggable(text, _MAX_TEXT_CHARACTERS))
@@ -76,7 +73,7 @@ class Log:
         """Log an answered request, without its query, since clients may put secrets there. `size` is of the body."""
         # This runs for every request, and json.dumps would take four times as long.
         path = _quoted_path(request.raw_path[: _MAX_PATH_BYTES + 1])
-        self._append(
+        self._writer().append(
             f'{{"time":"{_time(request.now)}","method":{_quoted(request.method[:_MAX_PATH_BYTES])},"path":{path},'
             f'"endpoint":{_quoted(endpoint)},"status":{status},"bytes":{size},'
             f'"ms":{seconds * 1000:.2f},"key":{_quoted(request.key_id)},"request":{quote(request.id)},'
@@ -94,9 +91,21 @@ class Log:
 
     def _say(self, message: str, **more: str) -> None:
         fields = {"time": _time(time.time()), "message": message, **more}
-        self._append(json.dumps(fields, ensure_ascii=False))
+        self._writer().append(json.dumps(fields, ensure_ascii=False))
 
-    def _append(self, line: str) -> None:
+
+class _Writer:
+    """Lines on their way to a file descriptor, and the thread that writes them."""
+
+    def __init__(self, descriptor: int):
+        self._descriptor = descriptor
+        self._lines: deque[bytes] = deque(maxlen=_MAX_WAITING_LINES)
+        self._waiting = Event()
+        self._writing = Lock()  # lines that were taken: the process must not end before they are written
+        Thread(target=self._write, daemon=True, name="log").start()
+        Finalize(self, self._write_rest, exitpriority=10)
+
+    def append(self, line: str) -> None:
         self._lines.append(line.encode(errors="replace") + b"\n")
         if not self._waiting.is_set():
             self._waiting.set()

@@ -11,7 +11,7 @@ from typing import Any
 from flask import Flask, request
 
 from edge_auth.api.blueprints import create_api
-from edge_auth.api.flask_app import Cardpress, Network
+from edge_auth.api.flask_app import ApiFlask, Cardpress, Network
 from edge_auth.live.background import WAIT_SECONDS, Jobs
 from edge_auth.live.build_copies import BuildCopies
 from edge_auth.live.build_registry import BuildRegistry
@@ -54,16 +54,34 @@ class Settings:
 
 
 def create_app(store: str = "site_out", *, state: str | None = None, **settings: Any) -> Flask:
-    """Return the application of a store, for more views and extensions, by what `Settings` has. It starts threads."""
+    """Return the application of a store, for more views and extensions, by what `Settings` has.
+
+    It reads nothing before its first request, and starts no thread: a server may fork after it is made.
+    """
     state = state or default_state_folder()
     Path(state).mkdir(0o700, parents=True, exist_ok=True)
     proxies = tuple(ip_network(network, strict=False) for network in settings.pop("trusted_proxies", ()))
-    return make_app(Settings(store, state, trusted_proxies=proxies, **settings))
+    open_store(store)  # raises before a request does
+    return _application(Settings(store, state, trusted_proxies=proxies, **settings), Log())
 
 
 def make_app(settings: Settings, log: Log | None = None) -> Flask:
-    """Return the application. Call this in the process that serves it, since it starts threads."""
-    log = log or Log()
+    """Return the application of the process that serves it, with its builds and keys opened."""
+    app = _application(settings, log or Log())
+    with app.app_context(), suppress(Exception):  # if a build cannot be read, answers are 500 until it can
+        _check_ready(app.service())
+    return app
+
+
+def _application(settings: Settings, log: Log) -> ApiFlask:
+    app = create_api(partial(_service, settings, log), log)
+    _add_health_check(app, log, settings.guest_limit)
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    return app
+
+
+def _service(settings: Settings, log: Log) -> Cardpress:
+    """Return what a process answers from. This starts threads."""
     metrics = Metrics(settings.metrics, log.once)
     store = metrics.watch(open_store(settings.store, settings.store_seconds))
     keyring = _keyring(settings, log, metrics)
@@ -72,12 +90,7 @@ def make_app(settings: Settings, log: Log | None = None) -> Flask:
     counter = _counter(settings, store.location, log, metrics)
     files = StoredBulkFiles(builds, store, jobs)
     answering = (settings.trusted_proxies, settings.guest_limit, settings.socket is not None, settings.behind_cdn)
-    app = create_api(Cardpress(builds, keyring, counter, files, log, metrics, *answering))
-    _add_health_check(app, builds, keyring, log, settings.guest_limit)
-    with suppress(Exception):  # if a build cannot be read, answers are 500 until it can: no reason to crash
-        _check_ready(builds, keyring)
-    sys.setswitchinterval(_SWITCH_SECONDS)
-    return app
+    return Cardpress(builds, keyring, counter, files, log, metrics, *answering)
 
 
 def _keyring(settings: Settings, log: Log, metrics: Metrics) -> Keyring:
@@ -98,7 +111,7 @@ def _builds(settings: Settings, store: Store, jobs: Jobs, log: Log, metrics: Met
     return BuildRegistry(store, FileCache(Path(settings.state) / "copies"), jobs, log, metrics, copies, live)
 
 
-def _add_health_check(app: Flask, builds: BuildRegistry, keyring: Keyring, log: Log, guest_limit: int) -> None:
+def _add_health_check(app: ApiFlask, log: Log, guest_limit: int) -> None:
     """Add /healthz. The pages read there whether they need a key."""
     guests = {"guests": str(guest_limit)} if guest_limit else {}
 
@@ -106,19 +119,21 @@ def _add_health_check(app: Flask, builds: BuildRegistry, keyring: Keyring, log: 
     def healthz() -> tuple[dict[str, str], int, dict[str, str]]:
         if "live" in request.args:
             return {"status": "ok"}, 200, _NO_STORE
+        service = app.service()
         try:
-            build_id = _check_ready(builds, keyring)
+            build_id = _check_ready(service)
         except Exception as error:
             log.line(f"not ready: {error}")
             return {"status": "unavailable"}, 503, _NO_STORE
-        failing = builds.last_error or keyring.last_error
+        failing = service.builds.last_error or (service.keyring and service.keyring.last_error)
         return {"status": "ok", "build": build_id, "store": "failing" if failing else "ok"} | guests, 200, _NO_STORE
 
 
-def _check_ready(builds: BuildRegistry, keyring: Keyring) -> str:
+def _check_ready(service: Cardpress) -> str:
     """Return the id of the live build, if it and the key records can be read."""
-    keyring.check()
-    build = builds.select()
+    if service.keyring is not None:
+        service.keyring.check()
+    build = service.builds.select()
     build.catalogue.card_lines  # noqa: B018  (opened here, so that the first search need not open it)
     return build.id
 

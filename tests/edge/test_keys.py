@@ -11,6 +11,7 @@ from threading import Event
 
 import pytest
 
+from edge_auth.live import background
 from edge_auth.live.keyring import Keyring, UsedKeys
 from edge_auth.live.log import Log
 from generator.reading.doctor import check_modes
@@ -94,6 +95,35 @@ def test_a_change_is_in_force_and_no_other_record_is_read(
     assert keyring.find(new.sha256) == new, "a new key is in force at once"
     assert all(keyring.find(record.sha256) == record for record in records[4:])
     assert set(read) - {KEYS} == {file.object_of(records[3].sha256), file.object_of(new.sha256)}
+
+
+def test_a_process_that_was_stopped_looks_before_it_answers(file: KeyFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its thread polls so seldom as if the process stood still. The clock goes on."""
+    [one] = added(file)
+    keyring, passed = Keyring(file, Log(), poll_seconds=3600), 0.0
+    assert keyring.find(one.sha256) == one
+    now = background._now
+    monkeypatch.setattr(background, "_now", lambda: now() + passed)
+    operator(file).update(one.id, revoked=True)
+    passed = 4.0
+    assert not keyring.find(one.sha256).revoked
+    passed = 12.0
+    assert keyring.find(one.sha256).revoked, "the first answer"
+
+
+def test_a_store_that_fails_delays_no_request_of_a_process_that_was_stopped(
+    file: KeyFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [one] = added(file)
+    keyring = Keyring(file, Log(), poll_seconds=SOON)
+    assert keyring.find(one.sha256) == one
+    file.store.put(KEYS, b"{")
+    keyring._poller.refresh(LIMIT)
+    assert keyring.last_error
+    now = background._now
+    monkeypatch.setattr(background, "_now", lambda: now() + 3600)
+    monkeypatch.setattr(background.Poller, "refresh", lambda *_: pytest.fail("a request waits"))
+    assert keyring.find(one.sha256) == one
 
 
 def test_changes_beyond_the_list_are_in_force(file: KeyFile, keyring: Keyring) -> None:

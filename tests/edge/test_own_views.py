@@ -123,7 +123,8 @@ def test_sessions_and_handlers_are_those_of_flask(app: Flask) -> None:
 
 
 def test_extensions_see_what_the_application_answers_from(app: Flask, store: str) -> None:
-    service = app.extensions["cardpress"]
+    with app.app_context():
+        service = app.extensions["cardpress"]
     assert service.builds.select().id == app.test_client().get("/healthz").json["build"]
     asked = {"environ_overrides": {"REMOTE_ADDR": "10.1.2.3", "HTTP_X_FORWARDED_FOR": "192.0.2.7"}}
     with app.test_request_context("/", **asked) as context:

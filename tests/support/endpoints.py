@@ -9,7 +9,7 @@ from edge_auth.api.flask_app import Cardpress
 from edge_auth.api.routes import Route
 from edge_auth.live.build_registry import OneBuild
 
-_APP = create_api(Cardpress(OneBuild(None)))
+_APP = create_api(lambda: Cardpress(OneBuild(None)))
 
 
 def endpoint_of(target: str) -> str | None:
