@@ -1,4 +1,4 @@
-"""Measures the tasks of a build, and the overhead of a cluster: the figures of docs/scale.md.
+"""Measures the tasks of a build, and the overhead of a cluster: the figures of docs/where-it-runs.md.
 
     python -m bench.scale tasks LAKE            one thread: CPU seconds, bytes, PUTs and memory by kind of task
     python -m bench.scale compare LAKE          two threads against `--scheduler local:2`: wall, CPU, greatest memory

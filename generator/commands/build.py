@@ -55,7 +55,7 @@ def build(
 
     Layers whose inputs did not change are not made again. So a second run takes seconds, and a killed run continues.
 
-    With --scheduler, --threads (1) and --memory (1GB) apply to each worker; see docs/scale.md.
+    With --scheduler, --threads (1) and --memory (1GB) apply to each worker; see docs/where-it-runs.md.
 
     With --json the build's record is printed, with the seconds of each layer.
 

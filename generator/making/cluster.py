@@ -156,7 +156,7 @@ def _connect(scheduler: str) -> tuple[LocalCluster | None, Client]:
     cluster = LocalCluster(
         n_workers=int(count),
         threads_per_worker=1,
-        memory_limit=0,  # each task keeps to its own bound; see docs/scale.md
+        memory_limit=0,  # each task keeps to its own bound; see docs/where-it-runs.md
         dashboard_address=None,
         silence_logs=logging.CRITICAL,
     )

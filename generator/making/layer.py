@@ -37,7 +37,7 @@ _SPACE = re.compile(r"\s+")
 _BASE_SQL = ("macros", "lake")  # run for every layer
 _DIGEST_DIGITS = 24
 _CODE_SUFFIXES = {".py", ".sql", ".j2", ".md", ".js", ".mjs", ".css", ".json"}
-# Bytes of a row in the Parquet files of made-up lakes of 10,000 to 78,000 products; see docs/scale.md.
+# Bytes of a row in the Parquet files of made-up lakes of 10,000 to 78,000 products; see docs/where-it-runs.md.
 _ROW_BYTES = {"price_guide": 24, "listings": 15, "filtered_checks": 60}
 
 

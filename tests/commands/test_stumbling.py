@@ -124,7 +124,7 @@ def test_the_lines_that_install_optional_libraries_are_those_of_the_package() ->
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     doctor = "generator/reading/doctor.py"
     output = {
-        "dask": ("generator/making/make.py", "docs/scale.md"),
+        "dask": ("generator/making/make.py", "docs/where-it-runs.md"),
         "fingerprint": ("generator/fingerprints/pictures.py", "docs/fingerprint.md", doctor),
         "redis": ("edge_auth/live/redis_counter.py", "docs/serving.md"),
     }

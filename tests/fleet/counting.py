@@ -3,7 +3,7 @@
     python -m tests.fleet.counting DATA          (make count-requests)
     python -m tests.fleet.counting DATA exports  (minutes)
 
-builds the real catalogue of one game twice on Ceph and prints what docs/costs.md says of it. With `exports`, only the
+builds the real catalogue of one game twice on Ceph and prints what docs/s3.md says of it. With `exports`, only the
 exports of both builds, to a folder and to a bucket.
 """
 

@@ -1,4 +1,4 @@
-"""What nights and answers cost in requests: bounds that docs/costs.md multiplies with prices."""
+"""What nights and answers cost in requests: bounds that docs/s3.md multiplies with prices."""
 
 from pathlib import Path
 
