@@ -11,7 +11,7 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from datetime import date, timedelta
+from datetime import date
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -250,14 +250,7 @@ def _game_index(row: dict[str, Any], answer: Answers) -> GameIndex | None:
     if not history or not history["points"]:  # a name too long for a request, or only older prices
         return None
     indexes = [point["index"] for point in history["points"]]
-    then = None if row["change_7d_pct"] is None else _week_before(row["day"], history["points"])
-    return GameIndex(row["game"], row["index"], row["change_7d_pct"], then, indexes[0], _points(indexes))
-
-
-def _week_before(newest: str, points: Sequence[dict[str, Any]]) -> str | None:
-    """Return the day that `change_7d_pct` is against, the newest one at least a week before, or None."""
-    latest = (date.fromisoformat(newest) - timedelta(days=7)).isoformat()
-    return max((str(point["day"]) for point in points if point["day"] <= latest), default=None)
+    return GameIndex(row["game"], row["index"], row["change_7d_pct"], row["day_7d"], indexes[0], _points(indexes))
 
 
 def _points(values: Sequence[float]) -> str:

@@ -116,17 +116,21 @@ def _lows(rows: dict[int, Row], prices: dict[int, tuple[Decimal, str]]) -> list[
 
 def _row(lake: OracleLake, group: Group) -> Row:
     last = points(lake, group)[-1]
-    changes = {f"change_{days}d_pct": _change(lake, group, days) for days in (1, 7, 30)}
-    return _names(lake, group) | last | {"singles": len(every_group(lake)[group])} | changes
+    row = _names(lake, group) | last | {"singles": len(every_group(lake)[group])}
+    for days in (1, 7, 30):
+        row[f"change_{days}d_pct"], row[f"day_{days}d"] = _change(lake, group, days)
+    return row
 
 
-def _change(lake: OracleLake, group: Group, days: int) -> float | None:
+def _change(lake: OracleLake, group: Group, days: int) -> tuple[float, str] | tuple[None, None]:
+    """The change of the index in percent, and the day that it compares with."""
     *_, last = by_day = {date.fromisoformat(point["day"]): point for point in points(lake, group)}
     for age in range(days, days + 4):
         if then := by_day.get(last - timedelta(days=age)):
             new, old = (Decimal(repr(point["index"])) for point in (by_day[last], then))
-            return number(change_pct(new, old))
-    return None
+            change = number(change_pct(new, old))
+            return (None, None) if change is None else (change, then["day"])
+    return None, None
 
 
 def _names(lake: OracleLake, group: Group) -> Row:

@@ -1,6 +1,6 @@
 // The market: what sets and games are worth, and how their indexes moved.
 import {h, stackedTable} from "./dom.js";
-import {count, day, direction, euros, index, percent, setName} from "./words.js";
+import {count, day, direction, euros, index, percent, setName, since} from "./words.js";
 
 const ROWS = 100; // of one request
 const GROUPS = [["set", "Sets"], ["game", "Games"]];
@@ -81,10 +81,10 @@ function chosen(form) {
 
 /** A table of groups. */
 export function marketTable(rows) {
-  const change = (value) => h("span", {class: direction(value)}, percent(value));
+  const change = (value, then) => h("span", {class: direction(value), title: then && since(then)}, percent(value));
   return stackedTable("Market", COLUMNS, rows.map((row) => [
     [h("a", {href: groupAddress(row)}, groupName(row)), row.set && h("span", {class: "where"}, row.game ?? "")],
     h("span", {title: day(row.day)}, euros(row.value)),
     `${count(row.priced)} of ${count(row.singles)}`,
-    index(row.index), change(row.change_7d_pct), change(row.change_30d_pct)]));
+    index(row.index), change(row.change_7d_pct, row.day_7d), change(row.change_30d_pct, row.day_30d)]));
 }
