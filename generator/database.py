@@ -25,7 +25,7 @@ _SQL_ERRORS = (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserExc
 _OPEN: "WeakSet[Database]" = WeakSet()
 _TEXT_FUNCTIONS = (
     *(text.fold, text.number_filter_key, text.number_sort_key),
-    *(text.word_text, text.sign_text, text.base_name, text.short_name, text.name_key),
+    *(text.word_text, text.sign_text, text.base_name, text.short_name, text.face_name, text.name_key),
 )
 
 

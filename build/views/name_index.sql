@@ -1,12 +1,13 @@
--- One row per text of `name_texts`, by its place: the ordinals of the products whose whole, base or short name it is, by market
--- price, those without one last, then by id; and what /cards/named says after a name that has this text, as JSON without the
--- opening brace. Read by the layer catalogue.
+-- One row per text of `name_texts`, by its place: the ordinals of the products whose whole, base or short name or front face it
+-- is, by market price, those without one last, then by id; and what /cards/named says after a name that has this text, as JSON
+-- without the opening brace. Read by the layer catalogue.
 create view name_index as
 with cheapest as (
     select
         whole_row,
         base_row,
         short_row,
+        face_row,
         ordinal::uinteger as ordinal,
         id_product,
         if(keyed_market, (cents_market / 100)::double, null) as price,
@@ -20,6 +21,8 @@ ways as (
     select base_row, 2, * from cheapest where base_row > 0
     union all
     select short_row, 3, * from cheapest where short_row > 0
+    union all
+    select face_row, 4, * from cheapest where face_row > 0
 ),
 
 found as (
@@ -37,7 +40,7 @@ entries as (
     select
         text_row,
         substr(to_json({
-            'matched': ['name', 'base', 'short'][way],
+            'matched': ['name', 'base', 'short', 'face'][way],
             'products': len(ordinals),
             'ids': ids,
             'cheapest': if(price is null, null, {'id_product': ids[1], 'price': price})
@@ -52,6 +55,7 @@ select
     coalesce(first(ordinals) filter (way = 1), []) as whole,
     coalesce(first(ordinals) filter (way = 2), []) as base,
     coalesce(first(ordinals) filter (way = 3), []) as short,
+    coalesce(first(ordinals) filter (way = 4), []) as face,
     coalesce(any_value(entry), '') as entry
 from name_texts
 left join found using (text_row)

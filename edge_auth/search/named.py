@@ -1,8 +1,8 @@
 """Which products a text means: a name of a list in /cards/named, and a slug of the watchlist in a path.
 
 A name means the products that have it as their whole name, else those that have it as their base name, else as their
-short name (`storage/text.py`). A build stores what the answer says of each name. It is made here only where filters
-leave out some of the products of a name.
+short name, else as their front face (`storage/text.py`). A build stores what the answer says of each name. It is made
+here only where filters leave out some of the products of a name.
 
 A text in a path means the product of the watchlist that has it as its slug, else the one that has it in its URL.
 """
@@ -20,7 +20,7 @@ from generator.storage.catalogue import MARKET_SORT, OFFERS_SORT, Catalogue
 from generator.storage.text import fold, name_keys
 from generator.storage.vocabulary import Names
 
-MATCHES = ("name", "base", "short")  # the values of `matched`
+MATCHES = ("name", "base", "short", "face")  # the values of `matched`
 _MOST_IDS = 100  # of a name
 _A_PART, _ALL = 1, 2  # what a filter leaves of a name; 0 is nothing
 _MAX_SLUG_CHARACTERS = 500
@@ -35,10 +35,9 @@ class Narrowing:
     """Which products filters leave by ordinal (bool), and what they leave of each row of the index of names."""
 
     def __init__(self, index: Names, mask: np.ndarray):
-        ways = (index.whole, index.base, index.short)
         rows = np.arange(len(index))
-        found = sum(lists.lengths(rows) for lists in ways)
-        kept = sum(np.diff(lists.kept(rows, mask)[1]) for lists in ways)
+        found = sum(lists.lengths(rows) for lists in index.ways)
+        kept = sum(np.diff(lists.kept(rows, mask)[1]) for lists in index.ways)
         self.mask = mask
         # A row may have no products, of which filters leave none.
         self.left = np.asarray((kept > 0) * (1 + (kept == found)), np.uint8).data
@@ -80,8 +79,7 @@ def _printings(catalogue: Catalogue, ordinals: np.ndarray) -> Iterator[bytes]:
 
 def _entries(catalogue: Catalogue, rows: np.ndarray, mask: np.ndarray) -> Iterator[tuple[bytes, np.ndarray]]:
     """Yield what the answer says of each row that a mask narrows, without its closing brace; and its ordinals."""
-    index = catalogue.names
-    lists = [way.kept(rows, mask) for way in (index.whole, index.base, index.short)]
+    lists = [way.kept(rows, mask) for way in catalogue.names.ways]
     ids = [catalogue.ids.take(ordinals).tolist() for ordinals, _ in lists]
     prices = [catalogue.cents_of(ordinals, MARKET_SORT) for ordinals, _ in lists]
     for bounds in zip(*(pairwise(ends.tolist()) for _, ends in lists), strict=True):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from generator.storage.layers import Entry, Layer
     from generator.storage.market import Group, Market, Movers, Series
 
-FORMAT = 4
+FORMAT = 5
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ _PLAIN = bytes(
 )
 _SIGNS = re.compile(r"(?:[\W_]|\u02bc)+")  # U+02BC is a letter for str.isalnum, and an apostrophe for us
 _BRACKET = re.compile(r" [\[(]")
+_FACES = re.compile(" //? ")
 
 
 def fold(text: str) -> str:
@@ -77,6 +78,12 @@ def short_name(name: str) -> str:
     """Return the base name before its first ` - `, "" if it has none: of `Boss's Orders - Ghetsis` `Boss's Orders`."""
     before, mark, _ = base_name(name).partition(" - ")
     return before if mark else ""
+
+
+def face_name(name: str) -> str:
+    """Return the name before its first ` // ` or ` / `, "" if it has none: the front of a card with two faces."""
+    before, *others = _FACES.split(name, 1)
+    return before if others else ""
 
 
 def name_key(name: str) -> str:

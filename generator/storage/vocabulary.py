@@ -9,9 +9,9 @@
                bit each), starts (the same for the products with a word that begins with it), and with_sets (the same
                for those that have it in their name or in the name of their set)
     names      a row per text that stands for names, sorted: text, and the ordinals of the products whose whole, base or
-               short name it is (`whole`, `base`, `short`), the cheapest first. The text is the words of the name,
-               joined by single spaces, or the fold of a name without words. The first text is '', which is no base or
-               short name. Also entry (what /cards/named says after the name), key (the CRC-32 of the texts, sorted) and
+               short name or front face it is (`WAYS`), the cheapest first. The text is the words of the name, joined
+               by single spaces, or the fold of a name without words. The first text is '', which is only a whole
+               name. Also entry (what /cards/named says after the name), key (the CRC-32 of the texts, sorted) and
                by_key (the rows in the order of their keys)
 
 A word contains a text if one of its suffixes begins with the text. Suffixes that begin with the same text lie side by
@@ -31,6 +31,7 @@ import pyarrow as pa
 from generator.storage.layers import only_chunk, text_column
 
 WORDS, SUFFIXES, SUBSTRINGS, NAMES = "words", "suffixes", "pieces", "names"
+WAYS = ("whole", "base", "short", "face")  # how a text stands for names: columns of `names`, the nearest first
 _MASKS = ("products", "starts", "with_sets")  # columns of `pieces`
 _KEY_BYTES = 8
 _MIN_SUBSTRING_SHARE = 1 / 32  # of all products
@@ -101,7 +102,8 @@ class Names:
         text, self._ends = text_column(table, "text")
         self._texts = SortedTexts(text, self._ends[:-1], self._ends[1:])
         self._text = text.data
-        self.whole, self.base, self.short = (Lists.of_column(table, name) for name in ("whole", "base", "short"))
+        self.ways = [Lists.of_column(table, way) for way in WAYS]
+        self.whole, self.base, *_ = self.ways
         self._keys, self._by_key = (only_chunk(table, name).to_numpy() for name in ("key", "by_key"))
         entries, self._entry_ends = text_column(table, "entry")
         self._entries = entries.data

@@ -24,6 +24,7 @@ NAMES = [
     *("Pikachu", "Pikachu [Thunder Jolt]", "PIKACHU (V.2) [Gnaw]", "Pikachu ex", "Surfing Pikachu", "Pika"),
     *("Boss's Orders", "Boss\u2019s Orders (Giovanni)", "Professor's Research - Professor Oak", "charizard EX"),
     *("Charizard ex [Brave Wing]", "Mega Charizard X ex", "\u2606", "\u2606!", "*", "* [a]", "Team Rocket's Mewtwo ex"),
+    *("Fire // Ice", "Fire // Fury", "Fire", "Ice / Snow", "Oak - Elm // Ash", "Oak // Elm"),
     *("N", "A", "Alakazam", "Exeggutor"),
 ]  # fmt: skip
 TYPED = [
@@ -31,6 +32,7 @@ TYPED = [
     *("ex", "Mewtwo & Mew-GX", "mew", "nidoran", "Nidoran\u2642", "\u2642", "pikachu", "pikachu v", "Pika-chu", "n"),
     *("a", "e e", "pikachu gnaw", "pikachu thunder", "[", "[ |", "&", "-", "'", "\u02bc", "\u2606!", "! ?", " ", "'s"),
     *("flabebe", "\u2019s orders", "professors research", "rocket's", "zzz", "ass", "strasse", "\u30ca\u30c3", "iii"),
+    *("Brazen-Borrower", "fire", "ice", "ice snow", "oak", "oak elm", "who", "who W", "// Ice", "snow"),
 ]  # fmt: skip
 
 
@@ -169,11 +171,13 @@ def test_a_list_of_names(named: AnyClient, oracle: Oracle, more: dict[str, str],
 
 def test_a_list_finds_names_in_each_way(named: AnyClient) -> None:
     names = "Professor\u2019s Research\r\n\r\n Charizard EX \ncharizard-ex\nCharizard EX\nnone such\n\u2606!"
+    names += "\nbrazen borrower\nFire"
     found = named.get("/api/v1/cards/named?" + urlencode({"names": names})).json
     ways = [(entry["name"], entry["matched"]) for entry in found["data"]]
     first, *others = ways
     assert first == ("Professor\u2019s Research", "short") and found["not_found"] == ["none such"]
-    assert others == [("Charizard EX", "name"), ("charizard-ex", "name"), ("\u2606!", "name")]
+    faces = [("brazen borrower", "face"), ("Fire", "name")]
+    assert others == [("Charizard EX", "name"), ("charizard-ex", "name"), ("\u2606!", "name"), *faces]
 
 
 @pytest.mark.parametrize("count", [100, 101])
@@ -215,6 +219,7 @@ def test_words_of_names(case: Cut) -> None:
     assert text.words(case.name) == oracle_text.words(case.name) == case.words.split()
     assert text.word_text(text.base_name(case.name)) == case.base
     assert text.word_text(text.short_name(case.name)) == case.short
+    assert text.word_text(text.face_name(case.name)) == case.face
     assert oracle_text.words(oracle_text.base_name(case.name)) == case.base.split()
 
 

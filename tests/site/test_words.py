@@ -10,7 +10,8 @@ from generator.demo.name_parts import CREATURES, ITEMS, PEOPLE
 from tests.support.service import ROOT
 from tests.support.text_cases import CASES
 
-CUT = "(names) => { %s; return names.map((name) => [name, baseName(name), shortName(name)].map(wordText)); }"
+CUTS = "[name, baseName(name), shortName(name), faceName(name)]"
+CUT = "(names) => { %s; return names.map((name) => " + CUTS + ".map(wordText)); }"
 NEAR = "([names, texts]) => { %s; return texts.map((text) => nearest(names, text, 3).map(({words}) => words)); }"
 
 
@@ -26,7 +27,7 @@ def evaluate(browser: Browser, module: str, function: str, argument: object) -> 
 
 def test_the_pages_cut_the_same_words(browser: Browser) -> None:
     cut = evaluate(browser, "fold.js", CUT, [case.name for case in CASES])
-    assert cut == [[case.words, case.base, case.short] for case in CASES]
+    assert cut == [[case.words, case.base, case.short, case.face] for case in CASES]
 
 
 def mistaken(rng: random.Random, text: str) -> str:

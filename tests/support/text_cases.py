@@ -4,12 +4,13 @@ from typing import NamedTuple
 
 
 class Cut(NamedTuple):
-    """A name with its words, those of its base name and those of its short name, joined by spaces; "" for none."""
+    """A name with its words, of its base name, its short name and its front face, joined by spaces; "" for none."""
 
     name: str
     words: str
     base: str
     short: str = ""
+    face: str = ""
 
 
 CASES = (
@@ -27,6 +28,11 @@ CASES = (
     Cut("\u2606 [Star]", "star", "star"),
     Cut("\u2606 - \u2606 (Gold)", "gold", "gold"),
     Cut("N - A - B", "n a b", "n a b", "n"),
+    Cut("Brazen Borrower // Theft", "brazen borrower theft", "brazen borrower theft", face="brazen borrower"),
+    Cut("Fire / Ice // Ash [x]", "fire ice ash x", "fire ice ash", face="fire"),
+    Cut("Who (W // B) - What / When", "who w b what when", "who", face="who w"),
+    Cut("Dusk//Dawn /// Up", "dusk dawn up", "dusk dawn up"),
+    Cut(" // Ice", "ice", "ice"),
     Cut("A [x - y]", "a x y", "a"),
     Cut("A (x - y", "a x y", "a"),
     Cut(" - A", "a", "a"),

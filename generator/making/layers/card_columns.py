@@ -26,7 +26,7 @@ from generator.storage.stores.codec import sha256
 from generator.storage.text import composed
 from generator.storage.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, name_table, substring_table
 
-RECIPE = 7
+RECIPE = 8
 _INDEX_SQL = tuple(
     f"views/{view}"
     for view in (
@@ -121,7 +121,7 @@ def _write_words(work: Work) -> None:
     [sets] = work.db.table('select "set" from search_columns')
     [(known,)] = work.db.rows("select count(*) from known_sets")
     substrings = substring_table(words, suffixes, catalogue.starts_of(sets.to_numpy(), known), len(sets))
-    query = "select text, whole, base, short, entry from name_index order by text_row"
+    query = "select text, whole, base, short, face, entry from name_index order by text_row"
     names = name_table(work.db.table(query).combine_chunks())
     for name, table in ((WORDS, words), (SUFFIXES, suffixes), (SUBSTRINGS, substrings), (NAMES, names)):
         work.add_arrow(name, table)

@@ -17,7 +17,6 @@ from tests.support.value_lake import LAKE
 
 ASKED: dict[str, set[str]] = {  # what requests may carry: products and names, nothing else of the list
     "me": set(),
-    "names": set(),
     "cards/named": {"names", "printings"},
     "identifiers/set_number": {"values"},
     "identifiers/tcgdex": {"values"},

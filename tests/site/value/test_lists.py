@@ -186,6 +186,14 @@ def test_a_service_without_codes_says_so_once(page: Page) -> None:
     expect(page.get_by_role("table", name="To choose")).not_to_contain_text("LEA”")
 
 
+def test_a_card_of_two_faces_is_found_by_its_front(page: Page, requests: list[Request]) -> None:
+    requests.clear()
+    paste(page, "1 Fire\n2 Fire (Apocalypse)")
+    expect(page.locator("#status")).to_contain_text("2 matched, 0 to choose, 0 not found.")
+    assert page.evaluate(KEPT)[0][0] == page.evaluate(KEPT)[1][0] == 6
+    assert not [path for path in asked(requests) if path.startswith("names")]
+
+
 def test_other_lines_tell_the_set_of_a_code_that_is_not_known(page: Page) -> None:
     told = [f"{n} Lim-Dûl the Necromancer (MAG) 1" for n in (1, 2, 3)]
     paste(page, "\n".join(["1 Lightning Bolt (MAG)", *told, "1 Lightning Bolt (XYZ)"]))

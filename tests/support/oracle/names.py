@@ -10,7 +10,7 @@ from tests.support.oracle.lake import OracleLake, Row
 from tests.support.oracle.rounding import number
 from tests.support.oracle.text import base_name, fold, words
 
-WAYS = ("name", "base", "short")
+WAYS = ("name", "base", "short", "face")
 
 
 def listed(lake: OracleLake, game: str) -> Row:
@@ -26,7 +26,8 @@ def listed(lake: OracleLake, game: str) -> Row:
 
 
 def of_list(cards: Cards, query: dict[str, Any]) -> Row:
-    """The products of each name of a list: those of that name, else of that base name, else of that short name."""
+    """The products of each name of a list: those of that name, else of that base name, else of that short name,
+    else of that front face."""
     lake, game, kind, data, not_found = cards.lake, query["game"], query["kind"], [], []
     ids = [id_ for id_, row in lake.products.items() if kind in ("all", row["kind"])]
     ids = [id_ for id_ in ids if not game or games.of_product(lake, id_) == fold(game)]
@@ -57,7 +58,8 @@ def _means(way: str, asked: str, name: str) -> bool:
     if not words(asked):
         return way == "name" and fold(asked) == fold(name)
     base = base_name(name)
-    return words(asked) == words({"name": name, "base": base, "short": base.split(" - ")[0]}[way])
+    face = name.split(" // ")[0].split(" / ")[0]
+    return words(asked) == words({"name": name, "base": base, "short": base.split(" - ")[0], "face": face}[way])
 
 
 def usual(spellings: Counter[str]) -> str:

@@ -4,6 +4,7 @@ const APOSTROPHES = /['\u2019\u2018\u201b\u02bc\u00b4`\u2032]/g;
 const WORD = /[\p{L}\p{N}]+/gu;
 const BRACKET = / [[(]/;
 const SHORTER = " - ";
+const FACES = / \/\/? /;
 
 /** A text without combining marks, whatever its case. */
 export function fold(text) {
@@ -29,6 +30,12 @@ export function baseName(name) {
 export function shortName(name) {
   const base = baseName(name);
   return base.includes(SHORTER) ? base.slice(0, base.indexOf(SHORTER)) : "";
+}
+
+/** The front of a card with two faces: the name before its first ` // ` or ` / `, "" if it has none. */
+export function faceName(name) {
+  const [before, ...others] = name.split(FACES);
+  return others.length ? before : "";
 }
 
 /** The text by which names are equal. */

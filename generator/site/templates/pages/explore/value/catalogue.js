@@ -82,11 +82,6 @@ export class Catalogue {
     return this.#once("sets", () => this.#all("sets", {limit: MOST_SETS}, signal));
   }
 
-  /** The names of the catalogue, as in /names. */
-  names(signal) {
-    return this.#once("names", async () => (await this.#get("names", {}, signal))[0].names);
-  }
-
   /**
    * What names mean, by name: an entry of /cards/named whose `printings` are products of that name; undefined for none.
    * `done(entries)` is called after each answer.

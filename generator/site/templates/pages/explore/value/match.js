@@ -62,7 +62,7 @@ function setsIn(printings, {set, code}, codes) {
 async function matchOtherwise(open, lines, codes, catalogue, signal) {
   for (const [line, products] of await matchElsewhere(open, catalogue, signal)) takeCheapest(line, products);
   const left = open.filter(({product}) => !product);
-  const named = await withFaces([...new Set(left.flatMap(namesOf))], catalogue, signal);
+  const named = await catalogue.named([...new Set(left.flatMap(namesOf))], signal);
   const sets = left.some(({set}) => set) ? Map.groupBy(await catalogue.sets(signal), ({name}) => wordText(name)) : new Map();
   const read = left.map((line) => ({line, ...readingOf(line, named)}));
   const likely = new Map();
@@ -120,17 +120,6 @@ const isAskable = (name) => name.length <= MOST_NAMED;
 
 /** The name with what seems to be the code of a set, and may be the end of the name: `Mewtwo EX 54`. "" where it stands in brackets. */
 const longerName = ({whole, name, set}) => (set && whole?.startsWith(`${name} ${set} `) ? `${name} ${set}` : "");
-
-/** What names mean. One that no product has is looked for among the first faces of cards with two. */
-async function withFaces(names, catalogue, signal) {
-  const entries = await catalogue.named(names, signal);
-  const missing = names.filter((name) => !entries.get(name));
-  const cards = missing.length ? await catalogue.names(signal) : [];
-  const byFace = new Map(cards.filter(({name}) => faceOf(name) !== name).map(({name}) => [wordText(faceOf(name)), name]));
-  const wholes = new Map(missing.map((name) => [name, byFace.get(wordText(name))]).filter(([, whole]) => whole));
-  await catalogue.named([...wholes.values()], signal);
-  return new Map([...entries, ...[...wholes].map(([name, whole]) => [name, entries.get(whole)])]);
-}
 
 /** What a line says: it may be a name as a whole, or have no set. And the products of the name. */
 function readingOf({whole, ...line}, named) {

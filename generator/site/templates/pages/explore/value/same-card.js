@@ -1,10 +1,10 @@
 // Which product a line of a list means: names, sets and numbers are compared as people write them.
-import {baseName, fold, nameKey, shortName, wordText} from "../fold.js";
+import {baseName, faceName, fold, nameKey, shortName, wordText} from "../fold.js";
 
 export const SET_CODE = /^(?:[\w-]{1,6}|(?=.*\d)[\w.-]{1,12})$/;
 
-/** The first face of a card with two. */
-export const faceOf = (name) => name.split(/ \/\/? /)[0];
+/** The front of a card with two faces, or the name of one with one. */
+export const faceOf = (name) => faceName(name) || name;
 
 const BASES = [baseName, (name) => shortName(name) || baseName(name), (name) => faceOf(baseName(name))];
 const KEYS = [nameKey, ...BASES.map((base) => (name) => wordText(base(name)))]; // the nearest first
