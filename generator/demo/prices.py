@@ -6,10 +6,12 @@ A daily table is a generator: it yields the rows of the first day, the second, a
 import re
 from collections.abc import Iterator
 from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from generator.demo import draw, name_parts
 from generator.demo.draw import SECONDS_A_DAY, Flags, Integers, Words, chance, choose, field, mix, pick, timestamps
@@ -106,33 +108,77 @@ _AVERAGES, _HOLO = slice(3, 6), slice(6, 12)  # of sealed products both are null
 _NULL_SHARES = [0.08, 0.18, 0.12, 0.16, 0.16, 0.16, 0.05, 0.35, 0.03, 0.2, 0.12, 0.08]
 
 
+class _GuideTraits(NamedTuple):
+    """What stays the same of each product in the price guide. Shares are in thousandths of the trend."""
+
+    is_listed: Flags
+    low_share: Integers
+    holo_share: Integers
+    is_worthless: Flags
+    has_half_cents: Flags
+    nulls: NDArray[np.bool_]  # by column and product
+
+
+def _guide_traits(seed: int, catalogue: DemoCatalogue) -> _GuideTraits:
+    words = draw.words(seed, "price_guide", 6 * len(catalogue.ids)).reshape(6, -1)
+    return _GuideTraits(
+        is_listed=~chance(words[0], 0, 0.01),
+        low_share=550 + draw.below(words[0], 16, 400),
+        holo_share=1100 + draw.below(words[0], 48, 4000),
+        is_worthless=chance(words[1], 32, 0.004),
+        has_half_cents=chance(words[1], 48, 0.01),
+        nulls=_guide_nulls(words, catalogue.is_sealed),
+    )
+
+
+def _guide_nulls(words: Words, is_sealed: Flags) -> NDArray[np.bool_]:
+    """Return which prices are null on the first day. Each of the rows 2 to 4 of words is for four columns."""
+    columns = []
+    for at, share in enumerate(_NULL_SHARES):
+        row, bits = 2 + at // 4, 16 * (at % 4)
+        columns.append(chance(words[row], bits, share))
+    nulls = np.array(columns)
+    nulls[_AVERAGES] |= is_sealed
+    nulls[_HOLO] |= ~chance(words[5], 0, 0.3) | is_sealed
+    nulls |= chance(words[5], 16, 0.02)
+    return nulls
+
+
 def price_guide(seed: int, catalogue: DemoCatalogue) -> Days:
-    traits = draw.words(seed, "price_guide", 6 * len(catalogue.ids)).reshape(6, -1)
+    """Yield the guide of each day. Some days say what the day before said."""
+    traits = _guide_traits(seed, catalogue)
     walk = PriceWalk(seed, "price_guide", catalogue.cents)
-    listed = ~chance(traits[0], 0, 0.01)
-    low_share, holo_share = 550 + draw.below(traits[0], 16, 400), 1100 + draw.below(traits[0], 48, 4000)
-    worthless, half_cents = chance(traits[1], 32, 0.004), chance(traits[1], 48, 0.01)
-    # Which prices are null, by column. Each of three rows of traits is for four columns.
-    nulls = np.array([chance(traits[2 + at // 4], 16 * (at % 4), share) for at, share in enumerate(_NULL_SHARES)])
-    nulls[_AVERAGES] |= catalogue.is_sealed
-    nulls[_HOLO] |= ~chance(traits[5], 0, 0.3) | catalogue.is_sealed
-    nulls |= chance(traits[5], 16, 0.02)
-    low, avg7, avg30 = np.maximum(2, walk.cents * low_share // 1000), walk.cents, walk.cents
+    nulls = traits.nulls
+    low = _lowest(walk, traits)
+    avg7 = avg30 = walk.cents
     for day in count():
-        if day % 19 != 7:  # else the guide says what it said the day before
-            words, moved = walk.step(day), walk.moved
-            low = np.where(moved & (field(words, 40, 2) == 0), np.maximum(2, walk.cents * low_share // 1000), low)
+        if day % 19 != 7:
+            words = walk.step(day)
+            moved = walk.moved
+            low = np.where(moved & (field(words, 40, 2) == 0), _lowest(walk, traits), low)
             avg7 = avg7 + np.where(moved, (walk.cents - avg7) // 3, 0)
             avg30 = avg30 + np.where(moved, (walk.cents - avg30) // 10, 0)
-            flip = moved & (field(words, 42, 9) == 0)  # a price appears or disappears
-            nulls ^= flip & (draw.below(words, 51, 12, 8) == np.arange(12)[:, None])
+            flips = moved & (field(words, 42, 9) == 0)  # a price appears or disappears
+            flipped_column = draw.below(words, 51, len(_COLUMNS), 8)
+            nulls ^= flips & (flipped_column == np.arange(len(_COLUMNS))[:, None])
         avg1 = np.maximum(1, walk.cents * (900 + walk.version * 37 % 200) // 1000)
         plain = [np.minimum(low, walk.cents), (avg7 + avg1 + 1) // 2, walk.cents, avg1, avg7, avg30]
-        tenths = [price * 10 for price in plain + [price * holo_share // 1000 for price in plain]]  # of a cent
-        tenths[_TREND][worthless] = 0
-        tenths[_AVG30] += 5 * half_cents
-        prices = {name: pa.array(tenths[at] / 1000, mask=nulls[at]) for at, name in enumerate(_COLUMNS)}
-        yield pa.table({"id_product": catalogue.ids, **prices}).filter(pa.array(listed & (catalogue.starts <= day)))
+        prices = _guide_prices(plain, traits, nulls)
+        is_shown = traits.is_listed & (catalogue.starts <= day)
+        yield pa.table({"id_product": catalogue.ids, **prices}).filter(pa.array(is_shown))
+
+
+def _lowest(walk: PriceWalk, traits: _GuideTraits) -> Integers:
+    return np.maximum(_MIN_CENTS, walk.cents * traits.low_share // 1000)
+
+
+def _guide_prices(plain: list[Integers], traits: _GuideTraits, nulls: NDArray[np.bool_]) -> dict[str, pa.Array]:
+    """Return the columns of prices from the cents of the plain ones. Those of foils are a share of them."""
+    holo = [cents * traits.holo_share // 1000 for cents in plain]
+    tenths = [cents * 10 for cents in (*plain, *holo)]  # of a cent
+    tenths[_TREND][traits.is_worthless] = 0
+    tenths[_AVG30] += 5 * traits.has_half_cents
+    return {name: pa.array(tenths[at] / 1000, mask=nulls[at]) for at, name in enumerate(_COLUMNS)}
 
 
 def _some_twice(rows: Integers, again: Flags) -> tuple[Integers, Flags]:
@@ -145,71 +191,93 @@ def _some_twice(rows: Integers, again: Flags) -> tuple[Integers, Flags]:
 
 
 def listings(seed: int, catalogue: DemoCatalogue) -> Days:
-    """Some products are on a page that is read twice: hours later, or in the same second."""
+    """Yield the rows of each day. Some products are on a page that is read twice: hours later, or in one second."""
     traits = draw.words(seed, "listings", 2 * len(catalogue.ids)).reshape(2, -1)
     walk = PriceWalk(seed, "listings", catalogue.cents * (300 + draw.below(traits[0], 0, 600)) // 1000)
-    unlisted, has_foil = chance(traits[0], 16, 0.03), chance(traits[0], 32, 0.25) & ~catalogue.is_sealed
+    is_listed = ~chance(traits[0], 16, 0.03)
+    has_foil = chance(traits[0], 32, 0.25) & ~catalogue.is_sealed
     usual = draw.heavy_tail(traits[1], 2_000)
     for day in count():
         words = walk.step(day)
-        read = ((catalogue.expansion + day) % 3 == 0) & ~unlisted
-        rows, again = _some_twice(np.flatnonzero(read), field(words, 56, 8) == 0)
-        words, foil, euros = words[rows], has_foil[rows], walk.cents[rows] / 100
+        is_read = ((catalogue.expansion + day) % 3 == 0) & is_listed
+        rows, again = _some_twice(np.flatnonzero(is_read), field(words, 56, 8) == 0)
+        words, cents, foil = words[rows], walk.cents[rows], has_foil[rows]
         available = usual[rows] * (90 + draw.below(words, 40, 20)) // 100 + again
-        # An expansion's pages are read in sequence, thirty products a page, two seconds apart.
-        start = draw.below(mix(catalogue.expansion[rows] * 1009 + day), 0, SECONDS_A_DAY // 2)
-        seconds = start + rows // 30 * 2 % 10_000 + again * (rows % 2) * SECONDS_A_DAY // 4
+        seconds = _page_seconds(catalogue.expansion[rows], day, rows) + again * (rows % 2) * SECONDS_A_DAY // 4
         yield pa.table(
             {
                 "id_product": catalogue.ids[rows],
                 "scraped_at": timestamps(day, seconds),
                 "available": pa.array(available.astype(np.int32), mask=field(words, 40, 6) == 0),
-                "from_price": pa.array(euros, mask=available == 0),
+                "from_price": pa.array(cents / 100, mask=available == 0),
                 "available_foil": pa.array((available // 7).astype(np.int32), mask=~foil),
-                "from_price_foil": pa.array(walk.cents[rows] * 3 / 100, mask=~foil | (available < 7)),
+                "from_price_foil": pa.array(cents * 3 / 100, mask=~foil | (available < 7)),
             }
         )
 
 
-# The table `filtered_checks`: the cheapest offers under the seller filter, 20 at most, checked about once a day.
+def _page_seconds(expansion: Integers, day: int, rows: Integers) -> Integers:
+    """Return when each product's page is read: those of an expansion in sequence, thirty products every two seconds."""
+    start = draw.below(mix(expansion * 1009 + day), 0, SECONDS_A_DAY // 2)
+    return start + rows // 30 * 2 % 10_000
+
+
+# The table `filtered_checks`: the cheapest offers under the seller filter, checked about once a day.
+
+_MAX_OFFERS = 20
 
 
 def filtered_checks(seed: int, catalogue: DemoCatalogue) -> Days:
-    """Some products are checked twice: hours later, or within the same second."""
+    """Yield the checks of each day. Some products are checked twice: hours later, or within the same second."""
     traits = draw.words(seed, "filtered_checks", 2 * len(catalogue.ids)).reshape(2, -1)
     walk = PriceWalk(seed, "filtered_checks", catalogue.cents * (750 + draw.below(traits[0], 0, 350)) // 1000)
-    never, usual = chance(traits[0], 16, 0.06), draw.below(traits[1], 16, 6) + draw.heavy_tail(traits[1], 40)
+    is_checked = ~chance(traits[0], 16, 0.06)
+    usual = draw.below(traits[1], 16, 6) + draw.heavy_tail(traits[1], 40)
     for day in count():
         words = walk.step(day)
-        checked = ~never & (field(words, 40, 8) < 249)
-        rows, again = _some_twice(np.flatnonzero(checked), field(words, 57, 7) == 0)
+        today = is_checked & (field(words, 40, 8) < 249)
+        rows, again = _some_twice(np.flatnonzero(today), field(words, 57, 7) == 0)
         words, lowest = words[rows], walk.cents[rows]
         keys = list_keys(seed, rows, walk.version[rows], again.astype(np.int64))
         offers = np.maximum(usual[rows] + draw.below(keys, 16, 3) - 1, 0)
-        # One round a day from a new start. Sometimes one check is after midnight.
-        second = (rows * SECONDS_A_DAY // len(catalogue.ids) + day * 4_321 + field(words, 24, 4)) % SECONDS_A_DAY
-        second = np.minimum(second + again * (rows % 2) * 7_200, SECONDS_A_DAY - 1)
-        if day % 6 == 1 and len(rows):
-            second[day * 97 % len(rows)] = SECONDS_A_DAY + 5
         no_list = (field(words, 48, 5) == 0) | (day % 10 == 3)
-        cheapest, none = mix(keys), offers == 0
-        condition = draw.by_weight(name_parts.CONDITION_WEIGHTS[: len(name_parts.CONDITION_CODES)], cheapest, 16)
+        seconds = _check_seconds(day, rows, again, words, len(catalogue.ids))
+        milliseconds = field(words, 28, 9) + again * (rows % 4 == 0)
         yield pa.table(
             {
                 "id_product": catalogue.ids[rows],
-                "checked_at": timestamps(day, second, field(words, 28, 9) + again * (rows % 4 == 0)),
+                "checked_at": timestamps(day, seconds, milliseconds),
                 "offers": offers.astype(np.int32),
-                "lowest": pa.array(lowest / 100, mask=none),
-                "cheapest_seller": pick(name_parts.SELLERS, cheapest, 0, none),
-                "cheapest_condition": choose(name_parts.CONDITION_CODES, condition, none),
-                "offer_list": offer_lists(keys, lowest, np.minimum(offers, 20), no_list),
+                "lowest": pa.array(lowest / 100, mask=offers == 0),
+                **_cheapest(keys, offers == 0),
+                "offer_list": offer_lists(keys, lowest, np.minimum(offers, _MAX_OFFERS), no_list),
             }
         )
+
+
+def _check_seconds(day: int, rows: Integers, again: Flags, words: Words, products: int) -> Integers:
+    """Return when each product is checked: one round a day from a new start. Sometimes one check is after midnight."""
+    second: Integers = (rows * SECONDS_A_DAY // products + day * 4_321 + field(words, 24, 4)) % SECONDS_A_DAY
+    second = np.minimum(second + again * (rows % 2) * 7_200, SECONDS_A_DAY - 1)
+    if day % 6 == 1 and len(rows):
+        second[day * 97 % len(rows)] = SECONDS_A_DAY + 5
+    return second
+
+
+def _cheapest(keys: Words, has_none: Flags) -> dict[str, pa.Array]:
+    words = mix(keys)
+    weights = name_parts.CONDITION_WEIGHTS[: len(name_parts.CONDITION_CODES)]
+    condition = draw.by_weight(weights, words, 16)
+    return {
+        "cheapest_seller": pick(name_parts.SELLERS, words, 0, has_none),
+        "cheapest_condition": choose(name_parts.CONDITION_CODES, condition, has_none),
+    }
 
 
 # The table `watchlist`: 24 tracked products with slugs that are hard for routes.
 
 _EXPENSIVE = 18
+_WITHOUT_GAME = 9
 _SIGNED = 3  # the row with the product of the row before, tracked again for signed copies
 
 
@@ -218,30 +286,56 @@ def make_watchlist(catalogue: DemoCatalogue) -> tuple[pa.Table, Integers]:
 
     It has the most expensive singles with a URL, some with accents, and some sealed products.
     """
-    table = catalogue.table
-    has_url, sealed = table["url"].is_valid().to_numpy(), catalogue.is_sealed[: len(table)]
-    accented = pc.match_substring_regex(table["name"], "^[A-Za-z ]*[À-ž][A-Za-zÀ-ž ]*$").to_numpy()
-    expensive_first = np.argsort(-catalogue.cents[: len(table)], kind="stable")
-    kinds = ((_EXPENSIVE, ~sealed & ~accented), (2, ~sealed & accented), (3, sealed))
-    rows = np.concatenate([expensive_first[(has_url & kind)[expensive_first]][:most] for most, kind in kinds])
-    rows = np.concatenate([rows[:_SIGNED], rows[_SIGNED - 1 :]])
-    names, urls = (table[name].take(rows) for name in ("name", "url"))
+    rows = _tracked_rows(catalogue)
+    names, urls = (catalogue.table[name].take(rows) for name in ("name", "url"))
+    slugs = _slugs(names.to_pylist(), urls.to_pylist(), catalogue.ids[rows])
     game = pc.fill_null(catalogue.home["game"], name_parts.GAMES[0]).take(pa.array(rows))
-    game = pc.if_else(np.arange(len(rows)) == 9, None, game)
+    game = pc.if_else(np.arange(len(rows)) == _WITHOUT_GAME, None, game)
+    columns = {"slug": pa.array(slugs, pa.string()), "name": names, "game": game, "url": urls}
+    return pa.table(columns), catalogue.cents[rows]
+
+
+def _tracked_rows(catalogue: DemoCatalogue) -> Integers:
+    """Return the rows of the tracked products in the catalogue. One product is there twice."""
+    table = catalogue.table
+    is_sealed = catalogue.is_sealed[: len(table)]
+    is_accented = pc.match_substring_regex(table["name"], "^[A-Za-z ]*[À-ž][A-Za-zÀ-ž ]*$").to_numpy()
+    expensive_first = np.argsort(-catalogue.cents[: len(table)], kind="stable")
+    with_url = expensive_first[table["url"].is_valid().to_numpy()[expensive_first]]
+    singles, accented, sealed = ~is_sealed & ~is_accented, ~is_sealed & is_accented, is_sealed
+    rows = np.concatenate(
+        [
+            with_url[singles[with_url]][:_EXPENSIVE],
+            with_url[accented[with_url]][:2],
+            with_url[sealed[with_url]][:3],
+        ]
+    )
+    return np.concatenate([rows[:_SIGNED], rows[_SIGNED - 1 :]])
+
+
+def _slugs(names: list[str], urls: list[str], ids: Integers) -> list[str]:
+    """Return the slugs: mostly the end of the product's URL, some that are hard for routes, no two equal after fold."""
     slugs: list[str] = []
-    for at, (name, url, id_) in enumerate(zip(names.to_pylist(), urls.to_pylist(), catalogue.ids[rows], strict=True)):
-        *_, expansion, last = re.split("[?#]", url)[0].rstrip("/").split("/")
-        special = {
-            1: last,  # with upper case
-            _SIGNED: "".join(slugs[-1:]) + "-signed",  # begins with the slug before
-            4: f"{expansion}/{last}".lower(),
-            6: f"{last.lower()} (50%)",
-        }
-        plain = name.replace(" ", "-") if at > _EXPENSIVE and not name.isascii() else last
-        slug = special.get(at, plain.lower())
-        slugs.append(f"{slug}-{id_}" if slug.casefold() in map(str.casefold, slugs) else slug)
-    slug = pa.array(slugs, pa.string())
-    return pa.table({"slug": slug, "name": names, "game": game, "url": urls}), catalogue.cents[rows]
+    for at, (name, url, id_) in enumerate(zip(names, urls, ids, strict=True)):
+        slug = _slug(at, name, url, slugs)
+        taken = {other.casefold() for other in slugs}
+        slugs.append(f"{slug}-{id_}" if slug.casefold() in taken else slug)
+    return slugs
+
+
+def _slug(at: int, name: str, url: str, before: list[str]) -> str:
+    *_, expansion, last = re.split("[?#]", url)[0].rstrip("/").split("/")
+    if at == 1:
+        return last  # with upper case
+    if at == _SIGNED:
+        return f"{before[-1]}-signed"  # begins with the slug before
+    if at == 4:
+        return f"{expansion}/{last}".lower()
+    if at == 6:
+        return f"{last.lower()} (50%)"
+    if at > _EXPENSIVE and not name.isascii():
+        return name.replace(" ", "-").lower()
+    return last.lower()
 
 
 # The table `watch_checks`: each tracked product is checked three to six times a day, with gaps.
@@ -251,34 +345,41 @@ _SLOT_SECONDS = SECONDS_A_DAY // _SLOTS
 
 
 def watch_checks(seed: int, watchlist: pa.Table, cents: Integers) -> Days:
-    """A slug that is no longer watched is checked too, seldom."""
+    """Yield the checks of each day. A slug that is no longer watched is checked too, seldom."""
     slugs = pa.array([*watchlist["slug"].to_pylist(), "no-longer-watched"])
-    walk, gone = PriceWalk(seed, "watch_checks", np.append(cents, 500)), len(watchlist)
-    product, slot = np.divmod(np.arange(len(slugs) * _SLOTS), _SLOTS)
+    walk = PriceWalk(seed, "watch_checks", np.append(cents, 500))
     for day in count():
         walk.step(day)
         words = draw.words(seed, "watch_times", len(slugs) * _SLOTS, day)
-        firsts = words[product * _SLOTS]  # of each product
-        gap = (product == 5) & (5 <= day % 20 < 9)
-        rare = (product == gone) & ((slot > 0) | (day % 30 != 4))
-        never = (product == gone - 1) | chance(firsts, 2, 0.04)
-        rows = np.flatnonzero((slot < 3 + field(firsts, 0, 2)) & ~(gap | rare | never))
-        words, watched, time = words[rows], product[rows], slot[rows]
+        rows = _watched_slots(words, len(slugs), day)
+        words, watched, slot = words[rows], rows // _SLOTS, rows % _SLOTS
         jitter = np.where(field(words, 18, 1) == 1, draw.below(words, 20, 31) - 15, 0)
         lowest = walk.cents[watched] * (1000 + jitter) // 1000
         fate = field(words, 36, 6)  # 0-1: no offers, 2-4: no number, 5-7: no price, 8-9: no list, 10: none of them
         offers = np.where(fate < 2, 0, 1 + field(words, 42, 4))
-        keys = list_keys(seed, watched, walk.version[watched], np.where(jitter == 0, 15, time))
+        keys = list_keys(seed, watched, walk.version[watched], np.where(jitter == 0, 15, slot))
         listed = np.minimum(offers, _MAX_WATCHED)
-        second = time * _SLOT_SECONDS + draw.below(words, 46, _SLOT_SECONDS)
+        seconds = slot * _SLOT_SECONDS + draw.below(words, 46, _SLOT_SECONDS)
         if day % 7 == 2:
-            second[:1] = SECONDS_A_DAY + 60
+            seconds[:1] = SECONDS_A_DAY + 60
         yield pa.table(
             {
                 "slug": slugs.take(pa.array(watched)),
-                "checked_at": timestamps(day, second, field(words, 20, 9)),
+                "checked_at": timestamps(day, seconds, field(words, 20, 9)),
                 "num_offers": pa.array(offers.astype(np.int32), mask=np.isin(fate, [2, 3, 4, 10])),
                 "lowest_price": pa.array(lowest / 100, mask=np.isin(fate, [5, 6, 7, 10]) | (offers == 0)),
                 "offer_list": offer_lists(keys, lowest, listed, np.isin(fate, [8, 9, 10]), watched=True),
             }
         )
+
+
+def _watched_slots(words: Words, slugs: int, day: int) -> Integers:
+    """Return the rows of a day that are checks: of each slug's slots the first three to six, with gaps."""
+    product, slot = np.divmod(np.arange(slugs * _SLOTS), _SLOTS)
+    gone = slugs - 1
+    of_product = words[product * _SLOTS]
+    has_gap = (product == 5) & (5 <= day % 20 < 9)
+    is_rare = (product == gone) & ((slot > 0) | (day % 30 != 4))
+    is_never = (product == gone - 1) | chance(of_product, 2, 0.04)
+    is_slot = slot < 3 + field(of_product, 0, 2)
+    return np.flatnonzero(is_slot & ~(has_gap | is_rare | is_never))

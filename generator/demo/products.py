@@ -68,35 +68,23 @@ def make_catalogue(seed: int, count: int) -> DemoCatalogue:
     expansions = make_expansions(seed, count)
     words = draw.words(seed, "products", 8 * (count + UNKNOWN_PRODUCTS)).reshape(8, -1)
     ids = 10_000 + np.cumsum(1 + below(words[0], 0, 4))
-    odd = np.arange(len(ids)) % _ODD_EVERY == _ODD_AT
-    sealed = chance(words[0], 16, _SEALED_SHARE) & ~odd
-    # Sizes are heavy-tailed, in a shuffled order, so that awkward expansions have all sizes. 1 % of the products are in
-    # an unknown one or in none.
-    sets = len(expansions)
-    weights = 10**6 // (3 + sets // 50 + np.arange(sets) * 37 % sets)
-    weights[_WITHOUT_PRODUCTS] = 0
-    place = np.sort(draw.by_weight(weights, words[1], 0, 32))
-    outside = np.where(chance(words[1], 32, 0.5), sets, sets + 1)
-    expansion = np.where(chance(words[1], 48, 0.01), outside, place)
+    is_odd = np.arange(len(ids)) % _ODD_EVERY == _ODD_AT
+    is_sealed = chance(words[0], 16, _SEALED_SHARE) & ~is_odd
+    expansion = _places(words[1], len(expansions))
+    home = _homes(expansions).take(pa.array(expansion))
     starts = np.where(chance(words[3], 0, _LATE_SHARE), 1 + below(words[3], 16, _LATE_DAYS), 0)
     # A single's usual price is by its rarity, even where the lake does not say that. Few cost the least.
     shares, tops = np.array(list(name_parts.RARITIES.values())).T
     rarities = draw.by_weight(shares, words[2], 32)
-    dearest = np.where(sealed, 60_000, tops[rarities])
-    homes = pa.concat_tables([expansions, pa.Table.from_pylist(_OUTSIDE, expansions.schema)]).combine_chunks()
-    home = homes.to_batches()[0].take(pa.array(expansion))
-    columns, texts = _columns(words, odd, sealed, rarities, expansion, home)
-    eve = starts > 0  # they enter the price guide during the history, and were added on the day before the first
-    days_ago = 20 + (sets + 1 - expansion) * 5_000 // (sets + 2)
-    second = chance(words[3], 32, 0.1) * below(words[3], 48, 65_536)  # one time for most of an expansion
-    unknown = (expansion < sets // 4) & ~eve
-    added = timestamps(np.where(eve, -1, -days_ago), np.where(eve, 36_000, second), mask=unknown)
+    dearest = np.where(is_sealed, 60_000, tops[rarities])
+    columns, texts = _columns(words, is_odd, is_sealed, rarities, expansion, home)
+    columns["date_added"] = _dates_added(words[3], expansion, len(expansions), starts)
     return DemoCatalogue(
-        table=pa.table({"id_product": ids, **columns, "date_added": added}).slice(0, count),
+        table=pa.table({"id_product": ids, **columns}).slice(0, count),
         expansions=expansions.drop_columns("code"),
         ids=ids,
         cents=dearest // 40 + draw.heavy_tail(words[2], dearest),
-        is_sealed=sealed,
+        is_sealed=is_sealed,
         expansion=expansion,
         home=home,
         texts=texts,
@@ -104,34 +92,52 @@ def make_catalogue(seed: int, count: int) -> DemoCatalogue:
     )
 
 
+def _places(words: Words, sets: int) -> Integers:
+    """Return the place of each product's expansion. 1 % of the products are in an unknown one or in none.
+
+    Sizes are heavy-tailed, in a shuffled order, so that awkward expansions have all sizes.
+    """
+    weights = 10**6 // (3 + sets // 50 + np.arange(sets) * 37 % sets)
+    weights[_WITHOUT_PRODUCTS] = 0
+    inside = np.sort(draw.by_weight(weights, words, 0, 32))
+    outside = np.where(chance(words, 32, 0.5), sets, sets + 1)
+    return np.where(chance(words, 48, 0.01), outside, inside)
+
+
+def _homes(expansions: pa.Table) -> pa.RecordBatch:
+    outside = pa.Table.from_pylist(_OUTSIDE, expansions.schema)
+    return pa.concat_tables([expansions, outside]).combine_chunks().to_batches()[0]
+
+
+def _dates_added(words: Words, expansion: Integers, sets: int, starts: Integers) -> pa.Array:
+    """Return when each product was added: with its expansion, or on the day before the history of the late ones."""
+    is_late = starts > 0
+    days_ago = 20 + (sets + 1 - expansion) * 5_000 // (sets + 2)
+    second = chance(words, 32, 0.1) * below(words, 48, 65_536)  # one time for most of an expansion
+    is_unknown = (expansion < sets // 4) & ~is_late
+    return timestamps(np.where(is_late, -1, -days_ago), np.where(is_late, 36_000, second), mask=is_unknown)
+
+
 def _columns(
-    words: Words, odd: Flags, sealed: Flags, rarities: Integers, expansion: Integers, home: pa.RecordBatch
+    words: Words, is_odd: Flags, is_sealed: Flags, rarities: Integers, expansion: Integers, home: pa.RecordBatch
 ) -> tuple[dict[str, pa.Array], list[Texts]]:
-    sets, codes, games = home["name"], home["code"], pc.fill_null(home["game"], name_parts.GAMES[0])
-    wares, single = below(words[4], 32, len(name_parts.SEALED)), ~sealed
+    """Return the columns of the table but the ids and dates, and the texts that the drawings show."""
+    sets, games = home["name"], pc.fill_null(home["game"], name_parts.GAMES[0])
+    is_single = ~is_sealed
+    wares = below(words[4], 32, len(name_parts.SEALED))
     ware = choose(name_parts.SEALED, wares)
-    # Such as `Ember Court: Mosshare Tin`. Some have two spaces, some end with one.
-    plain, gap = join(sets, " ", ware), pick([" ", "  "], words[5], 48)
-    starring = join(sets, ": ", pick(name_parts.CREATURES, words[5], 0), gap, ware)
-    sealed_name = pc.choose(draw.by_weight([6, 3, 1], words[5], 16), plain, starring, join(plain, " "))
-    name = pc.if_else(single, _single_names(words[4], odd), sealed_name)
-    number = pc.if_else(single, _numbers(words[6], expansion, codes), None)
-    rarity = choose(list(name_parts.RARITIES), rarities, sealed | chance(words[2], 48, 0.05))
-    shown = (name, pc.if_else(pc.less(home["id"], _UNKNOWN_EXPANSION), sets, None), rarity, home["game"])
-    texts = [Texts(*row) for row in zip(*(pc.fill_null(column, "").to_pylist() for column in shown), strict=True)]
-    image = pa.array([f"/{DRAWING_PREFIX}{drawing_key(card)}{DRAWING_SUFFIX}" for card in texts])
-    image = pc.if_else(chance(words[7], 0, 0.08) | sealed & chance(words[7], 0, 0.4), None, image)
-    category = join(games, " ", pc.if_else(single, "Single", ware))
-    folder = pc.if_else(single, "Singles", choose(name_parts.SEALED_FOLDERS, wares))
-    printed = pc.replace_substring_regex(pc.fill_null(number, ""), r"^[A-Z]{3}(\d)", r"\1")
-    printed = join("-", codes, pc.replace_substring_regex(printed, "[^0-9A-Za-z]", ""))
-    page = join(url_words(name), pc.if_else(single, printed, ""))
-    ends = ["", "?utm_source=list", "#offers", "?language=3&isFoil=Y#top", "/"]
-    end = choose(ends, draw.by_weight([94, 2, 1, 1, 2], words[5], 32))
-    url = join(_SITE, url_words(games), "/Products/", folder, "/", url_words(sets), "/", page, end)
+    name = pc.if_else(is_single, _single_names(words[4], is_odd), _sealed_names(words[5], sets, ware))
+    number = pc.if_else(is_single, _numbers(words[6], expansion, home["code"]), None)
+    rarity = choose(list(name_parts.RARITIES), rarities, is_sealed | chance(words[2], 48, 0.05))
+    texts = _drawn_texts(name, rarity, home)
+    image = _images(words[7], texts, is_sealed)
+    category = join(games, " ", pc.if_else(is_single, "Single", ware))
+    folder = pc.if_else(is_single, "Singles", choose(name_parts.SEALED_FOLDERS, wares))
+    page = join(url_words(name), pc.if_else(is_single, _number_in_url(number, home["code"]), ""))
+    url = join(_SITE, url_words(games), "/Products/", folder, "/", url_words(sets), "/", page, _url_ends(words[5]))
     return {
         "name": name,
-        "kind": pc.if_else(single, "single", "sealed"),
+        "kind": pc.if_else(is_single, "single", "sealed"),
         "category": pc.if_else(chance(words[7], 48, 0.01), None, category),
         "id_expansion": home["id"],
         "rarity": rarity,
@@ -140,6 +146,34 @@ def _columns(
         "image_large": pc.if_else(chance(words[7], 16, 0.05), None, image),
         "url": pc.if_else(chance(words[5], 48, 0.06), None, url),
     }, texts
+
+
+def _sealed_names(words: Words, sets: pa.Array, ware: pa.Array) -> pa.Array:
+    """Make names such as `Ember Court: Mosshare Tin`. Some have two spaces, some end with one."""
+    plain = join(sets, " ", ware)
+    starring = join(sets, ": ", pick(name_parts.CREATURES, words, 0), pick([" ", "  "], words, 48), ware)
+    return pc.choose(draw.by_weight([6, 3, 1], words, 16), plain, starring, join(plain, " "))
+
+
+def _drawn_texts(name: pa.Array, rarity: pa.Array, home: pa.RecordBatch) -> list[Texts]:
+    set_name = pc.if_else(pc.less(home["id"], _UNKNOWN_EXPANSION), home["name"], None)
+    columns = [pc.fill_null(column, "").to_pylist() for column in (name, set_name, rarity, home["game"])]
+    return [Texts(*row) for row in zip(*columns, strict=True)]
+
+
+def _images(words: Words, texts: list[Texts], is_sealed: Flags) -> pa.Array:
+    image = pa.array([f"/{DRAWING_PREFIX}{drawing_key(card)}{DRAWING_SUFFIX}" for card in texts])
+    return pc.if_else(chance(words, 0, 0.08) | is_sealed & chance(words, 0, 0.4), None, image)
+
+
+def _number_in_url(number: pa.Array, codes: pa.Array) -> pa.Array:
+    printed = pc.replace_substring_regex(pc.fill_null(number, ""), r"^[A-Z]{3}(\d)", r"\1")
+    return join("-", codes, pc.replace_substring_regex(printed, "[^0-9A-Za-z]", ""))
+
+
+def _url_ends(words: Words) -> pa.Array:
+    ends = ["", "?utm_source=list", "#offers", "?language=3&isFoil=Y#top", "/"]
+    return choose(ends, draw.by_weight([94, 2, 1, 1, 2], words, 32))
 
 
 def _single_names(words: Words, odd: Flags) -> pa.Array:
