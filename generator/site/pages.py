@@ -115,8 +115,10 @@ _NAME = re.compile(r"[A-Z]\w+")
 _MARKS = re.compile(r"[`*|]|\]\([^)]*\)|-{3,}")
 # Of the moves of the week.
 _MOVES_EACH_WAY = 4
-_MOVE_CANDIDATES = 50  # of each direction: not all have two averages
-_LEAST_PRICE = 5  # before a move that is shown: one sale moves a cheap card by much
+_MOVE_CANDIDATES = 50  # of each direction: not all are plain enough
+_LEAST_PRICE = 5  # before and after a move that is shown: one sale moves a cheap card by much
+_MOST_OFFERS = 3  # times the lowest offer: a card that is offered for less is not worth the price
+_DAYS_OF_A_MOVE = 14  # of a card's history: the guide may be 3 days old, and the price before 10 days older
 _HUES = 8  # of the style sheet
 # Of the indexes of games.
 _MOST_GAMES = 8
@@ -225,17 +227,28 @@ def _game_indexes(answer: Answers) -> list[GameIndex]:
 
 
 def _moves(direction: str, answer: Answers) -> list[Move]:
-    """Return the largest confirmed moves of 7 days in percent.
-
-    The averages of a week and a month differ. Equal ones are of the same few sales.
-    """
+    """Return the largest confirmed moves of 7 days in percent that are also plain to a collector, perhaps none."""
     floor = f"min_price={_LEAST_PRICE}&limit={_MOVE_CANDIDATES}"
     movers = rows_of(answer, f"movers?confirmed=true&direction={direction}&{floor}")
-    cards = rows_of(answer, "cards?ids=" + ",".join(str(mover["id_product"]) for mover in movers)) if movers else []
-    finishes = (card["price_guide"]["holo"] if mover["finish"] == "foil" else card["price_guide"]
-                for mover, card in zip(movers, cards, strict=True))  # fmt: skip
-    rows = (row for row in zip(movers, cards, finishes, strict=True) if row[2]["avg7"] != row[2]["avg30"])
-    return [_move(*row) for row in islice(rows, _MOVES_EACH_WAY)]
+    found = (_plain_move(mover, answer) for mover in movers if mover["now"] >= _LEAST_PRICE)
+    return list(islice((move for move in found if move), _MOVES_EACH_WAY))
+
+
+def _plain_move(mover: dict[str, Any], answer: Answers) -> Move | None:
+    """Return a move if the averages of a week and a month differ, and the offers do not speak against it.
+
+    Equal averages are of the same few sales. Where the lowest offers are known, they moved the same way, and the newest
+    is not far below the price.
+    """
+    card = answer(f"{API}cards/{mover['id_product']}?days={_DAYS_OF_A_MOVE}")
+    suffix, guide = ("_holo", card["price_guide"]["holo"]) if mover["finish"] == "foil" else ("", card["price_guide"])
+    lows = {point["day"]: point[f"low{suffix}"] for point in card["history"]["price_guide"]}
+    then, now = lows[mover["day_then"]], lows[mover["day_now"]]
+    if guide["avg7"] == guide["avg30"] or (now and mover["now"] > _MOST_OFFERS * now):
+        return None
+    if then is not None and now is not None and (now - then) * mover["change"] <= 0:
+        return None
+    return _move(mover, card, guide)
 
 
 def _move(mover: dict[str, Any], card: dict[str, Any], guide: dict[str, Any]) -> Move:

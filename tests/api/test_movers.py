@@ -61,7 +61,7 @@ def _prices(id_product: int, prices: tuple[float | None, ...], rng: random.Rando
     for suffix in ("", "_holo") if id_product % 3 == 0 else ("",):
         trend = rng.choice(prices)
         row[f"trend{suffix}"] = trend
-        for name in ("low", "avg7", "avg30"):
+        for name in ("low", "avg1", "avg7", "avg30"):
             row[f"{name}{suffix}"] = trend if id_product % 4 else rng.choice((None, 0.0, 3.2, 4.0, 4.2, 5.0, 8.0))
         if not id_product % 4:
             row[f"trend{suffix}"] = rng.choice((4.0, 4.8, 5.0, 8.0, 12.8, 12.81))
@@ -107,13 +107,20 @@ def test_the_explorer_knows_the_change_of_each_product_over_7_days(lake: Path, c
     assert dict(zip(itertools.accumulate(week["steps"]), shown, strict=True)) == expected
 
 
-THEN = {"trend": 4.0, "low": 4.0, "avg7": 4.0, "avg30": 4.0}
-NOW = {"trend": 4.8, "low": 4.2, "avg7": 4.2, "avg30": 4.01}  # a quarter of the move, and just more than none
+THEN = {"trend": 4.0, "low": 4.0, "avg1": None, "avg7": 4.0, "avg30": 4.0}
+NOW = {
+    "trend": 4.8,
+    "low": 4.2,
+    "avg1": 4.8,
+    "avg7": 4.2,
+    "avg30": 4.01,
+}  # a quarter of the move, and just more than none
 AROUND = {
     "then low": (None, 0.0, 4.01),
     "then avg7": (None, 0.0, 4.01),
     "then avg30": (None, 0.0, 1.99, 2.0, 8.0, 8.01, 4.01),
     "now low": (None, 0.0, 4.19, 1.19, 1.2, 9.6, 9.61),
+    "now avg1": (None, 0.0, 2.39, 2.4, 9.6, 9.61),
     "now avg7": (None, 0.0, 2.39, 2.4, 4.19, 9.6, 9.61),
     "now avg30": (None, 0.0, 2.39, 2.4, 4.0, 4.2, 9.6, 9.61),
 }

@@ -117,16 +117,21 @@ def test_it_shows_the_confirmed_moves_of_the_week(demo_service: tuple[Service, s
     asked, client, moves = "/api/v1/movers?confirmed=true&min_price=5&limit=50&direction=", service.client(key), []
     for way in ("up", "down"):
         found = client.get(asked + way).json["data"]
-        cards = client.get("/api/v1/cards?ids=" + ",".join(str(mover["id_product"]) for mover in found)).json["data"]
-        guides = [card["price_guide"] for card in cards]
-        guides = [
-            guide["holo"] if mover["finish"] == "foil" else guide for mover, guide in zip(found, guides, strict=True)
-        ]
-        moves += [m for m, guide in zip(found, guides, strict=True) if guide["avg7"] != guide["avg30"]][:4]
+        moves += [mover for mover in found if _is_plain(mover, client)][:4]
     assert shown and shown == [mover["id_product"] for mover in moves]
     assert all(mover["name"] in page.text for mover in moves)
     assert "before €" in page.text and "lowest offer €" in page.text
     assert pictures and all(service.client().get(picture).status == 200 for picture in pictures)
+
+
+def _is_plain(mover: dict, client: Client) -> bool:
+    """Whether a tile shows a move: from 5 euros on, two averages, and lowest offers that moved along and are near."""
+    card = client.get(f"/api/v1/cards/{mover['id_product']}").json
+    suffix, guide = ("_holo", card["price_guide"]["holo"]) if mover["finish"] == "foil" else ("", card["price_guide"])
+    lows = {point["day"]: point[f"low{suffix}"] for point in card["history"]["price_guide"]}
+    low, before = lows[mover["day_now"]], lows[mover["day_then"]]
+    along = low is None or before is None or (low > before if mover["change"] > 0 else low < before)
+    return mover["now"] >= 5 and guide["avg7"] != guide["avg30"] and along and not (low and mover["now"] > 3 * low)
 
 
 def test_it_promises_only_what_the_build_has() -> None:

@@ -72,6 +72,8 @@ def is_confirmed(lake: OracleLake, move: Row) -> bool:
 
     if not (_is_near(move["now"], avg7) and _is_near(move["now"], avg30) and _is_near(move["then"], avg30_then)):
         return False
+    if (avg1 := rows[move["day_now"]][f"avg1{suffix}"]) and not _is_near(move["now"], avg1):
+        return False
     if low and not low / 2 <= move["now"] <= 4 * low:
         return False
     by_low, by_avg7, by_avg30 = moved(low_then, low), moved(avg7_then, avg7), moved(avg30_then, avg30)

@@ -14,7 +14,7 @@ const CHOICES = [
 ];
 const CONFIRMED =
   "A confirmed move is backed by the lowest offers or by two different averages, which moved the same way; and neither price is " +
-  "far from the averages and the lowest offer. Other moves are often a single odd offer.";
+  "far from the averages, the newest sales and the lowest offer. Other moves are often a single odd offer.";
 const COLUMNS = [["Product", ""], ["Then", "number"], ["Now", "number"], ["Change", "number"], ["A year", "number"]];
 
 export function moversView({api, route, announce}) {
