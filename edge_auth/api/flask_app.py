@@ -46,6 +46,7 @@ class Cardpress:
         guest_limit: Requests a minute of an address without a key. 0: requests need a key.
         behind_nginx: Whether every request comes from the nginx of `edge_auth/nginx`.
         behind_cdn: Whether a shared cache asks before each use of a copy.
+        worker_secret: By which the worker proves that it has counted a request.
     """
 
     builds: BuildRegistry | OneBuild
@@ -58,6 +59,7 @@ class Cardpress:
     guest_limit: int = 0
     behind_nginx: bool = False
     behind_cdn: bool = False
+    worker_secret: str | None = None
 
 
 class ApiRequest(Request):

@@ -23,7 +23,7 @@ from generator.storage.errors import StoreError
 
 _CONTENT_HEADERS = ("Content-Length", "Content-Encoding")
 _STATUS_LINES = {int(status): f"{int(status)} {phrase}" for status, phrase in responses.items()}
-_ALLOWED_HEADERS = (
+ALLOWED_HEADERS = (
     "Authorization, X-API-Key, If-None-Match, X-Build, X-Request-ID, Range, If-Range, Cache-Control, Content-Type"
 )
 _ASKED_HEADERS = re.compile(r"[ \t]*[\w!#$%&'*+.^`|~-]+[ \t]*(?:,[ \t]*[\w!#$%&'*+.^`|~-]+[ \t]*)*", re.ASCII)
@@ -105,14 +105,17 @@ def preflight(request: ApiRequest) -> Answer:
     """Return the answer to a browser that asks what a page may send. It may send the headers that it asks for."""
     names = request.environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", "")
     usable = len(names) <= _MAX_ASKED_BYTES and _ASKED_HEADERS.fullmatch(names)
-    fields = {
+    return Answer(204, preflight_headers(names.strip(" \t") if usable else ALLOWED_HEADERS))
+
+
+def preflight_headers(allowed: str) -> dict[str, str]:
+    return {
         **COMMON_HEADERS,
         "Access-Control-Allow-Methods": "GET",
-        "Access-Control-Allow-Headers": names.strip(" \t") if usable else _ALLOWED_HEADERS,
+        "Access-Control-Allow-Headers": allowed,
         "Access-Control-Max-Age": "7200",
         "Vary": "Access-Control-Request-Headers",
     }
-    return Answer(204, fields)
 
 
 def finish(response: Response) -> Response:

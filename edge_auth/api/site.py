@@ -61,12 +61,12 @@ def no_path(meant: str | None = None) -> str:
     return f"there is no such path: {f'did you mean {meant}? ' if meant else ''}/docs lists what there is"
 
 
-_PAGE = Endpoint(view=page, path="/docs, /explore", vary="Accept-Encoding", pinned=False, **_PAGES)
-_HOME = Endpoint(view=home, path="/", vary="Accept, Accept-Encoding", pinned=False, kept=False, **_PAGES)
-pages.add_endpoint("/", _HOME)
+PAGE = Endpoint(view=page, path="/docs, /explore", vary="Accept-Encoding", pinned=False, **_PAGES)
+HOME = Endpoint(view=home, path="/", vary="Accept, Accept-Encoding", pinned=False, kept=False, **_PAGES)
+pages.add_endpoint("/", HOME)
 for _name in layout.ROOT_FILES:
-    pages.add_endpoint(f"/{_name}", _PAGE, key=_name)
+    pages.add_endpoint(f"/{_name}", PAGE, key=_name)
 for _folder in layout.SITE_FOLDERS:
-    pages.add_endpoint(f"/{_folder}", _PAGE, key=_folder)
-    pages.add_endpoint(f"/{_folder}/", _PAGE, key=f"{_folder}/")
-    pages.add_endpoint(f"/{_folder}/<text:name>", _PAGE, key=f"{_folder}/")
+    pages.add_endpoint(f"/{_folder}", PAGE, key=_folder)
+    pages.add_endpoint(f"/{_folder}/", PAGE, key=f"{_folder}/")
+    pages.add_endpoint(f"/{_folder}/<text:name>", PAGE, key=f"{_folder}/")

@@ -50,6 +50,7 @@ class Settings:
     socket: Path | None = None
     guest_limit: int = 0
     behind_cdn: bool = False
+    worker_secret: str | None = None
     idle_seconds: float = IDLE_SECONDS
 
 
@@ -90,7 +91,7 @@ def _service(settings: Settings, log: Log) -> Cardpress:
     counter = _counter(settings, store.location, log, metrics)
     files = StoredBulkFiles(builds, store, jobs)
     answering = (settings.trusted_proxies, settings.guest_limit, settings.socket is not None, settings.behind_cdn)
-    return Cardpress(builds, keyring, counter, files, log, metrics, *answering)
+    return Cardpress(builds, keyring, counter, files, log, metrics, *answering, settings.worker_secret)
 
 
 def _keyring(settings: Settings, log: Log, metrics: Metrics) -> Keyring:

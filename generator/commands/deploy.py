@@ -1,11 +1,13 @@
 """`cardpress deploy` and `edge`: files of other programs, adapted to the places of an operator."""
 
+import json
 import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import click
 
@@ -18,8 +20,18 @@ from edge_auth.serve.nginx_config import (
     configuration,
     own_user,
 )
-from generator.commands.options import FILE, FOLDER, Parsed, keys_option, plain_text, state_option, store_option
+from generator.commands.options import (
+    FILE,
+    FOLDER,
+    HTTP_URL,
+    Parsed,
+    keys_option,
+    plain_text,
+    state_option,
+    store_option,
+)
 from generator.errors import DeployError
+from generator.site.worker_tables import tables
 from generator.templates import packaged
 from generator.terminal import say, say_lines
 
@@ -29,6 +41,8 @@ _BUCKET = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
 _EXAMPLES = Path(__file__).parents[1] / "deploy" / "examples"
 _FETCH = "cardpress-nightly.service.d/fetch.conf"
 _BUCKET_PATHS = re.compile(r"^Read(?:Write|Only)Paths=-s3://.*\n", re.MULTILINE)
+_REGION = "eu-central-1"
+_OF_SHIM = re.compile(r"^.*(?:SHIM|[Ss]him|WORKER_SECRET).*\n", re.MULTILINE)  # lines of the configurations
 _PRIVATE = {"environment": 0o600}  # operators add secrets to it
 # The units hide these folders from the programs that they start.
 _SEEN = rf"(?!/(?:home|root|tmp|var/tmp|run/user)(?:/|$)){_FILE}"
@@ -37,6 +51,7 @@ _seen_path = plain_text(_SEEN, "an absolute path outside /home, /root and /tmp, 
 _location = plain_text(
     rf"{_SEEN}|s3://{_BUCKET}(?:{_FILE})?", "s3://… or an absolute path outside /home, /root and /tmp"
 )
+_place = plain_text(rf"{_FILE}|s3://{_BUCKET}(?:{_FILE})?", "s3://… or an absolute path")
 _user = plain_text(r"[a-z_][a-z0-9_-]{0,31}", "the name of a user")
 _address = plain_text(LISTEN, "an address and a port, such as 127.0.0.1:8080")
 _name = plain_text(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?", "the name of a host")
@@ -250,6 +265,60 @@ def policies(folder: Path, force: bool, bucket: str) -> None:
     Example: cardpress deploy policies rights --bucket cards
     """
     _write_files(folder, _adapted("policies", {"BUCKET": bucket}), force)
+
+
+@deploy.command()
+@_writes
+@_setting("--store", _place, "/srv/cards/store", "Location of the store.")
+@click.option("--endpoint", type=HTTP_URL, help="The S3 server of a bucket, for workerd. R2 needs none.")
+@click.option("--shim", type=HTTP_URL, help="The shim that answers what is no object.  [default: none]")
+@_setting("--listen", _address, "127.0.0.1:8080", "The address of workerd.")
+@_setting("--counts", _path, "/var/lib/cardpress-worker", "A folder in which workerd counts; it must exist.")
+@click.option("--guest-limit", type=click.IntRange(0), default=0, help="As of `serve`.")
+def worker(
+    folder: Path, force: bool, store: str, endpoint: str | None, shim: str | None, guest_limit: int, **places: str
+) -> None:
+    """Write a worker that answers from a store, with keys: for workerd, and for Cloudflare with R2.
+
+    See docs/worker.md.
+
+    \b
+    Example: cardpress deploy worker worker --store s3://cards/store --shim https://shim.cards.example
+    """
+    instead = {
+        "127.0.0.1:8080": places["listen"],
+        "/var/lib/cardpress-worker": places["counts"],
+        'GUEST_LIMIT", text = "0"': f'GUEST_LIMIT", text = "{guest_limit}"',
+        'GUEST_LIMIT = "0"': f'GUEST_LIMIT = "{guest_limit}"',
+        "/srv/cards/store": store,
+    }
+    if store.startswith("s3://"):
+        bucket, _, prefix = f"{store.removeprefix('s3://')}/".partition("/")
+        address = endpoint or f"https://s3.{_REGION}.amazonaws.com"
+        instead |= {
+            'disk = "/srv/cards/store"': _external(address),
+            '"http://store/"': f'"{address.rstrip("/")}/{bucket}/{prefix}"',
+            'STORE_AT = ""': f'STORE_AT = "{prefix}"',
+            'bucket_name = "cards"': f'bucket_name = "{bucket}"',
+        }
+    if shim:
+        instead['external = (address = "127.0.0.1:8000", http = ())'] = _external(shim)
+        instead |= dict.fromkeys(('"http://127.0.0.1:8000"', '"https://shim.cards.example"'), f'"{shim.rstrip("/")}"')
+    files = _adapted("worker", instead)
+    if not shim:
+        configurations = ("workerd.capnp", "wrangler.toml")
+        files |= {name: _OF_SHIM.sub("", files[name]) for name in configurations}
+    _write_files(folder, {**files, "tables.json": json.dumps(tables(), ensure_ascii=False, indent=1) + "\n"}, force)
+
+
+def _external(url: str) -> str:
+    """Return a server as a service of workerd."""
+    parts = urlsplit(url)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    if parts.scheme == "http":
+        return f'external = (address = "{host}:{parts.port or 80}", http = ())'
+    tls = f'https = (options = (), tlsOptions = (trustBrowserCas = true), certificateHost = "{parts.hostname}")'
+    return f'external = (address = "{host}:{parts.port or 443}", {tls})'
 
 
 @click.group()

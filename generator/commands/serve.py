@@ -49,6 +49,10 @@ from generator.storage.stores.open import is_folder, open_store
     help="A CDN or cache asks before each use of a copy: answers may be shared by keys. See docs/cdn.md.",
 )  # fmt: skip
 @click.option(
+    "--worker-secret", metavar="TEXT",
+    help="By which the worker of `cardpress deploy worker` proves that it has counted a request.",
+)  # fmt: skip
+@click.option(
     "--idle-timeout", "idle_seconds", metavar="SECONDS", type=click.FloatRange(1, 3600), default=app.IDLE_SECONDS,
     help="How long a connection may stay idle. Longer than at the proxy or load balancer in front.",
 )  # fmt: skip
