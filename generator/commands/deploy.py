@@ -51,6 +51,7 @@ _seen_path = plain_text(_SEEN, "an absolute path outside /home, /root and /tmp, 
 _location = plain_text(
     rf"{_SEEN}|s3://{_BUCKET}(?:{_FILE})?", "s3://… or an absolute path outside /home, /root and /tmp"
 )
+_bucket_place = plain_text(rf"s3://{_BUCKET}(?:{_FILE})?", "s3://bucket/prefix")
 _place = plain_text(rf"{_FILE}|s3://{_BUCKET}(?:{_FILE})?", "s3://… or an absolute path")
 _user = plain_text(r"[a-z_][a-z0-9_-]{0,31}", "the name of a user")
 _address = plain_text(LISTEN, "an address and a port, such as 127.0.0.1:8080")
@@ -265,6 +266,29 @@ def policies(folder: Path, force: bool, bucket: str) -> None:
     Example: cardpress deploy policies rights --bucket cards
     """
     _write_files(folder, _adapted("policies", {"BUCKET": bucket}), force)
+
+
+@deploy.command()
+@_writes
+@_setting("--lake", _bucket_place, "s3://cards/lake", "Location of the source tables.")
+@_setting("--store", _bucket_place, "s3://cards/store", "Location of the builds.")
+@_setting("--endpoint", HTTP_URL, f"https://s3.{_REGION}.amazonaws.com", "The S3 server; of R2 that of your account.")
+@_setting("--region", _name, _REGION, "Its region; of R2 `auto`.")
+@click.option("--game", type=click.IntRange(1, 999), default=17, help="Fetch the files of this game before.")
+def action(folder: Path, force: bool, game: int, **places: str) -> None:
+    """Write a workflow of GitHub Actions that runs the nights, over a bucket of S3 or R2.
+
+    \b
+    Example: cardpress deploy action .github/workflows --lake s3://cards/lake --store s3://cards/store --game 6
+    """
+    instead = {
+        "s3://cards/lake": places["lake"],
+        "s3://cards/store": places["store"],
+        f"https://s3.{_REGION}.amazonaws.com": places["endpoint"],
+        f"AWS_REGION: {_REGION}": f"AWS_REGION: {places['region']}",
+        " cardmarket 17 ": f" cardmarket {game} ",
+    }
+    _write_files(folder, _adapted("action", instead), force)
 
 
 @deploy.command()
