@@ -1,4 +1,4 @@
-"""The hosts of docs/static-tree.md: nginx and the function of a CDN answer the API's default addresses from files."""
+"""The host of docs/static-tree.md: nginx answers the API's default addresses from files."""
 
 import json
 import random
@@ -213,22 +213,3 @@ def test_without_a_shim_the_rest_is_missing(folder: Path, requests: list[str], s
         posted = client.send("POST", f"{API}/status")
         assert (posted.status, posted.code, posted["Allow"]) == (405, "method_not_allowed", "GET")
         assert client.get(f"{API}/watchlist/x/../../../../lake/products.parquet").status in (400, 404)
-
-
-@needs("Node.js")
-def test_the_function_of_a_cdn_finds_the_files(folder: Path, service: Service, requests: list[str]) -> None:
-    shim = Client(service.port, issue(folder / "store"))
-    others = [f"{API}/{path}" for path in OTHERS]
-    script = blocks("js")[0] + "console.log(JSON.stringify(JSON.parse(process.argv[1]).map((one) => fileOf(...one))))"
-    asked = [(*target.split("?"), "")[:2] for target in (*requests, *others)]
-    output = subprocess.run(
-        ["node", "-e", script, json.dumps(asked)], capture_output=True, text=True, check=True
-    ).stdout
-    files = dict(zip((*requests, *others), json.loads(output), strict=True))
-    api = folder / "tree/api/v1"
-    found = [target for target in requests if files[target]]
-    assert {target.split("?")[0].split("/")[3] for target in set(requests) - set(found)} <= {"market", "movers"}
-    for target in random.Random(1).sample(found, 200):
-        assert (api / files[target]).read_text("utf-8") == shim.get(target).text, target
-    wrong = {target for target in others if files[target] and (api / files[target]).exists()}
-    assert wrong <= {f"{API}/bulk"}
