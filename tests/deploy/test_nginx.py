@@ -12,6 +12,7 @@ from tests.nginx.test_hostile import (  # noqa: F401
     test_a_refused_method_says_which_are_allowed,
     test_its_own_place_is_no_path,
     test_what_is_malformed_is_refused_in_the_apis_words,
+    test_what_is_private_is_no_path,
 )
 from tests.support.nginx import Nginx
 from tests.support.ports import free_port

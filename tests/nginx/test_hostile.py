@@ -12,7 +12,7 @@ from tests.releases.test_full_disk import fill, small_disk
 from tests.support.commands import issue
 from tests.support.nginx import CARDS, LIMIT, cached, replaced
 from tests.support.rate_limits import in_one_window
-from tests.support.raw_requests import MALFORMED, READABLE, REFUSED_METHODS, assert_refused, get, send
+from tests.support.raw_requests import MALFORMED, PRIVATE, READABLE, REFUSED_METHODS, assert_refused, get, send
 from tests.support.selection import mostly_thorough
 from tests.support.service import API, Client, Service, children, until, window_left
 
@@ -31,6 +31,11 @@ def test_a_refused_method_says_which_are_allowed(fixed_service: Service, request
 
 def test_its_own_place_is_no_path(fixed_service: Service) -> None:
     assert_refused(get(fixed_service.port, b"/_refused"), 404, "not_found")
+
+
+def test_what_is_private_is_no_path(fixed_service: Service, fixed_key: str) -> None:
+    for target in PRIVATE:
+        assert get(fixed_service.port, target, f"X-API-Key: {fixed_key}".encode()).status in (400, 404), target
 
 
 @pytest.mark.parametrize("target", READABLE)

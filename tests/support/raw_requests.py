@@ -35,6 +35,14 @@ MALFORMED = {
     "two conditions": b"GET " + _API + b"/me" + _HOST + b'If-None-Match: "a"\r\n' * 2,
 }
 READABLE = (b"/cards?q=\xc3\xa9&rarity=`", b'/watchlist/{"|}^', b"/cards?q=\xf0\x9f\x83\x8f")
+# Requests for what a store has beside tree/, in every way that may lead there.
+_WAYS = (
+    "/{}", "/tree/{}", "/docs/../{}", "/docs/..%2f..%2f{}", "/docs/%2e%2e/%2e%2e/{}", "/api/v1/../../{}", "//{}",
+    "/api/v1/watchlist/..%2f..%2f..%2f..%2f{}", "/api/v1/cards/..%2f..%2f..%2f..%2f{}", "/explore/./{}",
+    "/docs/%5c..%5c..%5c{}", "/docs//../../{}", "/api/v1/bulk/..%2f..%2f..%2f..%2f{}",
+)  # fmt: skip
+_BESIDE_TREE = ("private/keys.json", "layers/", "builds/", "current.json", "tree/api/v1/status.json")
+PRIVATE = [way.format(name).encode() for way in _WAYS for name in _BESIDE_TREE]
 LARGE = b"Content-Length: 3000000\r\n"
 REFUSED_METHODS = [
     (method + b" " + path + _HOST + more, allowed)

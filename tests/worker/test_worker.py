@@ -2,7 +2,6 @@
 
 import json
 import random
-import re
 import threading
 import time
 import tomllib
@@ -23,6 +22,7 @@ from tests.docs.test_static_hosts import OTHERS, default_request
 from tests.support.commands import build, issue, run
 from tests.support.copies import copy_of_fixed
 from tests.support.lakes import FIXED
+from tests.support.raw_requests import PRIVATE, get
 from tests.support.s3_proxy import Proxy
 from tests.support.service import API, ROOT, Client, HttpAnswer, until
 from tests.support.targets import Targets, has_nul
@@ -54,9 +54,12 @@ class StoreOfWorker:
 
 
 def policy(bucket: str) -> dict[str, object]:
-    """The policy of docs/worker.md, for the network of this machine."""
-    [text] = re.findall(r"```json\n(.*?)```", (ROOT / "docs" / "worker.md").read_text("utf-8"), re.DOTALL)
-    return json.loads(text.replace("arn:aws:s3:::cards", f"arn:aws:s3:::{bucket}"))
+    """The rights of the worker, for requests without a signature."""
+    file = ROOT / "generator" / "deploy" / "examples" / "policies" / "worker.json"
+    found = json.loads(file.read_text().replace("BUCKET", bucket))
+    for statement in found["Statement"]:
+        statement["Principal"] = "*"
+    return found
 
 
 @pytest.fixture(scope="module", params=["folder", pytest.param("bucket", marks=pytest.mark.thorough)])
@@ -69,7 +72,7 @@ def place(request: pytest.FixtureRequest, fixed_store: Path, servers) -> Iterato
         server.enter(patch)
         bucket = server.bucket()
         server.client().put_bucket_policy(Bucket=bucket, Policy=json.dumps(policy(bucket)))
-        store = f"s3://{bucket}/a/store"
+        store = f"s3://{bucket}/store"
         copy_of_fixed(store)
         run("export", f"{store}/tree", "--store", store)
         yield StoreOfWorker(store, ("--endpoint", server.endpoint))
@@ -222,14 +225,9 @@ def test_a_client_cannot_say_that_it_was_counted(service: ServiceBehindWorker, p
 
 def test_what_is_private_cannot_be_reached(service: ServiceBehindWorker, alone: int, place: StoreOfWorker) -> None:
     key = issue(place.store)
-    names = ["private/keys.json", "layers/", "builds/", "current.json", "tree/api/v1/status.json"]
-    ways = ["/{}", "/tree/{}", "/docs/../{}", "/docs/..%2f..%2f{}", "/docs/%2e%2e/%2e%2e/{}", "/api/v1/../../{}",
-            "/api/v1/watchlist/..%2f..%2f..%2f..%2f{}", "/api/v1/cards/..%2f..%2f..%2f..%2f{}", "//{}", "/explore/./{}",
-            "/docs/%5c..%5c..%5c{}", "/docs//../../{}", "/api/v1/bulk/..%2f..%2f..%2f..%2f{}"]  # fmt: skip
     for port in (service.port, alone):
-        for target in (way.format(name) for way in ways for name in names):
-            answer = Client(port, key).get(target)
-            assert answer.status in (400, 404), target
+        for target in PRIVATE:
+            assert get(port, target, f"X-API-Key: {key}".encode()).status in (400, 404), target
 
 
 def test_a_store_that_fails_is_said(place: StoreOfWorker, tmp_path: Path) -> None:
