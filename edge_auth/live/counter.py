@@ -20,7 +20,7 @@ from threading import Lock
 from time import monotonic, sleep
 from typing import NamedTuple, Protocol
 
-# The file: the secret, the limit of guests, the table of addresses, the first table of keys, further ones as needed.
+# The file: the secret, the table of addresses, the first table of keys, further ones as needed.
 _SECRET_BYTES, _HEADER_BYTES = 32, 4096
 _MAX_KEY_TABLES = 64
 _BUCKETS, _SLOTS_PER_BUCKET = 8192, 8
@@ -94,11 +94,10 @@ def _counted_address(client: str) -> str:
 
 
 class FileCounter:
-    """The counter of one process, made there: locks are not inherited. nginx reads the guests' limit in the file."""
+    """The counter of one process, made there: locks are not inherited."""
 
-    def __init__(self, file: Path, log: Callable[[str], None], guest_limit: int = 0):
+    def __init__(self, file: Path, log: Callable[[str], None]):
         self._file = file
-        self._guest_limit = guest_limit
         self._log = log
         self._lock = Lock()
         self._handle = self._memory = os.memfd_create("counts")  # where it counts while the file cannot be used
@@ -160,7 +159,7 @@ class FileCounter:
             # Without a secret a client could choose addresses that share a bucket with a key.
             found = os.pread(handle, _SECRET_BYTES, 0)
             secret = found if any(found) else os.urandom(_SECRET_BYTES)
-            os.pwrite(handle, secret + struct.pack("<I", self._guest_limit), 0)
+            os.pwrite(handle, secret, 0)
         self._secret, before, self._handle = secret, self._handle, handle
         if before != self._memory:
             os.close(before)

@@ -1,80 +1,124 @@
-"""The key records in force in a shim.
+"""The key records in force in a shim, and what its nginx may answer for.
 
-Across a network, a record that was used is copied to this machine, for all workers, their nginx and the next start. The
-list of changes is copied too. When it names a record, the copy is deleted.
+Records that were used are written down in a folder of this machine: across a network for all workers and the next
+start, and for the nginx of a shim. So is the list of changes. When it names a record, the record's file is deleted.
+The first line of a file is for nginx, which reads no more of it: whether it may answer for the key. That of the list is
+about guests. What nginx does not find there goes to the shim, which alone reads and judges records.
 """
 
 from array import array
+from collections.abc import Sequence
 from contextlib import suppress
 from threading import Lock, Semaphore
+from time import monotonic
 
 from edge_auth.live.background import POLL_SECONDS, Poller
 from edge_auth.live.log import Log
 from generator.storage import layout
 from generator.storage.errors import KeyFormatError, StoreError
-from generator.storage.keys import KeyChanges, KeyFile, KeyRecord
+from generator.storage.keys import GUEST_SCOPES, SCOPES, KeyChanges, KeyFile, KeyRecord
 from generator.storage.stores.folder import FolderStore
 
 _FIRST_SECONDS = 1.0  # how long a request waits for the first poll
 _MAX_KEPT = 20_000  # records; to read another one from a file takes 0.05 ms
 _MISSES_PER_SECOND = 10  # between two polls, reads of records that are not there; beyond them names are listed
+_WRITTEN_SECONDS = 30.0  # after which a record that is used is written down again, if its file is gone
 
 
-class UsedKeys(KeyFile):
-    """The records that were used of a store across a network, in a folder of this machine."""
+def grant(limit: int, expires_at: str | None, scopes: Sequence[str]) -> bytes:
+    """Return the line that lets nginx answer: the requests a minute, the last second or "-", the scopes."""
+    return f"{limit} {expires_at or '-'} {' '.join(scopes)}\n".encode()
 
-    def __init__(self, folder: FolderStore):
-        super().__init__(folder, layout.KEYS)
-        self._folder = folder
+
+class UsedKeys:
+    """The records that were used, in a folder of this machine. `guest_limit` is that of the requests without a key."""
+
+    def __init__(self, folder: FolderStore, guest_limit: int = 0):
+        self._folder, self._file = folder, KeyFile(folder, layout.KEYS)
+        self._guests = grant(guest_limit, None, GUEST_SCOPES) if guest_limit else b"\n"
         self._is_current = False
 
     def followed(self) -> KeyChanges:
-        """Return the changes that the copies have followed."""
+        """Return the changes that the files have followed."""
         with suppress(KeyFormatError, StoreError):
-            return KeyFile(self._folder, layout.KEYS).changes()  # an own one: threads share this object
+            if (data := self._read(layout.KEYS)) is not None:
+                return KeyChanges.parse(_below_first_line(data))
         return KeyChanges()
 
     def copy_of(self, sha256: str) -> KeyRecord | None:
-        """Return the copy of a record that is in force, or None."""
+        """Return a record that is in force, or None."""
         if self._is_current:
-            with suppress(KeyFormatError, StoreError):  # a copy that a power cut has damaged
-                return self.find(sha256)
+            with suppress(KeyFormatError, StoreError):  # a file that a power cut has damaged
+                data = self._read(self._file.object_of(sha256))
+                return KeyRecord.from_bytes(sha256, _below_first_line(data)) if data is not None else None
         return None
 
     def keep(self, record: KeyRecord, before: KeyChanges) -> None:
-        """Copy a record, unless it has changed since it was read."""
-        with suppress(StoreError, OSError), self._folder.locked():
-            changed = self.followed().since(before)
-            if changed is not None and record.sha256 not in changed:
-                self._folder.put(self.object_of(record.sha256), record.to_bytes())
+        """Write a record down, unless it has changed since it was read."""
+        name, line = self._file.object_of(record.sha256), b"\n"
+        if not record.revoked:
+            scopes = [scope for scope in SCOPES if scope in record.scopes]
+            line = grant(record.rate_limit, record.expires_at, scopes)
+        data = line + record.to_bytes()
+        with suppress(StoreError, OSError):
+            if self._read(name) == data:
+                return
+            with self._folder.locked():
+                changed = self.followed().since(before)
+                if changed is not None and record.sha256 not in changed:
+                    self._folder.put(name, data)
 
     def follow(self, new: KeyChanges) -> None:
-        """Delete the copies that are not in force any more. None is used until this has succeeded.
+        """Delete the files that are not in force any more. None is used until this has succeeded.
 
-        The list goes first: without it nginx uses no copy, and if this ends early, the next call deletes all.
+        The list goes first: without it nginx uses no file, and if this ends early, the next call deletes all.
         """
-        self._is_current = self.followed() == new
+        data = self._guests + new.to_bytes()
+        self._is_current = self._read(layout.KEYS) == data
         if not self._is_current:
             with self._folder.locked():
                 followed = self.followed()
                 changed = new.since(followed) if followed.version else None
-                hashes = self.hashes() if changed is None else changed
-                self._folder.delete([layout.KEYS, *map(self.object_of, hashes)])
-                self._folder.put(layout.KEYS, new.to_bytes())
+                hashes = self._file.hashes() if changed is None else changed
+                self._folder.delete([layout.KEYS, *map(self._file.object_of, hashes)])
+                self._folder.put(layout.KEYS, data)
             self._is_current = True
 
     def last(self) -> KeyChanges | None:
-        """Use the copies as they are, since the store fails at the start. Return what they have followed, or None."""
+        """Use the files as they are, since the store fails at the start. Return what they have followed, or None."""
         self._is_current = True
         followed = self.followed()
         return followed if followed.version else None
 
+    def _read(self, name: str) -> bytes | None:
+        found = self._folder.get_versioned(name)
+        return found.data if found else None
+
+
+def _below_first_line(data: bytes) -> bytes:
+    return data.partition(b"\n")[2]
+
 
 class Keyring:
-    """The key records by the hash of the key, with copies of those across a network."""
+    """The key records by the hash of the key.
 
-    def __init__(self, file: KeyFile, log: Log, copies: UsedKeys | None = None, poll_seconds: float = POLL_SECONDS):
-        self._file, self._copies = file, copies
+    Args:
+        used: Where used records are written down.
+        away: Whether the store lies across a network: then those are read first.
+    """
+
+    def __init__(
+        self,
+        file: KeyFile,
+        log: Log,
+        used: UsedKeys | None = None,
+        poll_seconds: float = POLL_SECONDS,
+        *,
+        away: bool = True,
+    ):
+        self._file, self._used = file, used
+        self._copies = used if away else None
+        self._written_at = monotonic()
         self._log = log
         self._is_away = False  # whether a request for a record would wait in vain
         self._kept: dict[str, KeyRecord] = {}
@@ -93,6 +137,8 @@ class Keyring:
             before = self.check()
             record = self._file.find(sha256) if self._copies is None else self._find_away(self._copies, sha256, before)
             if record is not None:
+                if self._used is not None:
+                    self._used.keep(record, before)
                 self._keep(record, before)
         return record
 
@@ -117,10 +163,8 @@ class Keyring:
         misses = self._misses
         is_counted = misses.acquire(blocking=False)
         found = self._file.find(sha256) if is_counted or self._is_listed(sha256, before) else None
-        if found is not None:
-            copies.keep(found, before)
-            if is_counted:
-                misses.release()
+        if found is not None and is_counted:
+            misses.release()
         return found
 
     def _is_listed(self, sha256: str, changes: KeyChanges) -> bool:
@@ -155,14 +199,16 @@ class Keyring:
             return False
         problem = ""
         try:
-            if self._copies is not None:
-                self._copies.follow(new)
+            if self._used is not None:
+                self._used.follow(new)
         except (StoreError, OSError) as error:
-            problem = f"copies of key records are not used, since they cannot follow a change: {error}"
+            problem = f"key records that were written down are not used, since they cannot follow a change: {error}"
             self._log.once(problem)
         self.last_error = problem
         with self._keeping:
             changed = new.since(self._changes or KeyChanges())
+            if self._used is not None and monotonic() > self._written_at + _WRITTEN_SECONDS:
+                changed, self._written_at = None, monotonic()
             for sha256 in list(self._kept) if changed is None else changed:
                 self._kept.pop(sha256, None)
             self._changes = new

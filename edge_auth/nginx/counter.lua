@@ -24,7 +24,6 @@ local C = ffi.C
 local O_RDWR, SEEK_END, READ_AND_WRITE, SHARED = 2, 2, 3, 1
 local F_SETLK, F_WRLCK, F_UNLCK = 6, 1, 2
 local SECRET_BYTES, HEADER_BYTES, SLOT_BYTES = 32, 4096, 16
-local START_BYTES = SECRET_BYTES + 4 -- with the limit of guests
 local BUCKETS, SLOTS = 8192, 8
 local RESERVED_BYTES = HEADER_BYTES + 2 * BUCKETS * SLOTS * SLOT_BYTES -- with a table of addresses and one of keys
 local KEYS, GUESTS = BUCKETS * SLOTS, 0 -- the first slots of their tables
@@ -39,13 +38,13 @@ local MAX_LOCK_ATTEMPTS = 2000
 local byte = ffi.new("cardpress_lock", { length = 1 })
 -- One buffer, made once: where the LuaJIT of Debian 12 has compiled a function that makes an array of a variable size
 -- (`char[?]`), it overwrites other objects, and a process that polled for two minutes crashed at its next requests.
-local start = ffi.new("char[?]", START_BYTES)
+local start = ffi.new("char[?]", SECRET_BYTES)
 local file, secret
 local slots       -- the file in memory, as far as its first table of keys
 local places = {} -- by key id: where it is counted
 local guests, guests_number = {}, 0 -- the same by the name of an address
 
-local counter = { guest_limit = 0 } -- what an address may ask in a minute without a key
+local counter = {}
 
 local function close()
     if not file then return end
@@ -60,18 +59,16 @@ end
 function counter.open(path)
     close()
     local opened = C.open(path, O_RDWR)
-    counter.guest_limit = 0
     if opened < 0 then return end
-    local read = C.pread(opened, start, START_BYTES, 0)
+    local read = C.pread(opened, start, SECRET_BYTES, 0)
     local found = ffi.string(start, SECRET_BYTES)
-    local whole = read == START_BYTES and found ~= NO_SECRET and C.lseek(opened, 0, SEEK_END) >= RESERVED_BYTES
+    local whole = read == SECRET_BYTES and found ~= NO_SECRET and C.lseek(opened, 0, SEEK_END) >= RESERVED_BYTES
     local memory = whole and C.mmap(nil, RESERVED_BYTES, READ_AND_WRITE, SHARED, opened, 0)
     if not memory or ffi.cast("intptr_t", memory) == -1 then
         C.close(opened)
         return
     end
     if found ~= secret then places, guests, guests_number = {}, {}, 0 end
-    counter.guest_limit = ffi.cast("uint32_t *", start + SECRET_BYTES)[0]
     file, secret, slots = opened, found, ffi.cast("cardpress_slot *", memory)
 end
 

@@ -11,14 +11,13 @@ local waiting = require "waiting"
 -- What Lua joins to it is at most 28 bytes long: the strings must be short ones (`head`).
 local MAX_REQUEST_BYTES = 98
 local SPACE = 32 -- what nginx may not answer has no encoding before it
--- A request without a key has the scopes of a guest, and none of these headers.
-local GUEST = { may = { ["cards:read"] = true, ["watchlist:read"] = true }, log = ',"key":null' }
+-- A request of a guest has none of these headers.
 local OF_OTHERS = { "http_authorization", "http_x_api_key", "http_x_forwarded_for" }
 local POLL_SECONDS = 0.5
 
 local edge = {}
 
--- Starts to follow the live build, the key records and the counter's file. `places` names these files.
+-- Starts to follow the live build, what the shim lets nginx answer for, and the counter's file. `places` names these files.
 function edge.start(places)
     local function read(premature)
         if premature then return end
@@ -52,14 +51,13 @@ local function give(var, answer, not_modified, record, remaining, reset)
     return "answer"
 end
 
--- Returns the record of a request without a key, or nil: then the shim decides. It knows which proxies are trusted.
+-- Returns what the shim grants a request without a key, or nil: then the shim decides. It knows which proxies are trusted.
 local function guest()
-    if counter.guest_limit == 0 then return nil end
+    if not state.guests then return nil end
     for _, name in ipairs(OF_OTHERS) do
         if head.short(name) ~= nil then return nil end
     end
-    GUEST.rate_limit = counter.guest_limit
-    return GUEST
+    return state.guests
 end
 
 -- Returns what nginx does with a request that it cannot answer: "keep" the answer of the shim, or "wait" for the one that
@@ -87,7 +85,7 @@ function edge.decide(may_wait)
         return miss(var, build, request, condition, answer or asked, may_wait)
     end
     local now = ngx.time()
-    local record = not head.is_ambiguous() and (state.record(now) or guest())
+    local record = not head.is_ambiguous() and (state.key(now) or guest())
     if not record or (answer.scope ~= "-" and not record.may[answer.scope]) then return "pass" end
     local remaining, reset
     if record.id then

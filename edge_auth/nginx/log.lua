@@ -49,9 +49,9 @@ function log.hit(address, endpoint, status, bytes, build)
     return begin("GET", address, endpoint, status, bytes) .. ',"build":' .. quoted(build) .. ',"cache":"hit"'
 end
 
--- Returns the field that names a key by its id.
+-- Returns the field that names a key by its id, which a guest has not.
 function log.key(id)
-    return ',"key":' .. json.encode(id)
+    return id and ',"key":"' .. id .. '"' or ',"key":null'
 end
 
 -- Returns the fields of a refusal. Method and address are nil if nginx could not read them.

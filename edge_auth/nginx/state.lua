@@ -1,9 +1,8 @@
--- The build from which the shim answers and the records of the keys that clients use, read from files by each process.
--- `live/keys` describes the files of the keys.
+-- What the shim has written down for this nginx, read by each process: the build from which it answers, and the keys and guests
+-- for which nginx may answer. `live/keyring` describes the files. What is not there goes to the shim.
 
 local ffi = require "ffi"
 local head = require "head"
-local json = require "cjson.safe"
 local log = require "log"
 local clear = require "table.clear"
 
@@ -11,10 +10,10 @@ ffi.cdef [[ unsigned char *SHA256(const unsigned char *data, size_t size, unsign
 
 local MAX_REMEMBERED, MAX_BYTES = 20000, 65536
 local digest = ffi.new("unsigned char[32]")
-local by_authorization, by_api_key, remembered = {}, {}, 0 -- records by the header that held the key
-local paths, changes, records -- `changes`: the text of keys.json, which changes with each record
+local by_authorization, by_api_key, remembered = {}, {}, 0 -- what is granted, by the header that held the key
+local changes, folder -- `changes`: the text of the list, which changes with each record
 
-local state = { build = nil } -- the build from which the shim answers
+local state = { build = nil, guests = nil } -- the build from which the shim answers; what is granted without a key
 
 local function forget()
     clear(by_authorization)
@@ -30,33 +29,23 @@ local function content(path)
     return text
 end
 
--- Forgets the records if one changed.
-local function read_changes()
-    local text = content(paths.keys)
-    if text ~= changes then forget() end
-    changes = text
-end
-
--- Returns what is used of the record of a key, or nil if it is not there, is switched off or cannot be read: the shim decides
--- then. A store on S3 has files of the keys that a shim has read.
-local function read_record(sha256)
-    local text = changes and content(records .. sha256:sub(1, 2) .. "/" .. sha256 .. ".json")
-    local record = text and json.decode(text)
-    if type(record) ~= "table" or type(record.scopes) ~= "table" or record.revoked ~= false then return nil end
-    if type(record.rate_limit) ~= "number" or record.rate_limit < 1 then return nil end
-    local may, expires_at = {}, record.expires_at ~= ngx.null and record.expires_at or nil
-    if expires_at and type(expires_at) ~= "string" then return nil end
-    for _, scope in ipairs(record.scopes) do may[scope] = true end
-    local id = "key_" .. sha256:sub(1, 12)
-    return { id = id, log = log.key(id), may = may, rate_limit = record.rate_limit, expires_at = expires_at }
+-- Returns what the first line of a text grants: requests a minute, the last second or "-", scopes. nil if it is nothing.
+local function granted(text, id)
+    local limit, ends, scopes = (text or ""):match("^(%d+) (%S+) ([^\n]*)\n")
+    if not limit then return nil end
+    local may = {}
+    for scope in scopes:gmatch("%S+") do may[scope] = true end
+    return { id = id, log = log.key(id), may = may, rate_limit = tonumber(limit), ends = ends ~= "-" and ends or nil }
 end
 
 -- Reads what may have changed.
-function state.read(new_paths)
-    paths, records = new_paths, new_paths.keys:gsub("%.json$", "") .. "/"
-    local build = content(paths.live)
+function state.read(paths)
+    folder = paths.keys:gsub("%.json$", "") .. "/"
+    local build, text = content(paths.live), content(paths.keys)
     if build and build ~= "" then state.build = build end
-    read_changes()
+    if text == changes then return end
+    forget()
+    changes, state.guests = text, granted(text)
 end
 
 local function hash(key)
@@ -64,23 +53,25 @@ local function hash(key)
     return (ffi.string(digest, 32):gsub(".", function(byte) return string.format("%02x", byte:byte()) end))
 end
 
--- Returns the record of the key in a header, and remembers it.
+-- Returns what is granted to the key in a header, and remembers it.
 local function find(known, header)
     local key = header:match(known == by_api_key and "^ *([^ ]+) *$" or "^ *[Bb][Ee][Aa][Rr][Ee][Rr] +([^ ]+) *$")
-    local record = key and read_record(hash(key))
-    if not record then return nil end
+    if not key or not changes then return nil end
+    local sha256 = hash(key)
+    local found = granted(content(folder .. sha256:sub(1, 2) .. "/" .. sha256 .. ".json"), "key_" .. sha256:sub(1, 12))
+    if not found then return nil end
     if remembered >= MAX_REMEMBERED then forget() end
-    known[header], remembered = record, remembered + 1
-    return record
+    known[header], remembered = found, remembered + 1
+    return found
 end
 
--- Returns the record of the key of the request if it is valid now, or nil: then the shim decides.
-function state.record(now)
+-- Returns what is granted now to the key of the request, or nil: then the shim decides.
+function state.key(now)
     local known, header = by_authorization, head.short("http_authorization")
     if header == nil then known, header = by_api_key, head.short("http_x_api_key") end
-    local record = header and (known[header] or find(known, header))
-    if not record or (record.expires_at and os.date("!%Y-%m-%dT%H:%M:%SZ", now) > record.expires_at) then return nil end
-    return record
+    local found = header and (known[header] or find(known, header))
+    if not found or (found.ends and os.date("!%Y-%m-%dT%H:%M:%SZ", now) > found.ends) then return nil end
+    return found
 end
 
 return state

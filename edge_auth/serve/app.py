@@ -20,7 +20,7 @@ from edge_auth.live.counter import Counter, FileCounter, counter_file, store_nam
 from edge_auth.live.keyring import Keyring, UsedKeys
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics
-from edge_auth.serve.nginx_config import copies_folder, live_file
+from edge_auth.serve.nginx_config import live_file, used_keys_folder
 from generator.storage.keys import KeyFile, open_key_file
 from generator.storage.stores.file_cache import FileCache, default_state_folder
 from generator.storage.stores.folder import FolderStore
@@ -95,13 +95,14 @@ def _service(settings: Settings, log: Log) -> Cardpress:
 
 
 def _keyring(settings: Settings, log: Log, metrics: Metrics) -> Keyring:
-    """Return the key records. Those across a network are copied to the state folder."""
+    """Return the key records. Those that are used across a network, or by an nginx, are written to the state folder."""
     file = open_key_file(settings.store, settings.keys, settings.store_seconds)
     file = KeyFile(metrics.watch(file.store), file.name)
-    if is_folder(settings.keys or settings.store):
+    away = not is_folder(settings.keys or settings.store)
+    if not away and settings.socket is None:
         return Keyring(file, log)
-    folder = FolderStore(str(copies_folder(settings.state, file)), private=True)
-    return Keyring(file, log, UsedKeys(folder))
+    folder = FolderStore(str(used_keys_folder(settings.state, file, settings.socket)), private=True)
+    return Keyring(file, log, UsedKeys(folder, settings.guest_limit), away=away)
 
 
 def _builds(settings: Settings, store: Store, jobs: Jobs, log: Log, metrics: Metrics) -> BuildRegistry:
@@ -141,7 +142,7 @@ def _check_ready(service: Cardpress) -> str:
 
 def _counter(settings: Settings, store_location: str, log: Log, metrics: Metrics) -> Counter:
     """Return the counter of a store, shared by its shims that have the same state folder or the same counter URL."""
-    file_counter = FileCounter(counter_file(settings.state, store_location), log.once, settings.guest_limit)
+    file_counter = FileCounter(counter_file(settings.state, store_location), log.once)
     if settings.rate_limit_url is None:
         return file_counter
     from edge_auth.live.redis_counter import RedisCounter  # most shims do not need the client library

@@ -12,7 +12,7 @@ import jinja2
 from edge_auth.live.counter import counter_file, store_name
 from generator.storage.keys import KeyFile, open_key_file
 from generator.storage.layout import KEYS
-from generator.storage.stores.open import is_folder, open_store
+from generator.storage.stores.open import open_store
 
 _TEMPLATE = Path(__file__).parents[1] / "nginx" / "nginx.conf.j2"
 # What the options without a path may be, since nginx gets them as they are: more words would be more settings.
@@ -35,21 +35,18 @@ _ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 @dataclass(frozen=True)
 class ReadFiles:
-    """The files of nginx. It reads them, and writes `counter` too. `copied`: whether the shim copies the keys there."""
+    """The files that a shim writes for its nginx, which writes `counter` too."""
 
     live: Path
     keys: Path
     counter: Path
-    copied: bool
 
     @classmethod
-    def of(cls, store: str, keys: str | None, state: str) -> "ReadFiles":
-        """Return the files of a shim, by its options. Those of a store on S3 are copies in the state folder."""
+    def of(cls, store: str, keys: str | None, state: str, socket: Path | None) -> "ReadFiles":
+        """Return the files of a shim, by its options."""
         location, key_file, state = open_store(store).location, open_key_file(store, keys), str(Path(state).absolute())
-        live, counter = live_file(state, location), counter_file(state, location)
-        if is_folder(keys or store):
-            return cls(live, Path(key_file.store.location) / key_file.name, counter, copied=False)
-        return cls(live, copies_folder(state, key_file) / KEYS, counter, copied=True)
+        used_keys = used_keys_folder(state, key_file, socket) / KEYS
+        return cls(live_file(state, location), used_keys, counter_file(state, location))
 
 
 @dataclass(frozen=True)
@@ -69,9 +66,10 @@ class NginxOptions:
     user: str | None
 
 
-def copies_folder(state: str, keys: KeyFile) -> Path:
-    """Return the folder of the copies of the records at a location. It has the names that they have in a store."""
-    return Path(state) / f"edge-{store_name(f'{keys.store.location}/{keys.name}')}"
+def used_keys_folder(state: str, keys: KeyFile, socket: Path | None) -> Path:
+    """Return the folder where the shim of a socket writes the records down that it has used (see `keyring`)."""
+    place = f"{keys.store.location}/{keys.name}"
+    return Path(state) / f"edge-{store_name(f'{place} {socket.absolute()}' if socket else place)}"
 
 
 def live_file(state: str, store_location: str) -> Path:

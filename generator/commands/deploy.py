@@ -381,7 +381,7 @@ def config(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DeployError(f"{folder} cannot be made: {error.strerror}: choose another --folder") from error
-    say_lines(configuration(ReadFiles.of(store, keys, state), chosen).splitlines())
+    say_lines(configuration(ReadFiles.of(store, keys, state, chosen.socket), chosen).splitlines())
 
 
 def _log_file(chosen: str | None, folder: Path) -> Path | None:

@@ -12,7 +12,16 @@ from generator.commands.options import FILE, Parsed, json_option, keys_option, s
 from generator.errors import BuildError
 from generator.releases.locks import with_reserve
 from generator.storage.errors import KeyFormatError
-from generator.storage.keys import DEFAULT_RATE_LIMIT, SCOPES, KeyRecord, digest, issue, open_key_file, parse_expiry
+from generator.storage.keys import (
+    DEFAULT_RATE_LIMIT,
+    MAX_RATE_LIMIT,
+    SCOPES,
+    KeyRecord,
+    digest,
+    issue,
+    open_key_file,
+    parse_expiry,
+)
 from generator.storage.stores.disk import replace_file
 from generator.storage.stores.open import open_store
 from generator.storage.times import unix_timestamp
@@ -30,7 +39,7 @@ def _check_name(ctx: click.Context, param: click.Parameter, value: str) -> str:
 _scope = click.option(
     "--scope", "scopes", multiple=True, type=click.Choice(SCOPES), help="What the key may read; may repeat."
 )
-_rate = partial(click.option, "--rate-limit", type=click.IntRange(1, 1_000_000_000), help="Requests a minute.")
+_rate = partial(click.option, "--rate-limit", type=click.IntRange(1, MAX_RATE_LIMIT), help="Requests a minute.")
 _day = Parsed("day", lambda text: NEVER if text == NEVER else parse_expiry(text))
 _expiry = partial(
     click.option, "--expires", type=_day, help="Last day or second on which the key is valid (UTC), or `never`."

@@ -396,7 +396,8 @@ def check_edge(file: Path, store: str, keys: str | None, state: str) -> Iterator
     if options is None:
         yield problem("edge", f"{file} was not written by `cardpress edge config`", "write it with this command")
         return
-    files, shim = ReadFiles.of(store, keys, state), {"store": store, "keys": keys, "state": state}
+    files = ReadFiles.of(store, keys, state, options.socket)
+    shim = {"store": store, "keys": keys, "state": state}
     yield _check_current(file, text, files, options, _command(shim, options))
     yield _check_acceptance(file, text, options)
     yield _check_permissions(files, options)
@@ -445,7 +446,7 @@ def _check_permissions(files: ReadFiles, options: NginxOptions) -> Finding:
     needed = [
         (options.folder, "-w", "create it, as the user of the shim"),
         (files.live, "-r", shim),
-        (files.keys, "-r", shim if files.copied else "issue a key"),
+        (files.keys, "-r", shim),
     ]
     if options.log:
         place = options.log if os.access(options.log, os.F_OK) else options.log.parent
@@ -457,7 +458,7 @@ def _check_permissions(files: ReadFiles, options: NginxOptions) -> Finding:
             return problem("edge", f"{path} does not exist", advice)
         if not _may(path, permission, options.user):
             return problem("edge", f"the user of nginx may not use {path}", "run nginx as the user of the shim")
-    return ok("edge", "nginx may use its folder, its log, the live build, the key records and the counter")
+    return ok("edge", "nginx may use its folder, its log, the live build, the keys and the counter")
 
 
 def _may(path: Path, permission: str, user: str | None) -> bool:

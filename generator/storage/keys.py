@@ -7,7 +7,7 @@ belong to no build, so a rollback does not bring back revoked keys.
     keys.json           {"version": 17, "changes": ["a3f…", …]}: one more with each change, and which keys changed last
 
 A writer changes a record first, and then `keys.json`. So a reader that has seen a version finds its changes in the
-records, and one that polls `keys.json` knows which records to read again. `nginx/state.lua` reads the same files.
+records, and one that polls `keys.json` knows which records to read again.
 A file that cannot be read is a KeyFormatError, an id without a record a StorageError.
 """
 
@@ -35,7 +35,7 @@ WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ = "watchlist:read", "cards:read", 
 BULK_READ = "bulk:read"
 SCOPES = (WATCHLIST_READ, CARDS_READ, FINGERPRINTS_READ, BULK_READ)
 GUEST_SCOPES = (CARDS_READ, WATCHLIST_READ)  # of requests without a key, where they are allowed
-DEFAULT_RATE_LIMIT = 120
+DEFAULT_RATE_LIMIT, MAX_RATE_LIMIT = 120, 1_000_000_000
 _ALPHABET = string.ascii_letters + string.digits
 KEY = re.compile(KEY_PREFIX + "[A-Za-z0-9]{32}")
 _DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -85,12 +85,14 @@ class KeyRecord:
         try:
             fields = parse_json(data)
             record = KeyRecord(sha256, **{name: fields[name] for name in (*_PUBLIC, "revoked")})
+            if not isinstance(record.scopes, list):
+                raise TypeError("its scopes are no list")
             record = replace(record, scopes=tuple(record.scopes))
             texts = (record.name, record.prefix, record.created_at, *record.scopes)
             if not all(isinstance(text, str) for text in texts) or not isinstance(record.revoked, bool):
                 raise TypeError("a field has the wrong type")
-            if type(record.rate_limit) is not int or record.rate_limit < 1:
-                raise ValueError("it has no rate limit of at least 1")
+            if type(record.rate_limit) is not int or not 1 <= record.rate_limit <= MAX_RATE_LIMIT:
+                raise ValueError(f"its rate limit is no integer from 1 to {MAX_RATE_LIMIT}")
             if record.expires_at is not None and not _TIMESTAMP.fullmatch(record.expires_at):
                 raise ValueError(f"it expires at {record.expires_at!r}, which is not a timestamp")
         except (ValueError, KeyError, TypeError) as error:

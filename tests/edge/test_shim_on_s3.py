@@ -167,7 +167,7 @@ def test_shims_of_one_store_with_other_keys_share_no_copies(server: S3Server, tm
     for number, (key, record) in enumerate(issued):
         assert shims[number].get(f"{API}me", key=key).status == 200
         assert shims[1 - number].get(f"{API}me", key=key).status == 401
-        list_of_nginx = ReadFiles.of(store, places[number], state).keys
+        list_of_nginx = ReadFiles.of(store, places[number], state, None).keys
         copies = KeyFile(FolderStore(str(list_of_nginx.parent)), list_of_nginx.name)
         assert copies.hashes() == [record.sha256]
 

@@ -184,6 +184,10 @@ def test_a_change_of_a_key_is_soon_in_force(own_edge: CachedEdge) -> None:
     assert client.get(CARDS)["X-Cache"] == "HIT"
 
 
+RECORD = (
+    b'{"name": "n", "prefix": "cpm_live_abcd", "scopes": ["cards:read"], "rate_limit": 100, '
+    b'"created_at": "2026-01-01T00:00:00Z", "expires_at": null, "revoked": false}'
+)
 SPOILT = {
     "empty": b"",
     "cut": b"{",
@@ -191,6 +195,9 @@ SPOILT = {
     "deep": b"[" * 100_000,
     "scopes": b'{"scopes": 1}',
     "types": b'{"scopes": [[]], "revoked": false, "rate_limit": 1, "expires_at": {}}',
+    "nameless": b'{"scopes": ["cards:read"], "revoked": false, "rate_limit": 100, "expires_at": null}',
+    "limit": RECORD.replace(b"100", b"1" + b"0" * 300),
+    "object": RECORD.replace(b'["cards:read"]', b'{"1": "cards:read"}'),
 }
 
 
@@ -252,7 +259,7 @@ def test_a_folder_that_is_gone(own_edge: CachedEdge) -> None:
 
 @pytest.mark.thorough
 def test_a_store_on_s3(server: S3Server, proxy: Proxy, tmp_path: Path) -> None:
-    """nginx finds the record of a key in the copy that the shim has made, and follows each change."""
+    """nginx answers for a key that the shim has written down, and follows each change."""
     store = f"s3://{server.bucket()}/cards"
     live = copy_of_fixed(store)
     file, (key, record) = open_key_file(store), new_key("one", SCOPES, 1_000_000, None, 0)
