@@ -106,8 +106,8 @@ class Jobs:
         self._running: dict[Hashable, Future[Any]] = {}
         self._lock = Lock()
 
-    def wait_for(self, key: Hashable, job: Callable[[], T]) -> T:
-        """Return the result of a job. Raise StoreError if it takes long, RateLimited if too many requests wait."""
+    def wait_for(self, key: Hashable, job: Callable[[], T], late: Exception | None = None) -> T:
+        """Return the result of a job. Raise `late` or StoreError if it takes long, RateLimited if too many wait."""
         if not self._places.acquire(blocking=False):
             raise busy("too many requests wait for slow work at the same time")
         try:
@@ -119,6 +119,6 @@ class Jobs:
             result: T = found.result(self.seconds)
             return result
         except TimeoutError:
-            raise StoreError(f"the work for this request takes longer than {self.seconds:g} s") from None
+            raise late or StoreError(f"the work for this request takes longer than {self.seconds:g} s") from None
         finally:
             self._places.release()

@@ -20,6 +20,7 @@ from time import time
 from typing import BinaryIO
 
 from generator.storage import builds, layout
+from generator.storage.builds import Build
 from generator.storage.catalogue import CARD_LINES
 from generator.storage.errors import DamagedObject, StoreError
 from generator.storage.layers import INDEX_NAME, Index, Layer, StoredFile
@@ -70,6 +71,14 @@ class BuildCopies:
         """Read all copies of a build, and replace those that are damaged."""
         with self._one_process():
             self._copy(id_, again=True)
+
+    def has_all(self, build: Build) -> bool:
+        """Return whether no copy of a build that is open is gone."""
+        names = [layout.record_name(build.id)]
+        for layer in filter(_is_needed, build.layers.values()):
+            files = _files_of(layer, layer.index)
+            names += [layer.folder + name for name in (INDEX_NAME, *(file.name for file in files))]
+        return all(self.store.stat(name) is not None for name in names)
 
     def drop_unused(self) -> None:
         """Delete the copies that no process needs, unless a process is copying."""
@@ -131,9 +140,7 @@ class BuildCopies:
                 index = Index(Path(temporary))
             except (KeyError, ValueError) as error:
                 raise DamagedObject(f"{name} in {self._bucket.location} cannot be read: {error}") from error
-            prefix = f"{CARD_LINES}-" if layout.holds_bulk_files(layer.name) else ""
-            files = (file for file in (*index.packs, *index.files) if file.name.startswith(prefix))
-            list(pool.map(partial(self._copy_file, layer.folder), files))
+            list(pool.map(partial(self._copy_file, layer.folder), _files_of(layer, index)))
             self.store.sync()
             os.replace(temporary, self._folder / name)
 
@@ -170,6 +177,11 @@ class BuildCopies:
         except OSError as error:
             message = f"cannot copy {name} to {self._folder}: {error.strerror or error}"
             raise StoreError(with_remedy(message, error)) from error
+
+
+def _files_of(layer: Layer, index: Index) -> list[StoredFile]:
+    prefix = f"{CARD_LINES}-" if layout.holds_bulk_files(layer.name) else ""
+    return [file for file in (*index.packs, *index.files) if file.name.startswith(prefix)]
 
 
 def _is_needed(layer: Layer) -> bool:

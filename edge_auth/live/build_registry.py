@@ -37,7 +37,8 @@ _MAX_WARMING_SECONDS = 1.0
 _MAX_WAITING = 16  # requests for the pointer, so that a store that hangs leaves threads for the others
 _LISTED_SECONDS = 0.5  # between two lists of the builds, which clients can cause by unknown ids
 _RETRY_SECONDS = 5.0  # between attempts to open a build that failed
-_REPAIR_SECONDS = 60.0  # between repairs
+_REPAIR_SECONDS = 30.0  # between repairs
+_LOOK_SECONDS = 20.0  # between looks whether all copies are there
 
 
 class OneBuild(NamedTuple):
@@ -46,7 +47,7 @@ class OneBuild(NamedTuple):
     build: OpenBuild
 
     @property
-    def last_error(self) -> str:
+    def problem(self) -> str:
         return ""
 
     def select(self, pin: str | None = None) -> OpenBuild:
@@ -87,7 +88,8 @@ class BuildRegistry:
         self._kept: set[str] = set()  # the ids of the builds in the store, as last listed
         self._listed_at = -inf
         self._failed, self._retry_at = "", -inf  # a build that could not be opened
-        self._damaged, self._repaired_at = "", -inf  # a build of which answers have found a damaged copy
+        self._damaged, self._repaired_at = "", -inf  # a build of which a copy is damaged or gone
+        self._looked_at = -inf  # when the copies of the live build were all there
         self._live_file, self._said_live = live_file, ""
         self._pointer: Pointer | None = None  # from which the steps were read
         self._steps: Steps | None = None  # of /changes, as last seen
@@ -118,11 +120,16 @@ class BuildRegistry:
                 self._waiting.release()
 
     def note_failure(self, build: OpenBuild, error: StoreError) -> None:
-        """Have damaged copies of a build replaced, or look whether it was pruned, since an answer has failed."""
-        if isinstance(error, DamagedObject):
+        """Since an answer has failed, have damaged or lost copies replaced, or look whether the build was pruned."""
+        if isinstance(error, DamagedObject) or build.store.holds_copies:
             self._damaged = build.id
         else:
             self.refresh()
+
+    @property
+    def problem(self) -> str:
+        """What /healthz calls failing: the store, or copies that are not replaced yet."""
+        return self.last_error or (self._damaged and f"copies of build {self._damaged} are damaged or gone")
 
     # Builds that requests name
 
@@ -135,7 +142,8 @@ class BuildRegistry:
                 self._jobs.wait_for(layout.BUILDS, self._list_ids)
             if id_ not in self._kept:
                 raise UnknownBuild(f"the store does not hold build {id_}")
-            build = self._jobs.wait_for(id_, lambda: self._open_pinned(id_))
+            late = busy("this build is being copied") if self._copies else None
+            build = self._jobs.wait_for(id_, lambda: self._open_pinned(id_), late)
         build.last_used = monotonic()
         return build
 
@@ -231,6 +239,7 @@ class BuildRegistry:
             self._is_following = False
         self._try("the steps of /changes are not all copied", self._copy_documents)
         self._try("which build is live here is not noted", lambda: self._say_live(pointer))
+        self._try("the copies of the live build are not looked at", self._look_for_copies)
         self._try("damaged copies are not replaced", self._repair)
         self._try("builds that are not used any more are not closed", self._close_unused)
         return True
@@ -275,18 +284,28 @@ class BuildRegistry:
     def _say_live(self, pointer: Pointer) -> None:
         """Note which build is live here, unless the pointer has moved on: another worker may follow it already."""
         live = self._live.id if self._live else ""
-        if self._live_file is None or live == self._said_live or live_pointer(self._store).build != pointer.build:
+        is_said = self._live_file is None or (live == self._said_live and self._live_file.exists())
+        if self._live_file is None or is_said or live_pointer(self._store).build != pointer.build:
             return
+        self._live_file.parent.mkdir(0o700, parents=True, exist_ok=True)
         replace_file(self._live_file, [live.encode()], mode=0o600)
         self._said_live = live
 
+    def _look_for_copies(self) -> None:
+        """Note that a copy of the live build is gone: a cleaner deletes files that nothing has read for long."""
+        if self._copies is not None and self._live is not None and monotonic() > self._looked_at + _LOOK_SECONDS:
+            self._looked_at = monotonic()
+            if not self._copies.has_all(self._live):
+                self._damaged = self._live.id
+
     def _repair(self) -> None:
-        """Replace the damaged copies of a build, and the build, which has mapped some of them."""
+        """Replace the damaged and lost copies of a build, and the build, which has mapped some of them."""
         id_ = self._damaged
         if self._copies is None or not id_ or monotonic() < self._repaired_at + _REPAIR_SECONDS:
             return
-        self._damaged, self._repaired_at = "", monotonic()
+        self._repaired_at = monotonic()
         self._copies.repair(id_)
+        self._damaged = ""
         if self._live is not None and self._live.id == id_:
             self._live = self._open(id_)
         self._pinned.pop(id_, None)

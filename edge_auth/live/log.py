@@ -22,7 +22,7 @@ from threading import Event, Lock, Thread
 from typing import Protocol
 
 from edge_auth.live.background import OfProcess
-from generator.storage.errors import StoreError
+from generator.storage.errors import StorageError
 from generator.storage.times import unix_timestamp
 
 _FLUSH_SECONDS = 0.1
@@ -81,8 +81,8 @@ class Log:
         )
 
     def failure(self, method: str, path: bytes, id_: str, error: BaseException) -> None:
-        """Log the message of a failure of the store, which is no defect of the shim, else the traceback."""
-        if isinstance(error, StoreError):
+        """Log the message of a failure of the storage, which is no defect of the shim, else the traceback."""
+        if isinstance(error, StorageError):
             cause = {"error": loggable(str(error), _MAX_TEXT_CHARACTERS)}
         else:
             trace = "".join(traceback.format_exception(error)).rstrip().splitlines()

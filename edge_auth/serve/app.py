@@ -127,7 +127,7 @@ def _add_health_check(app: ApiFlask, log: Log, guest_limit: int) -> None:
         except Exception as error:
             log.line(f"not ready: {error}")
             return {"status": "unavailable"}, 503, _NO_STORE
-        failing = service.builds.last_error or (service.keyring and service.keyring.last_error)
+        failing = service.builds.problem or (service.keyring and service.keyring.last_error)
         return {"status": "ok", "build": build_id, "store": "failing" if failing else "ok"} | guests, 200, _NO_STORE
 
 

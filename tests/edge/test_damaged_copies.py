@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -111,6 +112,41 @@ def test_a_damaged_copy_that_an_answer_finds_is_replaced(
     assert client.get(path).status == 500
     until(lambda: client.get(path).body == right.body, SECONDS, "it is replaced")
     assert {found: found.read_bytes() for found in whole} == whole
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_copies_that_a_cleaner_took_are_brought_again(
+    bucket: FailingBucket, client: WsgiClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asks: bool
+) -> None:
+    """Those of the whole state folder, which an answer misses first, or the look that is due every minute."""
+    path = f"{API}cards/{small_store.products(50)[0]['id_product']}"
+    right = WsgiClient(bucket.location, str(tmp_path / "other"), 1_000_000).get(path)
+    state = Path(client.settings.state)
+    before = {found for found in state.glob("builds-*/layers/**/*") if found.is_file()}
+    bucket.before_get = lambda name: pytest.fail("the bucket is away") if "/layers/" in f"/{name}" else None
+    if not asks:
+        monkeypatch.setattr(build_registry, "_LOOK_SECONDS", 0.0)
+    state.rename(tmp_path / "taken")
+    assert not asks or client.get(path).status == 500
+    until(lambda: client.get("/healthz").json["store"] == "failing", SECONDS, "it says so")
+    bucket.before_get = lambda name: None
+    monkeypatch.setattr(build_registry, "_REPAIR_SECONDS", 0.0)
+    until(lambda: client.get("/healthz").json["store"] == "ok", SECONDS, "they are here again")
+    assert client.get(path).body == right.body
+    assert before <= {found for found in state.glob("builds-*/layers/**/*") if found.is_file()}
+    until(lambda: list(state.glob("live-*")), SECONDS, "nginx reads which build is live")
+
+
+def test_a_build_that_is_being_copied_is_no_failure(bucket: FailingBucket, tmp_path: Path) -> None:
+    client = WsgiClient(bucket.location, str(tmp_path / "state"), 1_000_000, store_seconds=0.2)
+    until(lambda: client.get(f"{API}status").status == 200, SECONDS, "it answers")
+    old = small_store.add_build(bucket, 20, live=False)
+    going_on = Event()
+    bucket.before_get = lambda name: going_on.wait(SECONDS) if "layers/" in name else None
+    answer = client.get(f"{API}status", x_build=old)
+    assert (answer.status, answer.code) == (429, "rate_limited") and int(answer["Retry-After"]) > 0
+    going_on.set()
+    until(lambda: client.get(f"{API}status", x_build=old).status == 200, SECONDS, "it is copied")
 
 
 def test_a_build_that_cannot_be_copied_is_not_tried_at_each_poll(

@@ -1,6 +1,7 @@
 """Key records: one object each, which a shim reads when its key is first used, and again when it changed."""
 
 import json
+import os
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -179,6 +180,23 @@ def test_a_broken_record_refuses_its_key_alone(store: str, tmp_path: Path) -> No
     assert client.get("/api/v1/me").status == 200
     assert client.get("/api/v1/me", key=issue("unknown", (), 1, None, 0)[0]).status == 401
     assert client.get("/healthz").status == 200
+    until(lambda: "cannot be read" in client.log, LIMIT, "the log says so")
+    assert "Traceback" not in client.log
+
+
+@pytest.mark.shim_only("breaks a file under a shim of its own")
+def test_a_pipe_in_the_place_of_a_record_holds_no_thread(store: str, tmp_path: Path) -> None:
+    client, file = WsgiClient(store, str(tmp_path / "state"), 100), open_key_file(store)
+    key, record = issue("one", ("cards:read",), 100, None, 0)
+    path = Path(store) / file.object_of(record.sha256)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(path)
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            assert pool.submit(client.get, "/api/v1/me", key=key).result(LIMIT).status == 500
+        finally:  # a reader that waits goes on
+            os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK))
+    assert "is no plain file" in run("keys", "list", "--store", store, status=1).stderr
 
 
 class Away(FolderStore):

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from stat import S_ISREG
 
 from generator.storage.errors import Conflict, MissingObject, StoreError
 from generator.storage.stores import disk
@@ -30,13 +31,16 @@ class FolderStore(Store):
         self._private = private
 
     def get(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
-        if length is None:
-            with self._translated_errors(name):
-                return (self.root / name).read_bytes()[offset:]
         # A card detail reads several ranges for one answer. Path and file objects would triple the time of each.
         try:
-            handle = os.open(f"{self.root}/{name}", os.O_RDONLY)
+            handle = os.open(
+                f"{self.root}/{name}", os.O_RDONLY | os.O_NONBLOCK
+            )  # a pipe would let it wait for a writer
             try:
+                if not S_ISREG(os.fstat(handle).st_mode):
+                    raise StoreError(f"{name} in {self.location} is no plain file: delete it")
+                if length is None:
+                    return (self.root / name).read_bytes()[offset:]
                 data = os.pread(handle, length, offset)
             finally:
                 os.close(handle)
@@ -172,6 +176,7 @@ class FolderStore(Store):
         """Exclude the `swap` of others, and this context in other processes and threads."""
         self._try_disk()
         with self._translated_errors(".lock"):
+            self._make_root()  # a cleaner may have taken it
             lock = (self.root / ".lock").open("a")
         with lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
