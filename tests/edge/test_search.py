@@ -20,12 +20,12 @@ SETS = ["1", "2", "151", "7", "Twins", "Pokémon EX", "000151", "30"]
 def some_values(name: str) -> list[str]:
     """Return values for a text filter: texts of the column of its name, in other cases, an empty and an unknown one.
 
-    A filter that has the name of no column takes its values from all of them.
+    A filter that has the name of no column of the lake takes its values from its column in the build.
     """
     rows = small_store.rows(small_store.products())
     texts = [cell for row in (*rows.products, *(rows.expansions or ())) for cell in row.items()]
     found = {text for column, text in texts if column == name and text}
-    found = found or {text for _, text in texts if isinstance(text, str) and text}
+    found = found or set(filter(None, small_store.catalogue().texts[name].code_of))
     return [*sorted(found), *sorted(value.upper() for value in found), EMPTY_WHEN_FOLDED, "none such"]
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from generator.releases.publish import publish
+from generator.storage.builds import open_build
+from generator.storage.catalogue import Catalogue
 from generator.storage.layout import BUILDS, id_of
 from generator.storage.stores.folder import FolderStore
 from generator.storage.stores.interface import Store
@@ -65,7 +67,11 @@ def rows(listed: list[dict[str, Any]]) -> Rows:
             }
             for p in listed
         ],
-        expansions=[{"id": id_, "name": name, "game": GAMES.get(id_)} for id_, name in SETS.items() if name],
+        expansions=[
+            {"id": id_, "name": name, "game": GAMES.get(id_), "url": f"https://www.cardmarket.com/en/Expansions/{id_}"}
+            for id_, name in SETS.items()
+            if name
+        ],
         watchlist=[{"slug": slug, "name": slug, "url": url} for slug, url in SLUGS.items()],
         identifiers=[
             {"id_product": p["id_product"], "scheme": scheme, "value": str(p["id_product"] // shared)}
@@ -87,6 +93,13 @@ def _check(id_product: int, price: float) -> dict[str, Any]:
 def oracle() -> Oracle:
     """Return what the API must say about the build of all products."""
     return Oracle(_folder(ALL) / "lake")
+
+
+def catalogue() -> Catalogue:
+    """Return the search index of the build of all products."""
+    store = FolderStore(str(_folder(ALL) / "store"))
+    [id_] = map(id_of, store.list(BUILDS))
+    return open_build(store, id_).catalogue
 
 
 def _folder(count: int) -> Path:
