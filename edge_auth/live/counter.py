@@ -13,7 +13,7 @@ import struct
 from collections.abc import Callable
 from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, lockf
 from functools import lru_cache
-from hashlib import blake2b, sha256
+from hashlib import blake2b
 from ipaddress import IPv6Address, ip_address
 from pathlib import Path
 from threading import Lock
@@ -163,15 +163,6 @@ class FileCounter:
         self._secret, before, self._handle = secret, self._handle, handle
         if before != self._memory:
             os.close(before)
-
-
-def store_name(store_location: str) -> str:
-    """Return a name for the location of a store, for files outside of it."""
-    return sha256(store_location.encode()).hexdigest()[:16]
-
-
-def counter_file(state: str, store_location: str) -> Path:
-    return Path(state) / f"counts-{store_name(store_location)}"
 
 
 class Locked:

@@ -16,11 +16,11 @@ from edge_auth.live.background import WAIT_SECONDS, Jobs
 from edge_auth.live.build_copies import BuildCopies
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.bulk_files import MAX_DOWNLOADS, StoredBulkFiles
-from edge_auth.live.counter import Counter, FileCounter, counter_file, store_name
+from edge_auth.live.counter import Counter, FileCounter
 from edge_auth.live.keyring import Keyring, UsedKeys
 from edge_auth.live.log import Log
 from edge_auth.live.metrics import Metrics
-from edge_auth.serve.nginx_config import live_file, used_keys_folder
+from edge_auth.live.places import counter_file, live_file, store_name, used_keys_folder
 from generator.storage.keys import KeyFile, open_key_file
 from generator.storage.stores.file_cache import FileCache, default_state_folder
 from generator.storage.stores.folder import FolderStore

@@ -11,15 +11,6 @@ from urllib.parse import urlsplit
 
 import click
 
-from edge_auth.serve.nginx_config import (
-    LISTEN,
-    MEMORY_SIZE,
-    PROCESSES,
-    NginxOptions,
-    ReadFiles,
-    configuration,
-    own_user,
-)
 from generator.commands.options import (
     FILE,
     FOLDER,
@@ -31,6 +22,15 @@ from generator.commands.options import (
     store_option,
 )
 from generator.errors import DeployError
+from generator.reading.nginx_config import (
+    LISTEN,
+    MEMORY_SIZE,
+    PROCESSES,
+    NginxOptions,
+    ReadFiles,
+    configuration,
+    own_user,
+)
 from generator.site.worker_tables import tables
 from generator.templates import packaged
 from generator.terminal import say, say_lines

@@ -22,7 +22,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
-from edge_auth.serve.nginx_config import NginxOptions, ReadFiles, configuration, in_quotes, written_options
 from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp
 from generator.compare.run_reports import HELD, REFUSED, late_sources, newest_report
@@ -35,6 +34,7 @@ from generator.lake.quarantine import read_quarantine, waiting_in_short
 from generator.lake.table_writer import LakeWriter
 from generator.lake.tables import check_columns
 from generator.pack.verify import visible_damage
+from generator.reading.nginx_config import NginxOptions, ReadFiles, configuration, in_quotes, written_options
 from generator.reading.overview import source_ages, undone_decisions, why_not_published
 from generator.releases.change_documents import verify_steps
 from generator.releases.locks import Holder, current_holder

@@ -9,7 +9,7 @@ import pytest
 
 from edge_auth.live import build_registry as library
 from edge_auth.live.background import Poller
-from edge_auth.serve.nginx_config import ReadFiles
+from generator.reading.nginx_config import ReadFiles
 from generator.storage import keys
 from generator.storage.builds import Pointer, read_pointer
 from generator.storage.keys import SCOPES, KeyFile, issue, open_key_file

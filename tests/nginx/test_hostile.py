@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.live.counter import counter_file
+from edge_auth.live.places import counter_file
 from tests.releases.test_full_disk import fill, small_disk
 from tests.support.commands import issue
 from tests.support.nginx import CARDS, LIMIT, cached, replaced

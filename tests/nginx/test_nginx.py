@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from edge_auth.live.counter import FileCounter, counter_file
+from edge_auth.live.counter import FileCounter
+from edge_auth.live.places import counter_file
 from generator.storage.keys import SCOPES, open_key_file
 from generator.storage.keys import issue as new_key
 from tests.support.commands import build, issue, run

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from edge_auth.serve.nginx_config import live_file
+from edge_auth.live.places import live_file, used_keys_folder
 from generator.cli import cli
+from generator.storage.keys import open_key_file
+from generator.storage.layout import KEYS
 from tests.support.programs import needs
 
 pytestmark = needs("nginx with Lua")
@@ -26,6 +28,9 @@ class Edge:
         self.folder.mkdir()
         self.state.mkdir()
         live_file(str(self.state), str(store)).write_text("2026-08-22-0123456789ab")
+        used_keys = used_keys_folder(str(self.state), open_key_file(str(store)), self.socket)
+        (used_keys / KEYS).parent.mkdir(parents=True)
+        (used_keys / KEYS).touch()
         self.file.write_text(self.cardpress("edge", "config", "--socket", self.socket, "--folder", self.folder, *more))
 
     def cardpress(self, *words: object) -> str:
@@ -50,7 +55,7 @@ def test_a_sound_edge(edge: Edge) -> None:
     assert edge.findings() == [
         f"ok       {edge.file} is current",
         "ok       nginx accepts it",
-        "ok       nginx may use its folder, its log, the live build, the key records and the counter",
+        "ok       nginx may use its folder, its log, the live build, the keys and the counter",
         f"ok       a shim listens on {edge.socket}",
     ]
     assert sorted(edge.place.rglob("*")) == before, "nothing was changed"
@@ -132,7 +137,7 @@ WRONG: dict[str, tuple[Callable[[Edge], object], str]] = {
     "broken": (replace("server_tokens off;", "sendfile maybe;"), 'nginx refuses it: invalid value "maybe"'),
     "no folder": (lambda edge: edge.folder.rmdir(), "{0}/nginx does not exist: create it"),
     "no folder of the log": (replace("/nginx/access.log", "/logs/access.log"), "{0}/logs does not exist: create it"),
-    "no keys": (other_keys, "{0}/keys.json does not exist: issue a key"),
+    "no keys": (other_keys, "/keys.json does not exist: start the shim, which writes it"),
     "no socket": (lambda edge: edge.socket.unlink(), "no shim listens on {0}/shim (No such file or directory)"),
     "no shim": (lambda edge: dead_socket(edge.socket), "no shim listens on {0}/shim (Connection refused)"),
 }

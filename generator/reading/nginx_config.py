@@ -9,12 +9,13 @@ from typing import Any
 
 import jinja2
 
-from edge_auth.live.counter import counter_file, store_name
-from generator.storage.keys import KeyFile, open_key_file
+import edge_auth
+from edge_auth.live.places import counter_file, live_file, used_keys_folder
+from generator.storage.keys import open_key_file
 from generator.storage.layout import KEYS
 from generator.storage.stores.open import open_store
 
-_TEMPLATE = Path(__file__).parents[1] / "nginx" / "nginx.conf.j2"
+_TEMPLATE = Path(edge_auth.__file__).parent / "nginx" / "nginx.conf.j2"
 # What the options without a path may be, since nginx gets them as they are: more words would be more settings.
 LISTEN = r"[A-Za-z0-9_.*-]+(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{1,5})?|unix:/[A-Za-z0-9_./-]+"
 MEMORY_SIZE = r"[1-9][0-9]{0,9}[kKmM]?"
@@ -64,17 +65,6 @@ class NginxOptions:
     log: Path | None
     metrics_listen: str | None
     user: str | None
-
-
-def used_keys_folder(state: str, keys: KeyFile, socket: Path | None) -> Path:
-    """Return the folder where the shim of a socket writes the records down that it has used (see `keyring`)."""
-    place = f"{keys.store.location}/{keys.name}"
-    return Path(state) / f"edge-{store_name(f'{place} {socket.absolute()}' if socket else place)}"
-
-
-def live_file(state: str, store_location: str) -> Path:
-    """Return the file that names the build from which the shim answers."""
-    return Path(state) / f"live-{store_name(store_location)}"
 
 
 def configuration(files: ReadFiles, options: NginxOptions) -> str:
