@@ -50,8 +50,10 @@ def test_price_moves_show_what_rose_and_fell(visit: Visit) -> None:
     expect(rose).to_have_count(1)
     expect(rose).to_contain_text("€21.40")  # 7 days before the newest guide
     expect(rose).to_contain_text("€22.10")
-    expect(rose).to_contain_text("+3.27 %since 15 Aug")
-    expect(rose.get_by_role("img")).to_be_visible()
+    expect(rose).to_contain_text("€21.4015 Aug 2026")
+    expect(rose).to_contain_text("€22.1022 Aug 2026")
+    expect(rose).to_contain_text("+3.27 %")
+    expect(rose.locator(".sparkline")).to_have_count(0)  # a week is too short for a line
     expect(page.get_by_role("table", name="Fell").locator("tbody tr")).to_have_count(0)
     page.get_by_role("radio", name="1 day", exact=True).check()
     expect(rose).to_contain_text("+0.45 %")
@@ -65,7 +67,7 @@ def test_price_moves_show_what_rose_and_fell(visit: Visit) -> None:
 
 def test_search_as_one_types(visit: Visit) -> None:
     page = visit.enter()
-    expect(page.locator(".total")).to_have_text("137 cards, €235.95 in all, 6 without a price")
+    expect(page.locator(".total")).to_have_text("134 cards, 3 sealed products")
     expect(page.get_by_role("status")).to_have_text("50 of 137 cards shown.")
     page.keyboard.type("emberfox")  # the field has the focus
     expect(page.locator(".card")).to_have_count(1)
@@ -82,6 +84,7 @@ def test_search_as_one_types(visit: Visit) -> None:
 def test_filters_and_sorting(visit: Visit) -> None:
     page = visit.enter()
     cards = page.locator(".card")
+    page.get_by_text("Filters and order").click()
     page.get_by_label("Kind").select_option("sealed")
     expect(cards).to_have_count(3)
     page.get_by_role("button", name="Clear").click()
@@ -196,7 +199,7 @@ def test_the_search_is_completed_by_keys(visit: Visit) -> None:
     expect(page.locator(".card .name")).to_have_text(["Box 2"])
     page.keyboard.press("Escape")
     expect(search).to_have_value("")
-    expect(page.locator(".total")).to_contain_text("137 cards")
+    expect(page.locator(".total")).to_contain_text("134 cards, 3 sealed products")
     page.keyboard.type("box")
     expect(names).to_have_count(3)
     page.keyboard.press("Tab")
@@ -207,6 +210,7 @@ def test_the_search_is_completed_by_keys(visit: Visit) -> None:
 
 def test_the_best_match_comes_first_unless_another_sort_is_chosen(visit: Visit) -> None:
     page = visit.enter()
+    page.get_by_text("Filters and order").click()
     first, sort, order = page.locator(".card").first, page.get_by_label("Sort by"), page.get_by_label("Order")
     expect(sort).to_have_value("market")
     expect(sort.get_by_role("option", name="Best match")).to_have_count(0)  # there are no words to match
@@ -231,6 +235,7 @@ def test_the_best_match_comes_first_unless_another_sort_is_chosen(visit: Visit) 
 
 def test_filters_offer_values_that_exist_with_their_counts(visit: Visit) -> None:
     page = visit.enter()
+    page.get_by_text("Filters and order").click()
     kind, game, options = page.get_by_label("Kind"), page.get_by_label("Game"), suggestions(page)
     expect(kind.locator("option")).to_have_text(["All", "Singles (134)", "Sealed (3)"])
     expect(game.locator("option")).to_have_text(["Any", "Mythgrove (7)"])
@@ -245,12 +250,12 @@ def test_filters_offer_values_that_exist_with_their_counts(visit: Visit) -> None
     expect(options).to_have_text(["Ashen Peaks7"])
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    expect(page.locator(".total")).to_contain_text("7 cards")
+    expect(page.locator(".total")).to_contain_text("4 cards, 3 sealed products, €22.10 in all")
     expect(kind.locator("option")).to_have_text(["All", "Singles (4)", "Sealed (3)"])
     page.get_by_label("Set").click()
     expect(options).to_have_text(["Filler Set130", "Ashen Peaks7"])  # what another choice would find
     kind.select_option("sealed")
-    expect(page.locator(".total")).to_contain_text("3 cards")
+    expect(page.locator(".total")).to_contain_text("3 sealed products")
     page.get_by_label("Set").click()
     expect(options).to_have_text(["Ashen Peaks3"])
     expect(kind.locator("option")).to_have_text(["All", "Singles (4)", "Sealed (3)"])
@@ -305,6 +310,32 @@ def test_pictures(visit: Visit) -> None:
     assert [r.url for r in visit.requests if r.url.startswith("http://images")] == []
 
 
+def test_a_list_without_pictures_says_why(visit: Visit) -> None:
+    page = visit.enter("#/cards?set=7")
+    expect(page.get_by_text("There are no pictures here: the data")).to_be_visible()
+    page.goto(f"{visit.base}/explore#/cards?set=6204")
+    expect(page.locator("li img").first).to_be_visible()
+    expect(page.get_by_text("There are no pictures here")).to_be_hidden()
+
+
+def test_a_card_joins_my_cards(visit: Visit) -> None:
+    page = visit.enter(f"#/cards/{EMBERFOX}")
+    add = page.get_by_role("button", name="Add to my cards")
+    for copies in ("1", "2"):
+        add.click()
+        expect(page.locator(".keeping")).to_contain_text(f"{copies} in My cards")
+    page.locator(".keeping").get_by_role("link", name="My cards").click()
+    expect(page.locator("#worth-total")).to_have_text("€44.20")
+    expect(page.get_by_role("table", name="Your list")).to_contain_text("Emberfox ex")
+    page.get_by_role("button", name="Delete my list").click()
+    expect(page.locator("#worth-total")).to_have_count(0)
+
+
+def test_the_watchlist_says_whose_it_is(visit: Visit) -> None:
+    page = visit.enter("#/watchlist")
+    expect(page.get_by_text("whoever runs this service has tracked, the same for every visitor")).to_be_visible()
+
+
 def test_text_of_the_data_is_text(visit: Visit) -> None:
     page = visit.enter("#/cards?q=bold")
     expect(page.locator(".card .name")).to_have_text('<b>Bold</b> & "quoted"')
@@ -322,12 +353,18 @@ def test_a_card_and_its_plot(visit: Visit) -> None:
     expect(headline).to_contain_text(re.compile("Lowest €.+ on .+, highest €.+ on .+: now at 100 % of the way"))
     expect(page.get_by_role("table", name="Cheapest offers", exact=True)).to_contain_text("kaartenhoek")
     lines = page.locator(".canvas path.line")
-    expect(lines).to_have_count(4)
+    expect(lines).to_have_count(5)
     paths = [line.get_attribute("d") or "" for line in lines.all()]
-    assert [text.count("L") for text in paths] == [21, 21, 19, 21]  # the filtered price breaks on a day without offers
+    assert [text.count("L") for text in paths] == [
+        21,
+        21,
+        21,
+        19,
+        21,
+    ]  # filtered: a day has no offers
     assert not any("NaN" in text for text in paths)
     slider = page.get_by_role("slider", name="Day")
-    said = "22 Aug 2026: Trend €22.10, Average €23.10, English, one country €18.50, Available 421"
+    said = "22 Aug 2026: Trend €22.10, Average €23.10, Lowest offer €16.90, English, one country €18.50, Available 421"
     expect(slider).to_have_attribute("aria-valuetext", said)
     slider.press("ArrowLeft")
     expect(slider).to_have_attribute("aria-valuetext", re.compile("^21 Aug 2026: Trend €22.00"))
@@ -336,13 +373,13 @@ def test_a_card_and_its_plot(visit: Visit) -> None:
     page.locator(".canvas").hover(position={"x": 400, "y": 100})
     expect(slider).not_to_have_attribute("aria-valuetext", re.compile("^1 Aug 2026: "))
     page.get_by_label("Average", exact=True).uncheck()
-    expect(lines).to_have_count(3)
+    expect(lines).to_have_count(4)
     page.get_by_text("As a table").click()
     expect(page.get_by_role("table", name="Prices and quantity").get_by_role("row")).to_have_count(len(DAYS) + 1)
     with page.expect_response(lambda answer: "days=30" in answer.url):
         page.get_by_role("radio", name="30 days").check()
     expect(slider).to_have_attribute("aria-valuetext", re.compile("^22 Aug 2026"))
-    expect(lines).to_have_count(3)  # what was switched off stays off
+    expect(lines).to_have_count(4)  # what was switched off stays off
 
 
 def test_the_watchlist(visit: Visit) -> None:

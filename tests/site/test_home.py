@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from generator.site import pages as site
 from generator.site.api_reference import NO_EXAMPLES
-from tests.site.conftest import Visit
+from tests.site.conftest import Visit, ending
 from tests.site.test_files import POLICY, Markup
 from tests.support.commands import build, run
 from tests.support.lakes import write
@@ -82,7 +82,10 @@ def test_it_says_what_is_there_and_how_fresh(anonymous: Client, site_service: Se
     text = re.sub(r"\s+", " ", Markup(anonymous.get("/").text).text)
     status = site_service.client(site_key).get("/api/v1/status").json
     assert status["build"]["as_of"] in text and status["build"]["id"] in text
-    assert f"{status['catalogue']['singles']:,} singles" in text
+    assert (
+        f"Cards{status['catalogue']['singles']:,} in" in text
+        and f"Sealed products{status['catalogue']['sealed']}" in text
+    )
     assert "cardpress keys issue" in text
 
 
@@ -95,9 +98,8 @@ def test_it_speaks_to_collectors_first(visit: Visit) -> None:
     expect(lead).to_contain_text("See what a card costs")
     assert not re.search("API|JSON|endpoint|request", lead.inner_text())
     expect(page.locator(".first:visible")).to_have_count(2)  # this button, and that of the form of the key
-    button = page.get_by_role("link", name="Look at the cards", exact=True)
-    expect(button).to_have_attribute("href", "/explore#/cards")
-    box = button.bounding_box()
+    expect(page.get_by_role("link", name="look at the cards", exact=True)).to_have_attribute("href", "/explore#/cards")
+    box = page.get_by_role("button", name="Find it").bounding_box()
     assert box is not None and box["y"] + box["height"] < 600
     guide = page.locator(".facts > div", has_text="Price guide")
     expect(guide).to_contain_text("22 Aug 2026, 15 days old")
@@ -106,6 +108,25 @@ def test_it_speaks_to_collectors_first(visit: Visit) -> None:
     page.reload()
     expect(guide).to_contain_text("22 Aug 2026, yesterday")
     expect(guide.locator(".age")).to_have_class("age fresh")
+
+
+def test_its_box_answers_what_a_card_is_worth(visit: Visit) -> None:
+    page = visit.open("/")
+    page.get_by_role("searchbox", name="What is your card worth?").fill("emberfox ashen")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(ending("/explore#/cards?q=emberfox+ashen"))
+    page.get_by_label("API key").fill(visit.key)
+    page.get_by_role("button", name="Open").click()
+    visit.keeps_key = True
+    expect(page.locator(".card").first).to_contain_text("Emberfox")
+    expect(page.get_by_label("Find a card")).to_have_value("emberfox ashen")
+
+
+@pytest.mark.parametrize("path", ["/", "/docs", "/docs/cards.html", "/docs/concepts.html", "/docs/changelog.html"])
+def test_each_page_says_what_it_is_for(anonymous: Client, path: str) -> None:
+    elements = Markup(anonymous.get(path).text).elements
+    said = [given["content"] for tag, given in elements if tag == "meta" and given.get("name") == "description"]
+    assert len(said) == 1 and 30 < len(said[0] or "") < 200
 
 
 def test_it_shows_the_confirmed_moves_of_the_week(demo_service: tuple[Service, str]) -> None:
@@ -145,7 +166,7 @@ def test_it_promises_only_what_the_build_has() -> None:
     live = replace(NO_EXAMPLES, status=status, answer={"/api/v1/fingerprints": {"count": 0}}.get)
     page = site.documents(live)["index.html"].decode()
     words = re.sub(r"\s+", " ", Markup(page.partition("<main")[2].partition("Three requests")[0]).text)
-    assert "5 singles, 2 sealed" in words and "14 Jul 2026" in words
+    assert "Cards5" in words and "Sealed products2" in words and "14 Jul 2026" in words
     assert not re.search("offer|photo|sets|Watchlist|Pictures|night|never", words)
 
 

@@ -46,7 +46,7 @@ def guest(visit: Visit, site_store: Path, tmp_path: Path) -> Iterator[Visit]:
 def test_guests_need_no_form_and_learn_once_what_a_key_adds(guest: Visit) -> None:
     page = guest.open("/")
     expect(page.locator("#key-need")).to_contain_text("Without a key you may ask 600 times a minute")
-    page.get_by_role("link", name="Look at the cards").click()
+    page.get_by_role("link", name="look at the cards").click()
     expect(page.locator(".card")).to_have_count(50)
     expect(page.get_by_label("API key")).to_be_hidden()
     expect(page.locator("#visitor")).to_contain_text("as a guest, with 600 requests a minute")
@@ -146,6 +146,7 @@ def failed(visit: Visit) -> list[str]:
 
 def test_a_tree_shows_cards_sets_moves_and_the_watchlist(visit: Visit, reader: Page) -> None:
     expect(reader.locator("#visitor")).to_contain_text("plain files")
+    reader.get_by_text("Filters and order").click()
     reader.get_by_label("Sort by").select_option("name")
     expect(reader.locator(".card .name").first).to_have_text(re.compile("^(?!Emberfox)"))
     names = reader.locator(".card .name")
@@ -182,7 +183,7 @@ def test_a_tree_has_the_pictures_that_the_service_draws(
         assert page.locator(".product .picture img").evaluate("image => image.naturalWidth") > 0
         expect(page.get_by_role("figure").first).to_be_visible()
         page.goto(f"{base}/")
-        expect(page.get_by_role("link", name="Look at the cards")).to_be_visible()
+        expect(page.get_by_role("link", name="look at the cards")).to_be_visible()
         page.wait_for_load_state("networkidle")
         assert failed(visit) == []
 

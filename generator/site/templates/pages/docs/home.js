@@ -53,6 +53,11 @@ async function run(article) {
   }
 }
 
+byId("find-form")?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const q = byId("find").value.trim();
+  location.assign(`/explore#/cards${q ? `?${new URLSearchParams({q})}` : ""}`);
+});
 form?.addEventListener("submit", (event) => {
   event.preventDefault();
   enter(input.value.trim());

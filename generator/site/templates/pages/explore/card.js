@@ -1,12 +1,13 @@
 // One product: its picture, what it is, its prices, their history plotted, and the cheapest offers.
 import {before} from "./before.js";
+import {keeping} from "./keeping.js";
 import {h, nameOf, outward, picture, stackedTable, table} from "./dom.js";
 import {path} from "./group.js";
 import {lost} from "./lost.js";
 import {plot} from "./plot.js";
 import {marketPrice} from "./price.js";
 import {printingsOf} from "./printings.js";
-import {SELLER_FILTER, SELLER_FILTER_MEANING, condition, count, day, direction, euros, percent, roundEuros, setName, since, time, titled} from "./words.js";
+import {SELLER_FILTER, SELLER_FILTER_MEANING, condition, count, day, euros, percent, roundEuros, setName, since, tendency, time, titled} from "./words.js";
 
 const RANGES = [["30", "30 days"], ["90", "90 days"], ["365", "A year"], ["", "All"]];
 
@@ -59,7 +60,7 @@ function head(product) {
   const image = product.image_large ?? product.image;
   return h("header", {class: image ? "head" : "head bare"},
     image && picture(image, product, {alt: `Picture of ${product.name}`}),
-    h("div", {class: "title"}, h("h2", {tabindex: "-1"}, nameOf(product.name)), headline(product)),
+    h("div", {class: "title"}, h("h2", {tabindex: "-1"}, nameOf(product.name)), headline(product), keeping(product)),
     h("div", {class: "rest"},
       prices(product),
       h("dl", {class: "facts"}, facts.filter(([, value]) => value).map(([name, value]) => fact(name, value)))));
@@ -94,7 +95,7 @@ function headline({price_guide: guide, filtered_price: filtered, history}) {
 
 function moved(now, price, then) {
   const change = ((now - price) / price) * 100;
-  return h("span", {class: direction(change), title: `${euros(price)} on ${day(then)}`}, percent(change));
+  return h("span", {class: tendency(change), title: `${euros(price)} on ${day(then)}`}, percent(change));
 }
 
 /** When the price was lowest and highest, and where it stands between them. */
@@ -124,12 +125,14 @@ function prices({price_guide: guide, filtered_price: filtered, listing}) {
 const tile = (name, when, facts) => facts && h("div", {class: "tile"}, h("h3", {}, name), h("p", {class: "when"}, when),
   h("dl", {}, facts.map(([label, value]) => h("div", {}, h("dt", {}, label), h("dd", {}, value)))));
 
-function historyOf({history}, hidden) {
+function historyOf({history, price_guide: guide}, hidden) {
   const of = (rows, field) => new Map(rows.map((row) => [row.day, row[field]]));
+  const finish = marketPrice(guide)?.foil ? "_holo" : "";
   return plot("Prices and quantity", [
     {height: 250, format: euros, round: roundEuros, series: [
-      {name: "Trend", style: "one", values: of(history.price_guide, "trend")},
-      {name: "Average", style: "two", values: of(history.price_guide, "avg")},
+      {name: "Trend", style: "one", values: of(history.price_guide, `trend${finish}`)},
+      {name: "Average", style: "two", values: of(history.price_guide, `avg${finish}`)},
+      {name: "Lowest offer", style: "five", values: of(history.price_guide, `low${finish}`)},
       {name: SELLER_FILTER, style: "three", values: of(history.filtered, "lowest")}]},
     {height: 80, format: count, fromZero: true, series: [
       {name: "Available", style: "four", values: of(history.listing, "available")}]},

@@ -3,11 +3,12 @@ import {h, nameOf, picture} from "./dom.js";
 import {filterForm} from "./filter-form.js";
 import {meant} from "./nothing-found.js";
 import {inAll, marketPrice} from "./price.js";
-import {count, day, direction, euros, percent, setName, since} from "./words.js";
+import {count, day, euros, percent, setName, since, tendency} from "./words.js";
 import {weekChanges} from "./week.js";
 
 const CARDS_PER_PAGE = 50;
 const SKELETONS = 12;
+const NO_PICTURES = "There are no pictures here: the data that this service reads names none for these cards.";
 
 /** The view. `route.params` are the filters. `route.replace` writes changed filters into the address. */
 export function cardsView({api, route, announce, names, facets}) {
@@ -16,8 +17,9 @@ export function cardsView({api, route, announce, names, facets}) {
   const more = h("button", {type: "button", class: "more", hidden: true}, "More cards");
   const total = h("p", {class: "total"});
   const others = h("div", {});
+  const pictures = h("p", {class: "when", hidden: true}, NO_PICTURES);
   const week = weekMoves();
-  const view = h("div", {}, filters.form, week, h("div", {class: "above"}, total, meaning()), others, list, more);
+  const view = h("div", {}, filters.form, week, h("div", {class: "above"}, total, meaning()), pictures, others, list, more);
   let asking = new AbortController();
   let next = 0;
   let build;
@@ -39,14 +41,16 @@ export function cardsView({api, route, announce, names, facets}) {
       [next, build] = [page.pagination.next_offset, from];
       if (offset === 0) {
         list.replaceChildren();
-        list.classList.toggle("bare", !page.data.some(({image}) => image)); // rows instead of empty places for pictures
+        const bare = !page.data.some(({image}) => image); // rows instead of empty places for pictures
+        list.classList.toggle("bare", bare);
+        pictures.hidden = !bare || page.data.length === 0;
       }
       list.append(...page.data.map((product) => card(product, weekChanges(from))));
       shown = offset + page.data.length;
-      total.textContent = Number(rows) === 1 ? "1 card" : `${count(Number(rows))} cards`;
+      total.textContent = cardsText({[values.kind ?? "all"]: Number(rows)});
       announce(summary(shown, Number(rows)));
       if (Number(rows) === 0) offerOthers(values, signal);
-      if (offset === 0) facets.of(countable, {signal, build}).then(counted, () => {});
+      if (offset === 0) facets.of(countable, {signal, build}).then((found) => counted(found, values), () => {});
     } catch (error) {
       if (signal.aborted) return;
       if (build && error.code === "invalid_parameter") return restart(); // the build was pruned: begin again
@@ -66,9 +70,14 @@ export function cardsView({api, route, announce, names, facets}) {
     meant(values, names, api, signal).then((line) => { if (!signal.aborted) others.replaceChildren(line); }, () => {});
   }
 
-  function counted({whole, ...options}) {
+  /** Say how many are cards, and what those of a search cost together: nobody buys the whole catalogue. */
+  function counted({whole, ...options}, {sort, order, ...searched}) {
     filters.offer(options);
-    total.append(inAll(whole));
+    if (!whole) return;
+    const kinds = Object.fromEntries(whole.kinds.map(({value, products}) => [value, products]));
+    const {missed = 0} = whole;
+    total.textContent = cardsText(missed ? {all: whole.products + missed} : kinds);
+    if (Object.keys(searched).length) total.append(inAll(whole));
   }
 
   function restart() {
@@ -98,6 +107,12 @@ export function cardsView({api, route, announce, names, facets}) {
   load();
   view.leave = () => { asking.abort(); watch.disconnect(); clearTimeout(typing); };
   return view;
+}
+
+/** How many products of each kind, in words: `all` are of any kind. */
+function cardsText({all = 0, single = 0, sealed = 0}) {
+  const some = (products, one) => products > 0 && `${count(products)} ${products === 1 ? one : `${one}s`}`;
+  return [some(all, "product"), some(single, "card"), some(sealed, "sealed product")].filter(Boolean).join(", ") || "No cards";
 }
 
 function summary(many, total) {
@@ -153,4 +168,4 @@ function card(product, changes) {
 }
 
 const changed = (change) => (change === undefined ? [] : [
-  h("span", {class: direction(change.percents)}, percent(change.percents)), h("span", {class: "label"}, ` ${since(change.since)}`)]);
+  h("span", {class: tendency(change.percents)}, percent(change.percents)), h("span", {class: "label"}, ` ${since(change.since)}`)]);

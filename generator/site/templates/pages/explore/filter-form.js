@@ -4,7 +4,6 @@ import {h} from "./dom.js";
 import {clear, countable, fields, followSearch, isWhole, recount, text, values} from "./filters.js";
 
 const TYPING_MILLISECONDS = 250;
-const FOLDED = "(max-width: 40rem)"; // where the filters are closed at first
 const SEARCH = {type: "search", maxlength: "100", placeholder: "Name, set, number"};
 
 /**
@@ -17,7 +16,7 @@ export function filterForm(params, names) {
   const search = combobox("Find a card", text("q", params, SEARCH), (typed) => names.matching(typed));
   const folded = fields(params, offered);
   const empty = h("button", {type: "button", class: "quiet"}, "Clear");
-  const open = !matchMedia(FOLDED).matches || folded.some((one) => params[one.querySelector("[name]").name]);
+  const open = folded.some((one) => params[one.querySelector("[name]").name]);
   const form = h("form", {class: "filters", role: "search", "aria-label": "Cards"}, h("div", {class: "wide"}, search),
     h("details", {open}, h("summary", {}, "Filters and order"), h("div", {class: "fields"}, folded, empty)));
   const {elements} = form;

@@ -4,7 +4,7 @@ import {h, nameOf, stackedTable} from "./dom.js";
 import {groupName} from "./market.js";
 import {plot} from "./plot.js";
 import {inAll, marketPrice} from "./price.js";
-import {NONE, count, day, direction, euros, index, percent, roundEuros, setName, since, titled} from "./words.js";
+import {NONE, count, day, euros, index, percent, roundEuros, setName, since, tendency, titled} from "./words.js";
 import {weekChanges} from "./week.js";
 
 const RANGES = [["30", "30 days"], ["90", "90 days"], ["365", "A year"], ["3650", "All"]];
@@ -73,7 +73,7 @@ function headline({points}) {
 
 function moved(now, then) {
   const change = ((now.index - then.index) / then.index) * 100;
-  return h("span", {class: direction(change), title: `${index(then.index)} on ${day(then.day)}`}, percent(change));
+  return h("span", {class: tendency(change), title: `${index(then.index)} on ${day(then.day)}`}, percent(change));
 }
 
 function historyOf({points}, hidden) {
@@ -120,7 +120,7 @@ function cardTable(name, cards, changes) {
   return stackedTable(name, COLUMNS, cards.map((card) => {
     const change = changes.get(card.id_product);
     return [h("a", {href: `#/cards/${card.id_product}`}, nameOf(card.name)), card.number ?? NONE, card.rarity ?? NONE,
-      euros(marketPrice(card.price_guide)?.price), change ? [h("span", {class: direction(change.percents)}, percent(change.percents)),
+      euros(marketPrice(card.price_guide)?.price), change ? [h("span", {class: tendency(change.percents)}, percent(change.percents)),
         h("span", {class: "where"}, since(change.since))] : NONE];
   }));
 }

@@ -1,6 +1,6 @@
 // The market: what sets and games are worth, and how their indexes moved.
 import {h, stackedTable} from "./dom.js";
-import {count, day, direction, euros, index, percent, setName, since} from "./words.js";
+import {count, day, euros, index, percent, setName, since, tendency} from "./words.js";
 
 const ROWS = 100; // of one request
 const GROUPS = [["set", "Sets"], ["game", "Games"]];
@@ -81,7 +81,7 @@ function chosen(form) {
 
 /** A table of groups. */
 export function marketTable(rows) {
-  const change = (value, then) => h("span", {class: direction(value), title: then && since(then)}, percent(value));
+  const change = (value, then) => h("span", {class: tendency(value), title: then && since(then)}, percent(value));
   return stackedTable("Market", COLUMNS, rows.map((row) => [
     [h("a", {href: groupAddress(row)}, groupName(row)), row.set && h("span", {class: "where"}, row.game ?? "")],
     h("span", {title: day(row.day)}, euros(row.value)),

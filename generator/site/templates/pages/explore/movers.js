@@ -1,7 +1,7 @@
-// The products that rose and fell most, with the filters of /movers, a line of their last year and a link to each card.
+// The products that rose and fell most, with the filters of /movers, the days of their window and a link to each card.
 import {h, nameOf, picture} from "./dom.js";
 import {sparkline} from "./plot.js";
-import {direction, euros, percent, setName, since} from "./words.js";
+import {day, direction, euros, percent, setName} from "./words.js";
 
 const ROWS = 25; // of one request
 const LISTS = [["up", "Rose"], ["down", "Fell"]];
@@ -15,7 +15,10 @@ const CHOICES = [
 const CONFIRMED =
   "A confirmed move is backed by the lowest offers or by two different averages, which moved the same way; and neither price is " +
   "far from the averages, the newest sales and the lowest offer. Other moves are often a single odd offer.";
-const COLUMNS = [["Product", ""], ["Then", "number"], ["Now", "number"], ["Change", "number"], ["A year", "number"]];
+const COLUMNS = [["Product", ""], ["Then", "number"], ["Now", "number"], ["Change", "number"]];
+const WAY = ["By weeks", "number"]; // of a window that holds enough weeks
+const WITH_WEEKS = "30d";
+const FEWEST_POINTS = 4; // of a line: fewer say no more than the two prices
 
 export function moversView({api, route, announce}) {
   const lists = h("div", {class: "movers"});
@@ -59,10 +62,11 @@ function chips([name, legend, usual, options], params) {
     h("label", {}, h("input", {type: "radio", name, value, checked: value === chosen}), text)));
 }
 
-const cell = (at) => ({class: COLUMNS[at][1], role: "cell", "data-label": COLUMNS[at][0]});
+const cell = ([heading, kind]) => ({class: kind, role: "cell", "data-label": heading});
 
 /** A table of moves that grows by a button. The roles are named, since small screens show the rows as blocks. */
 function moverList(name, api, query, signal) {
+  const columns = query.window === WITH_WEEKS ? [...COLUMNS, WAY] : COLUMNS;
   const body = h("tbody", {role: "rowgroup"});
   const more = h("button", {type: "button", class: "more", hidden: true, onclick: () => load().catch(() => {})}, `Show ${ROWS} more`);
   let [offset, build] = [0];
@@ -71,13 +75,13 @@ function moverList(name, api, query, signal) {
     const [page, from] = await api.get("movers", {...query, limit: ROWS, offset}, {signal, build});
     [offset, build] = [page.pagination.next_offset, from];
     more.hidden = offset === null;
-    const rows = page.data.map((mover) => ({mover, line: h("td", cell(4)), now: h("td", cell(2), euros(mover.now)), place: h("span", {class: "thumb"})}));
+    const rows = page.data.map((mover) => ({mover, line: columns.includes(WAY) && h("td", cell(WAY)), now: h("td", cell(COLUMNS[2]), euros(mover.now), on(mover.day_now)), place: h("span", {class: "thumb"})}));
     body.append(...rows.map(row));
     dress(rows, api, signal).catch(() => {}); // the moves are worth showing without
     return rows.length;
   }
 
-  const heads = COLUMNS.map(([heading, kind]) => h("th", {scope: "col", role: "columnheader", class: kind}, heading));
+  const heads = columns.map(([heading, kind]) => h("th", {scope: "col", role: "columnheader", class: kind}, heading));
   const section = h("section", {}, h("h3", {}, name), h("table", {class: "stacks", role: "table", "aria-label": name},
     h("thead", {role: "rowgroup"}, h("tr", {role: "row"}, heads)), body), more);
   return {section, load};
@@ -87,17 +91,20 @@ function row({mover, line, now, place}) {
   return h("tr", {role: "row"},
     h("th", {scope: "row", role: "rowheader"}, place, h("span", {class: "beside"},
       h("a", {href: `#/cards/${mover.id_product}`}, nameOf(mover.name)), h("span", {class: "where"}, setName(mover.set) ?? ""))),
-    h("td", cell(1), euros(mover.then)),
+    h("td", cell(COLUMNS[1]), euros(mover.then), on(mover.day_then)),
     now,
-    h("td", cell(3), h("span", {class: direction(mover.change)}, percent(mover.change_pct)), h("span", {class: "where"}, since(mover.day_then))),
+    h("td", cell(COLUMNS[3]), h("span", {class: direction(mover.change)}, percent(mover.change_pct))),
     line);
 }
 
-/** Add the pictures and the lines of a year, which come in one request each. */
+const on = (one) => h("span", {class: "where"}, day(one));
+
+/** Add the pictures and the prices between, which come in one request each. */
 async function dress(rows, api, signal) {
   const ids = rows.map(({mover}) => mover.id_product).join(",");
   if (!ids) return;
-  const [[cards], [series]] = await Promise.all(["cards", "series"].map((path) => api.get(path, {ids}, {signal})));
+  const ask = (path) => api.get(path, {ids}, {signal});
+  const [[cards], [series]] = await Promise.all([ask("cards"), rows[0].line ? ask("series") : [{data: []}]]);
   const pictures = cards.data.some(({image}) => image);
   for (const {mover, line, now, place} of rows) {
     const same = ({id_product: id}) => id === mover.id_product;
@@ -105,15 +112,16 @@ async function dress(rows, api, signal) {
     if (!pictures) place.remove();
     else if (card) place.append(picture(card.image, card));
     if (card?.price_guide) now.append(h("span", {class: "where"}, `lowest offer ${euros(lowest(mover, card.price_guide))}`));
-    if (prices) line.append(yearLine(prices.trend));
+    if (prices) line.append(...between(mover, series.weeks, prices.trend));
   }
 }
 
 /** The lowest offer of the finish that moved. */
 const lowest = ({finish}, guide) => (finish === "foil" ? guide.holo.low : guide.low);
 
-/** The line of weekly prices, from the first one within a year. */
-function yearLine(weeks) {
-  const known = weeks.slice(weeks.findIndex((price) => price !== null));
-  return sparkline(known, `A year by weeks, ${known.map(euros).join(", ")}`);
+/** The line of a move: its two prices, and those of the weeks that ended between its days; none if these are few. */
+function between({day_then: from, day_now: to, then, now}, weeks, prices) {
+  const inside = prices.filter((price, at) => price !== null && weeks[at] > from && weeks[at + 1] <= to);
+  const known = [then, ...inside, now];
+  return known.length < FEWEST_POINTS ? [] : [sparkline(known, `By weeks, ${known.map(euros).join(", ")}`)];
 }

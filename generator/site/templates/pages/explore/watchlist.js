@@ -1,12 +1,15 @@
 // The watchlist with sparklines and changes, and one tracked product with its history and offers.
 import {h, outward, table} from "./dom.js";
 import {plot, sparkline} from "./plot.js";
-import {condition, count, direction, euros, percent, roundEuros, time, titled} from "./words.js";
+import {condition, count, euros, percent, roundEuros, tendency, time, titled} from "./words.js";
 
 const COLUMNS = [
   ["name", "Product"], ["lowest_price", "Lowest"], ["change_24h_pct", "24 hours"], ["change_7d_pct", "7 days"],
   [null, "14 days"], ["num_offers", "Offers"], ["last_checked", "Checked"],
 ];
+const ABOUT =
+  "These are the products that whoever runs this service has tracked, the same for every visitor. The operator fills the list with " +
+  "“cardpress ingest watchlist” and its prices with “cardpress ingest watch-checks”.";
 const VIEWS = [["daily", "Days"], ["weekly", "Weeks"], ["monthly", "Months"]];
 const RANGES = [["30d", "30 days"], ["90d", "90 days"], ["365d", "A year"], ["all", "All"]];
 
@@ -31,13 +34,14 @@ export function watchlistView({api, announce}) {
   api.all("watchlist", {limit: 500}).then((found) => {
     items = found;
     show();
-    announce(items.length ? `${count(items.length)} tracked products.` : "Nothing is tracked.");
+    announce(items.length ? `${count(items.length)} tracked products.` : "Nothing is tracked yet.");
   }).catch((error) => announce(error, true));
   return h("section", {class: "watchlist"}, h("h2", {tabindex: "-1"}, "Watchlist"),
+    h("p", {class: "when"}, ABOUT, " Your own cards stand in ", h("a", {href: "/explore/value"}, "My cards"), "."),
     h("table", {class: "stacks", role: "table"}, h("thead", {role: "rowgroup"}, h("tr", {role: "row"}, heads)), body));
 }
 
-const change = (value) => h("span", {class: direction(value)}, percent(value));
+const change = (value) => h("span", {class: tendency(value)}, percent(value));
 
 // The roles are named, since small screens show the rows as blocks.
 function row(item) {

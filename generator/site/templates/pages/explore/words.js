@@ -42,6 +42,11 @@ export const since = (value) => `since ${day(value).replace(/ \d+$/, "").replace
 /** Whether a change is up or down, as a class; "" for none. */
 export const direction = (change) => (change > 0 ? "up" : change < 0 ? "down" : "");
 
+const SMALL_PERCENT = 0.5;
+
+/** Whether a change in percent is up or down, as a class; "" for none, and for one that is too small to speak of. */
+export const tendency = (percents) => (Math.abs(percents) < SMALL_PERCENT ? "" : direction(percents));
+
 /** A message of the API as pages write it. */
 export const sentence = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
