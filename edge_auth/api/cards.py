@@ -7,6 +7,7 @@ from itertools import compress
 
 import numpy as np
 
+from edge_auth.api.endpoint import HINT
 from edge_auth.api.routes import Routes
 from edge_auth.errors import NotFound
 from edge_auth.live.open_build import OpenBuild
@@ -27,6 +28,7 @@ from edge_auth.parameters import (
     parameter,
     required,
 )
+from edge_auth.search.advice import advice
 from edge_auth.search.query import ProductsQuery, Search, filter_key, read_search, value_filters
 from edge_auth.search.ranking import ResultPage, cheap_page, first_matches, mask_of
 from generator.storage import keys, layout
@@ -54,7 +56,7 @@ class CardsQuery(ProductsQuery, ByIds):  # the fields of the last base come firs
     offset: int = parameter(Integer(0), 0)
 
 
-@cards.get("cards", schema="CardPage", errors=(NotFound,))
+@cards.get("cards", schema="CardPage", errors=(NotFound,), hints=True)
 def list_cards(build: OpenBuild, query: CardsQuery) -> Body:
     """Return a page of the Cards that match, or the Cards of some ids."""
     lines, offset, limit = build.catalogue.card_lines, query.offset, query.limit
@@ -62,11 +64,22 @@ def list_cards(build: OpenBuild, query: CardsQuery) -> Body:
         ordinals, _, not_found = _find(build, query.ids)
         more = {"not_found": not_found}
         return list_body(lines.lines(ordinals), 0, len(query.ids), len(ordinals), lines.digest(ordinals), more)
-    search = read_search(build.catalogue, query, query.sort, query.order)
+    try:
+        search = read_search(build.catalogue, query, query.sort, query.order)
+    except NotFound as unknown_set:
+        raise NotFound(str(unknown_set), **_advice(build, query)) from None
     # Stored is the first page for a letter that very many names contain.
     cheap = cheap_page(build.catalogue, search, offset, limit, build.best_of_letters.get(search))
     found = cheap or _later_page(build, search, offset, limit)
-    return list_body(lines.lines(found.ordinals), offset, limit, found.total, lines.digest(found.ordinals))
+    body = list_body(lines.lines(found.ordinals), offset, limit, found.total, lines.digest(found.ordinals))
+    body.more_headers |= _advice(build, query) if found.total == 0 else {}
+    return body
+
+
+def _advice(build: OpenBuild, query: CardsQuery) -> dict[str, str]:
+    """Return the header that says what may be meant where nothing is found, if there is anything to say."""
+    said = advice(build.catalogue, build.meanings, query, query.sort)
+    return {HINT: said} if said else {}
 
 
 def _later_page(build: OpenBuild, search: Search, offset: int, limit: int) -> ResultPage:

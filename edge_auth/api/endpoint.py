@@ -10,10 +10,11 @@ from edge_auth.errors import ApiError
 from edge_auth.parameters import Declared, NoQuery, Rule, parameters_of
 
 API = "/api/v1/"
+HINT = "X-Search-Hint"
 COMMON_HEADERS = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, "
-    "Retry-After, ETag, X-Build, X-Total-Count, Accept-Ranges, Content-Range",
+    "Retry-After, ETag, X-Build, X-Total-Count, " + HINT + ", Accept-Ranges, Content-Range",
     "X-Content-Type-Options": "nosniff",
 }
 _VARIABLE = re.compile(r"<(?:\w+:)?(\w+)>")
@@ -31,6 +32,7 @@ class Endpoint:
         ignores_query: Whether it may hold anything. Otherwise the view's argument `query` says what.
         subject: The rule of the variable part of the path.
         of_build: Whether a build determines the answers, which name it in X-Build.
+        hints: Whether answers that find nothing may say what may be meant.
         pinned, kept: Whether a request may name this build in X-Build; whether path and query determine the body.
         tag, schema: What the OpenAPI document says: the tag, and the schema of a 200.
         errors: The errors of the look-up. The document adds those of the checks that come before.
@@ -49,6 +51,7 @@ class Endpoint:
     of_build: bool = True
     pinned: bool = True
     kept: bool = True
+    hints: bool = False
     tag: str = ""
     schema: str = ""
     errors: tuple[type[ApiError], ...] = ()

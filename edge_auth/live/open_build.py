@@ -21,6 +21,7 @@ from generator.storage import bodies, layout
 from generator.storage.bodies import LARGE_BYTES, Body, StoredBody
 from generator.storage.builds import Build
 from generator.storage.errors import StoreError
+from generator.storage.meanings import Meanings
 from generator.storage.text import fold_without_apostrophes
 
 _CACHE_BYTES = 16 << 20
@@ -106,7 +107,7 @@ class OpenBuild(Build):
                 layer.require_whole_files()
         _read(self.catalogue, "vocabulary", "card_lines", "names")
         _read(self, "sets", "slugs", "bulk_files", "best_of_letters", "facets")
-        _read(self, "movers", "series", "identifiers", "market")
+        _read(self, "movers", "series", "identifiers", "market", "meanings")
         fingerprints = self.find(layout.FINGERPRINTS_KEY)
         if fingerprints is not None and fingerprints[1].json_size >= LARGE_BYTES:
             with suppress(StoreError):  # a full disk, or a damaged object, which requests report
@@ -161,6 +162,12 @@ class OpenBuild(Build):
     @cached_property
     def facets(self) -> Facets:
         return Facets(self.catalogue, {one.id: one.name for one in self.sets})
+
+    @cached_property
+    def meanings(self) -> Meanings:
+        names, codes = self.layers[layout.NAMES], self.get(layout.CODES_KEY)
+        said = json.loads(names.file(layout.WORDS).read_bytes()) if names.has_file(layout.WORDS) else {}
+        return Meanings(self.catalogue, said, json.loads(codes) if codes else {})
 
     @cached_property
     def slugs(self) -> Slugs:

@@ -67,7 +67,8 @@ end
 -- must not be kept.
 local function start_of(scope, endpoint, sent)
     local tag, coding = sent["etag"], sent["content-encoding"]
-    local may = scope and endpoint and tag and sent["content-type"] == JSON
+    local hint = sent["x-search-hint"] -- a long text of each answer
+    local may = scope and endpoint and tag and not hint and sent["content-type"] == JSON
     if not may or tonumber(sent["content-length"] or 0) > MAX_BYTES then return end
     local lines, own = {}, {}
     for name, value in pairs(sent) do

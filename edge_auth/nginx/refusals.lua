@@ -16,7 +16,7 @@ local HEADERS = {
     ["Access-Control-Allow-Origin"] = "*",
     ["X-Content-Type-Options"] = "nosniff",
     ["Access-Control-Expose-Headers"] = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, "
-        .. "ETag, X-Build, X-Total-Count, Accept-Ranges, Content-Range",
+        .. "ETag, X-Build, X-Total-Count, X-Search-Hint, Accept-Ranges, Content-Range",
 }
 local RETRY_SECONDS = 5
 local UNCOUNTED = "/healthz" -- neither does the shim log and count it

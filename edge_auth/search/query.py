@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
-from itertools import islice, repeat
+from itertools import repeat
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,11 +19,8 @@ from generator.storage.catalogue import (
     Catalogue,
     number_key,
 )
-from generator.storage.text import MAX_DIGITS, composed, fold, fold_without_apostrophes, words
+from generator.storage.text import MAX_DIGITS, composed, fold, words
 
-_MAX_MEANT_CHARACTERS = 60  # of a name that is compared with those of sets
-_MIN_NEARNESS = 0.7
-_PIECE_CHARACTERS, _MOST_COMPARED = 2, 100
 _LARGEST_INTEGER = 2**63 - 1
 
 
@@ -108,7 +104,10 @@ def _ranks(catalogue: Catalogue, sort: str, lowest: int | None, highest: int | N
 
 
 def _filters(catalogue: Catalogue, query: ProductsQuery) -> tuple[Filter, ...]:
-    sets = [_set_rows(catalogue, composed(query.set))] if query.set else []
+    sets = [set_rows(catalogue, query.set)] if query.set else []
+    if query.set and not sets[0]:
+        near = catalogue.nearest_set(query.set)
+        raise NotFound("there is no set with this id or exact name" + (f": did you mean {near}?" if near else ""))
     signs, parts = read_find(catalogue, query.find) if query.find else ([], ())
     of_values = value_filters(catalogue, query.kind, query.texts)
     texts = words(query.q or "") or fold(query.q or "").split()
@@ -154,26 +153,12 @@ def read_find(catalogue: Catalogue, text: str) -> tuple[list[str], tuple[Part, .
     return signs, tuple(sorted(parts))
 
 
-def _set_rows(catalogue: Catalogue, text: str) -> frozenset[int]:
+def set_rows(catalogue: Catalogue, text: str) -> frozenset[int]:
     """Return the rows of the sets that an id or an exact name means. A number that is not an id may be a name."""
+    text = composed(text)
     if text.isascii() and text.isdigit() and len(text.lstrip("0")) <= MAX_DIGITS:
         id_ = np.int64(text.lstrip("0") or 0)
         row = int(np.searchsorted(catalogue.set_ids, id_))
         if row < len(catalogue.set_ids) and catalogue.set_ids[row] == id_:
             return frozenset([row])
-    rows = frozenset(row for row, name in enumerate(catalogue.set_names) if name == text)
-    if not rows:
-        near = _nearest_set(catalogue, text[:_MAX_MEANT_CHARACTERS])
-        raise NotFound("there is no set with this id or exact name" + (f": did you mean {near}?" if near else ""))
-    return rows
-
-
-def _nearest_set(catalogue: Catalogue, text: str) -> str | None:
-    """Return the shortest name of a set that holds a text, else the one nearest to it, None if none is near."""
-    wanted, names = fold_without_apostrophes(text).strip(), catalogue.folded_sets
-    holding = sorted((folded for folded in names if wanted in folded), key=len) if wanted else []
-    # To compare all names would take longer than any other request.
-    pieces = {wanted[at : at + _PIECE_CHARACTERS] for at in range(len(wanted) - _PIECE_CHARACTERS + 1)}
-    alike = islice((folded for folded in names if any(piece in folded for piece in pieces)), _MOST_COMPARED)
-    near = holding or get_close_matches(wanted, alike, 1, _MIN_NEARNESS)
-    return names[near[0]] if near else None
+    return frozenset(row for row, name in enumerate(catalogue.set_names) if name == text)

@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
@@ -15,6 +15,7 @@ from generator.database import Database
 from generator.errors import LakeError
 from generator.lake.files import PRICE_TABLES, FileKey, LakeFile, LakeFiles
 from generator.lake.tables import open_table
+from generator.lake.words import WORDS_NAME, parse_words, usual_words
 from generator.storage.stores.interface import Versioned
 from generator.storage.stores.open import is_folder
 from generator.terminal import Progress
@@ -89,6 +90,8 @@ class Lake:
     recipe_sha256: str
     backend: LakeFiles = field(repr=False, compare=False)
     quarantined: tuple["SkippedFile", ...] = ()
+    words: Mapping[str, str] = field(default_factory=usual_words)  # by what people say, what names say instead
+    words_sha256: str = ""  # of the lake's own file of words
 
     def files_of(self, table: str, first: date = date.min, last: date = date.max) -> list[LakeFile]:
         """Return the files of a table. Of a daily table, only the days from `first` to `last`."""
@@ -172,7 +175,12 @@ def _open(
     hashed = without_games(list(backend.with_hashes(files, progress)), backend, left_out)
     gone = [SkippedFile(*key) for key in skipped.values()]
     gone += [SkippedFile(*f.key[:3], game, f.identity) for f in hashed for game in games_left_out(f, left_out)]
-    return Lake(location, as_of, tuple(hashed), recipe, recipe_sha256, backend, tuple(gone))
+    lake = Lake(location, as_of, tuple(hashed), recipe, recipe_sha256, backend, tuple(gone))
+    own = backend.read(WORDS_NAME)
+    if own is None:
+        return lake
+    words = parse_words(f"{location}/{WORDS_NAME}", own.data)
+    return replace(lake, words=words, words_sha256=hashlib.sha256(own.data).hexdigest())
 
 
 def _table_files(location: str, backend: LakeFiles) -> Iterator[LakeFile]:

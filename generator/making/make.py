@@ -32,6 +32,7 @@ from generator.database import temporary_folder_full
 from generator.errors import BuildError, GeneratorError, SpaceError, is_disk_full
 from generator.lake.files import GUIDE_PRICES, LakeFile, hashes_by_day
 from generator.lake.lake import RECIPE_NAME, Lake
+from generator.lake.words import WORDS_NAME
 from generator.making.layer import PlannedLayer, Task, code_sha256, open_month, pattern_of
 from generator.making.layers import define_layers
 from generator.making.layers.site import make_site
@@ -104,6 +105,8 @@ def _provenance(lake: Lake, build_id: str) -> Provenance:
     inputs: dict[str, Any] = {table: _table(lake, lake.files_of(table)) for table in tables}
     if lake.recipe_sha256:
         inputs[RECIPE_NAME] = {"sha256": lake.recipe_sha256}
+    if lake.words_sha256:
+        inputs[WORDS_NAME] = {"sha256": lake.words_sha256}
     code = {"version": version("cardpress"), "sha256": code_sha256()}
     return {"inputs": inputs, "code": code, "gates": layout.gates_name(build_id)}
 

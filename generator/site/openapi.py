@@ -17,7 +17,7 @@ from importlib.resources import files
 from typing import Any
 
 from edge_auth.api.blueprints import ENDPOINTS
-from edge_auth.api.endpoint import Endpoint
+from edge_auth.api.endpoint import HINT, Endpoint
 from edge_auth.errors import (
     API_ERRORS,
     AmbiguousSlug,
@@ -109,7 +109,7 @@ class _Responses:
         schemas = schemas | ({"X-Total-Count": _COUNT} if "offset" in endpoint.parameters else {})
         schemas = schemas | {"ETag": _TAG} | ({"Content-Range": _TEXT} if partial else {})
         schemas |= {name: _TEXT | {"const": value} for name, value in constant.items()}
-        headers = {name: self._header(name, schema) for name, schema in schemas.items()}
+        headers = {name: self._header(name, schema) for name, schema in schemas.items()} | self._hint()
         return headers | {"Vary": self._header("Vary", _TEXT, required=not endpoint.public, vary=endpoint.vary)}
 
     def _error(self, error: type[ApiError], messages: dict[str, str]) -> Json:
@@ -150,7 +150,11 @@ class _Responses:
         # A path that is not UTF-8 is 404 before the key is read, and X-Build is read before the parameters.
         has_build = error in (NotFound, AmbiguousSlug, InvalidParameter)
         build = self._build(required=error is AmbiguousSlug) if has_build else {}
-        return self._rate(required=error is not NotFound) | build
+        hint = self._hint() if error is NotFound else {}
+        return self._rate(required=error is not NotFound) | build | hint
+
+    def _hint(self) -> Json:
+        return {HINT: self._header(HINT, _TEXT, required=False)} if self._endpoint.hints else {}
 
     def _build(self, required: bool) -> Json:
         return {"X-Build": self._header("X-Build", _TEXT, required)} if self._endpoint.of_build else {}

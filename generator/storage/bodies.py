@@ -45,6 +45,9 @@ class Body:
     Args:
         size, cost: Bytes of the plain content, and those that the body takes in the cache.
         total: Of a page of a list: the number of rows of the whole list.
+
+    Attributes:
+        more_headers: What describes the answer beside its content.
     """
 
     file: Path | None = None  # a local file with the plain content, for some large bodies
@@ -55,7 +58,7 @@ class Body:
         self.size = size
         self.cost = cost + _OVERHEAD_BYTES
         self.media_type = media_type
-        self._total = total
+        self.more_headers: dict[str, str] = {} if total is None else {"X-Total-Count": str(total)}
         self._tag = digest.hex()[:32]
         self._headers: dict[bool, dict[str, str]] = {}
 
@@ -77,8 +80,7 @@ class Body:
         if gzip not in self._headers:
             tag, length = (self._tag + _GZIP_SUFFIX, len(self.gzipped)) if gzip else (self._tag, self.size)
             headers = {"Content-Type": self.media_type, "ETag": f'"{tag}"', "Content-Length": str(length)}
-            if self._total is not None:
-                headers["X-Total-Count"] = str(self._total)
+            headers |= self.more_headers
             self._headers[gzip] = {**headers, "Content-Encoding": "gzip"} if gzip else headers
         return self._headers[gzip]
 

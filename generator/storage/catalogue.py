@@ -29,6 +29,7 @@ index, so an ETag needs no pass over the text.
 import hashlib
 import json
 import mmap
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Container, Sequence
 from functools import cached_property
@@ -40,8 +41,9 @@ import pyarrow as pa
 
 from generator.storage.errors import DamagedObject, StoreError
 from generator.storage.layers import Layer, only_chunk
+from generator.storage.spellings import Spellings
 from generator.storage.stores.codec import sha256
-from generator.storage.text import fold, fold_without_apostrophes, number_filter_key
+from generator.storage.text import fold, number_filter_key, word_text
 from generator.storage.vocabulary import NAMES, SUBSTRINGS, SUFFIXES, WORDS, Names, Vocabulary
 
 COLUMNS, SETS = "columns", "sets"
@@ -64,6 +66,8 @@ MATCH_BY = (
     "without `order`"
 )
 BLANK = "\u0301"  # the key of a text that is empty after folding: no folded text has a combining mark
+_CODE_CHARACTERS = range(2, 5)
+_MAX_SPELLED_CHARACTERS = 60  # of a name that is compared with those of sets
 _GUIDE_PRICE = "that price of the price guide"
 
 
@@ -173,10 +177,43 @@ class Catalogue:
         self.set_games = sets["game"].to_pylist()
         self.spellings: dict[str, dict[str, str]] = json.loads(columns.schema.metadata[b"spellings"])
 
+    def nearest_set(self, text: str) -> str | None:
+        """Return the name of the set that is spelled most nearly like a text, else of one that holds it, else None."""
+        wanted = word_text(text[:_MAX_SPELLED_CHARACTERS])
+        near = self._spelled_sets.nearest(wanted, 1)
+        if not near and wanted:
+            holding = [row for row, name in enumerate(self.set_words) if wanted in name]
+            near = sorted(holding, key=self.set_sizes.__getitem__)[-1:]
+        return self.set_names[near[0]] if near else None
+
+    def nearest_value(self, name: str, text: str) -> str | None:
+        """Return the value of a text filter that is spelled most nearly like a text, if a build spells its values."""
+        values = sorted(self.spellings.get(name, {}).values())
+        near = Spellings.of(map(word_text, values), np.zeros(len(values), np.intp)).nearest(word_text(text), 1)
+        return values[near[0]] if near else None
+
+    def abbreviated_sets(self, code: str) -> list[str]:
+        """Return the words of the sets of whose words a short code has the beginnings, those of few words first."""
+        if len(code) not in _CODE_CHARACTERS:
+            return []
+        names, sizes = self.set_words, self.set_sizes
+        begins = re.compile("(?:.* )?".join(map(re.escape, code))).match
+        found = [row for row, name in enumerate(names) if begins(name)]
+        return [names[row] for row in sorted(found, key=lambda row: (names[row].count(" "), -sizes[row]))]
+
     @cached_property
-    def folded_sets(self) -> dict[str, str]:
-        """The names of the sets, by their texts as /sets compares them."""
-        return {fold_without_apostrophes(name): name for name in self.set_names if name}
+    def set_words(self) -> list[str]:
+        """The words of the name of each set, joined by single spaces."""
+        return [word_text(name or "") for name in self.set_names]
+
+    @cached_property
+    def set_sizes(self) -> np.ndarray:
+        """How many products each set has."""
+        return np.diff(self.set_starts)
+
+    @cached_property
+    def _spelled_sets(self) -> Spellings:
+        return Spellings.of(self.set_words, self.set_sizes)
 
     def ordinals(self, ids: Sequence[int]) -> tuple[np.ndarray, list[bool]]:
         """Return the ordinals of the products with some ids, and which ids are known. The ids fit into 64 bits."""

@@ -232,6 +232,9 @@ class Layer:
         found = self._entry_of(stem)
         return self.local(found.name, found.sha256)
 
+    def has_file(self, stem: str) -> bool:
+        return any(file.name.startswith(stem + "-") for file in self.index.files)
+
     def inflated_file(self, stem: str, sha256: str) -> Path:
         """Return a local file with the content of a compressed file of the layer, whose SHA-256 is given."""
         name = self.folder + self._entry_of(stem).name

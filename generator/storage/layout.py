@@ -78,6 +78,7 @@ CATALOGUE, HISTORY, SERIES, EXTREMES = "catalogue", "history", "series", "extrem
 IDENTIFIERS, DAYS = "identifiers", "days"
 WATCHLIST, SETS, FINGERPRINTS, STATUS, SITE = "watchlist", "sets", "fingerprints", "status", "site"
 GAMES, NAMES, MOVERS, DRAWINGS = "games", "names", "movers", "drawings"
+WORDS = "words"  # the file of `names` with what people say for what names say otherwise
 MARKET = "market"  # of the open month; the closed years have layers of their own
 BULK = "bulk"  # the manifest of the bulk files, which have layers by span of days or kind of table
 OPEN_MONTH = "open"  # a period of the history; its name comes after those of all years

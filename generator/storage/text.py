@@ -5,7 +5,7 @@ The pages have the same functions in `explore/fold.js`; `tests/support/text_case
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 MAX_DIGITS = 18  # of an integer, so that it fits into 64 bits
 UNICODE_VERSION = unicodedata.unidata_version
@@ -17,6 +17,7 @@ _PLAIN = bytes(
     code if code > 127 or chr(code) == "\n" else ord(chr(code).lower()) if chr(code).isalnum() else ord(" ")
     for code in range(256)
 )
+_MOST_SAID_WORDS = 3  # of a phrase that people say
 _SIGNS = re.compile(r"(?:[\W_]|\u02bc)+")  # U+02BC is a letter for str.isalnum, and an apostrophe for us
 _BRACKET = re.compile(r" [\[(]")
 _FACES = re.compile(" //? ")
@@ -49,6 +50,18 @@ def words(text: str) -> list[str]:
     """Return the words of a query or a name: runs of letters and digits of the folded text without apostrophes."""
     folded = fold_without_apostrophes(text)
     return [folded] if folded.isalnum() else _WORD.findall(folded)
+
+
+def as_names_say(words_: Sequence[str], said: Mapping[str, str]) -> list[str]:
+    """Return words with those of names in the place of those that people say, by the longest phrase that is known."""
+    found: list[str] = []
+    rest = list(words_)
+    while rest:
+        phrases = {count: " ".join(rest[:count]) for count in range(_MOST_SAID_WORDS, 0, -1)}
+        count = next((count for count, phrase in phrases.items() if phrase in said), 0)
+        found += said[phrases[count]].split() if count else rest[:1]
+        del rest[: count or 1]
+    return found
 
 
 def word_text(text: str) -> str:

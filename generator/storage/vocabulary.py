@@ -23,17 +23,20 @@ import itertools
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
 
 from generator.storage.layers import only_chunk, text_column
+from generator.storage.spellings import Spellings
 
 WORDS, SUFFIXES, SUBSTRINGS, NAMES = "words", "suffixes", "pieces", "names"
 WAYS = ("whole", "base", "short", "face")  # how a text stands for names: columns of `names`, the nearest first
 _MASKS = ("products", "starts", "with_sets")  # columns of `pieces`
 _KEY_BYTES = 8
+_LEAST_APART = 2  # characters of a word that was written together with another one
 _MIN_SUBSTRING_SHARE = 1 / 32  # of all products
 
 
@@ -46,6 +49,7 @@ class Vocabulary:
         self._count, self._set_starts = products, set_starts
         self._products, self._sets = Lists.of_column(words, "products"), Lists.of_column(words, "sets")
         text, self._ends = text_column(words, "word")
+        self._text = text
         self._word, start = (only_chunk(suffixes, name).to_numpy() for name in ("word", "start"))
         self._words = SortedTexts(text, self._ends[:-1], self._ends[1:])
         self._suffixes = SortedTexts(text, self._ends[self._word] + start, self._ends[1:][self._word])
@@ -71,10 +75,35 @@ class Vocabulary:
 
     def word_mask(self, word: str) -> np.ndarray:
         """Return which products have a whole word in their name: bool, by ordinal."""
+        return self._mask_of(self._rows(word))
+
+    def is_word(self, text: str) -> bool:
+        """Return whether a text is a whole word of a name of a product or a set."""
+        return len(self._rows(text)) > 0
+
+    def _rows(self, word: str) -> np.ndarray:
+        """Return the row of a whole word, if there is one."""
         text = word.encode()
         found = self._words.beginning_with(text)
         is_word = found.start < found.stop and self._ends[found.start + 1] - self._ends[found.start] == len(text)
-        return self._mask_of(np.arange(found.start, found.start + is_word))
+        return np.arange(found.start, found.start + is_word)
+
+    def holds(self, text: str, *, with_sets: bool) -> bool:
+        """Return whether a folded text is a part of a word in any name of a product, or of a set."""
+        words = self._words_with(text)
+        return bool(self._products.lengths(words).any() or (with_sets and self._sets.lengths(words).any()))
+
+    def meant(self, text: str, most: int) -> list[str]:
+        """Return what a folded text may mean that no name holds: two words, or the words that are spelled alike."""
+        halves = [(text[:at], text[at:]) for at in range(_LEAST_APART, len(text) - _LEAST_APART + 1)]
+        apart = [" ".join(pair) for pair in halves if all(map(self.is_word, pair))]
+        rows, ends = self._spellings.nearest(text, most), self._ends
+        return apart + [self._text[ends[row] : ends[row + 1]].tobytes().decode() for row in rows]
+
+    @cached_property
+    def _spellings(self) -> Spellings:
+        products = self._products.lengths(np.arange(len(self._ends) - 1))
+        return Spellings(self._text, self._ends[:-1], self._ends[1:], products)
 
     def _words_with(self, text: str) -> np.ndarray:
         words: np.ndarray = self._word[self._suffixes.beginning_with(text.encode())]

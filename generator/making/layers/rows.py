@@ -45,7 +45,9 @@ def row_layers(lake: Lake, catalogue: PlannedLayer) -> Iterator[PlannedLayer]:
     """Define the layers of sets, games, names and fingerprints."""
     yield small_layer(lake, layout.SETS, _sets, CATALOGUE, ("views/sets",), constants=_page_constants(layout.SETS))
     yield small_layer(lake, layout.GAMES, _games, after=[catalogue], constants=_page_constants(layout.GAMES))
-    yield small_layer(lake, layout.NAMES, _names, CATALOGUE, ("views/spelled_names", "views/names"), recipe=2)
+    words = {"words": [json.dumps(sorted(lake.words.items()))]}
+    views = ("views/spelled_names", "views/names")
+    yield small_layer(lake, layout.NAMES, _names, CATALOGUE, views, content=words, recipe=3)
     yield small_layer(
         lake,
         layout.FINGERPRINTS,
@@ -73,6 +75,7 @@ def _games(work: Work) -> None:
 def _names(work: Work) -> None:
     rows = work.db.rows("select game_folded, names from names order by game_folded nulls first")
     work.objects((layout.names_key(game), names.encode()) for game, names in rows)
+    work.add_json(layout.WORDS, dict(work.lake.words))
 
 
 def _fingerprints(work: Work) -> None:

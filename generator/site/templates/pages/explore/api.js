@@ -1,10 +1,10 @@
 // The explorer's client of the API. The key is never part of a URL.
 
-/** An error of the API; `code` is for programs, `message` for people. */
+/** An error of the API; `code` is for programs, `message` for people, `hint` says what may be meant. */
 export class ApiError extends Error {
-  constructor(status, code, message) {
+  constructor(status, code, message, hint = null) {
     super(message);
-    Object.assign(this, {status, code});
+    Object.assign(this, {status, code, hint});
   }
 }
 
@@ -32,6 +32,8 @@ async function ask(url, {headers, signal}) {
   }
 }
 
+const hintOf = (headers) => JSON.parse(headers.get("X-Search-Hint") ?? "null");
+
 export class Api {
   #key;
 
@@ -41,7 +43,10 @@ export class Api {
     this.onWait = onWait;
   }
 
-  /** The JSON of a path below /api/v1/; its build as the second value, the rows of the whole list as the third. Waits at the rate limit; throws ApiError. */
+  /**
+   * The JSON of a path below /api/v1/; its build as the second value, the rows of the whole list as the third, what may be meant
+   * where nothing is found as the fourth. Waits at the rate limit; throws ApiError.
+   */
   async get(path, params = {}, {signal, build} = {}) {
     const present = Object.entries(params).filter(([, value]) => value !== "" && value != null);
     const query = new URLSearchParams(present);
@@ -49,7 +54,8 @@ export class Api {
     const headers = {...this.#own(), ...(build && {"X-Build": build})};
     for (;;) {
       const answer = await ask(url, {headers, signal});
-      if (answer.ok) return [await answer.json(), answer.headers.get("X-Build"), answer.headers.get("X-Total-Count")];
+      const {headers: said} = answer;
+      if (answer.ok) return [await answer.json(), said.get("X-Build"), said.get("X-Total-Count"), hintOf(said)];
       if (answer.status !== 429) throw await this.#error(answer);
       await this.#wait(Number(answer.headers.get("Retry-After") ?? 5), signal);
     }
@@ -89,7 +95,7 @@ export class Api {
 
   async #error(answer) {
     const {error} = await answer.json().catch(() => ({error: {code: "no_json", message: answer.statusText}}));
-    return new ApiError(answer.status, error.code, error.message);
+    return new ApiError(answer.status, error.code, error.message, hintOf(answer.headers));
   }
 
   async #wait(seconds, signal) {

@@ -37,7 +37,7 @@ export function cardsView({api, route, announce, names, facets}) {
     next = null;
     list.setAttribute("aria-busy", "true");
     try {
-      const [page, from, rows] = await api.get("cards", {...filters.query(), limit: CARDS_PER_PAGE, offset}, {signal, build});
+      const [page, from, rows, hint] = await api.get("cards", {...filters.query(), limit: CARDS_PER_PAGE, offset}, {signal, build});
       [next, build] = [page.pagination.next_offset, from];
       if (offset === 0) {
         list.replaceChildren();
@@ -49,13 +49,13 @@ export function cardsView({api, route, announce, names, facets}) {
       shown = offset + page.data.length;
       total.textContent = cardsText({[values.kind ?? "all"]: Number(rows)});
       announce(summary(shown, Number(rows)));
-      if (Number(rows) === 0) offerOthers(values, signal);
+      others.replaceChildren(meant(hint, values));
       if (offset === 0) facets.of(countable, {signal, build}).then((found) => counted(found, values), () => {});
     } catch (error) {
       if (signal.aborted) return;
       if (build && error.code === "invalid_parameter") return restart(); // the build was pruned: begin again
       if (offset === 0) list.replaceChildren();
-      if (error.code === "not_found") offerOthers(values, signal);
+      others.replaceChildren(meant(error.hint, values));
       total.textContent = "";
       announce(error, true);
     }
@@ -63,11 +63,6 @@ export function cardsView({api, route, announce, names, facets}) {
     more.hidden = next === null;
     watch.unobserve(more);
     watch.observe(more); // The observer reports only changes. A new observation reports whether the end is still near.
-  }
-
-  /** Offer what may be meant, unless something else is asked meanwhile. */
-  function offerOthers(values, signal) {
-    meant(values, names, api, signal).then((line) => { if (!signal.aborted) others.replaceChildren(line); }, () => {});
   }
 
   /** Say how many are cards, and what those of a search cost together: nobody buys the whole catalogue. */

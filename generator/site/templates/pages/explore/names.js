@@ -1,10 +1,8 @@
 // The names of the catalogue, which complete what is typed: one file, read once, and searched here.
 import {wordText} from "./fold.js";
-import {nearest} from "./near-names.js";
 
 const LETTERS = 2; // from here on, words are completed
 const MOST = 8;
-const MOST_NEAR = 3;
 
 export class Names {
   #names = null;
@@ -18,12 +16,6 @@ export class Names {
     const typed = wordText(text);
     if (typed.length < LETTERS) return [];
     return best(await this.#known(), typed).map(({name, products}) => ({value: name, label: name, products}));
-  }
-
-  /** The names that are spelled nearly like a text, the nearest first. */
-  async nearest(text) {
-    const typed = wordText(text);
-    return nearest(await this.#known(), typed, MOST_NEAR).map(({name}) => name).filter((name) => wordText(name) !== typed);
   }
 
   #known() {
