@@ -164,6 +164,9 @@ def test_what_has_no_file_is_answered_by_the_shim_alone(folder: Path, service: S
             ours, expected = client.send(method, target, headers), shim.send(method, target, headers)
             assert (ours.status, ours["Allow"]) == (expected.status, expected["Allow"]) and ours.status >= 400
         assert client.get(target, Range="bytes=0-9").status == 200
+        for accepted in ("*", "gzip;q=0, *", "br, *;q=0.5", "*;q=0", "gzip, *"):
+            ours, expected = client.get(target, Accept_Encoding=accepted), shim.get(target, Accept_Encoding=accepted)
+            assert described(ours) == described(expected), accepted
         assert lines(service) >= before + 2 * len(OTHERS), "each of them reached the shim"
 
 
@@ -179,7 +182,8 @@ def lines(service: Service) -> int:
 @pytest.mark.thorough
 def test_keys_are_checked_and_counted_by_the_shim(folder: Path, service: Service, keyed: int) -> None:
     store, target = folder / "store", f"{API}/cards?sort=low"
-    assert Client(keyed).get(target).code == "unauthorized"
+    refused = Client(keyed).get(target)
+    assert (refused.code, refused.headers.get_all("WWW-Authenticate")) == ("unauthorized", ["Bearer"])
     assert Client(keyed, "cpm_live_" + "x" * 32).get(target).code == "invalid_api_key"
     assert Client(keyed, issue(store, "watchlist:read")).get(target).code == "insufficient_scope"
     assert Client(keyed, issue(store, "watchlist:read")).get(f"{API}/watchlist").status == 200
