@@ -303,6 +303,17 @@ def test_guests_are_counted_by_address(place: StoreOfWorker, tmp_path: Path) -> 
         assert client.get(f"{API}/cards", X_API_Key="x").code == "invalid_api_key"
 
 
+def test_counts_outlive_a_restart(place: StoreOfWorker, tmp_path: Path) -> None:
+    key, left = issue(place.store, rate_limit=120), []
+    while time.time() % 60 > 40:  # both in one minute
+        time.sleep(0.2)
+    for _ in range(2):
+        with workerd(tmp_path, "--store", place.store, *place.options) as port:
+            left.append(int(Client(port, key).get(f"{API}/cards")["X-RateLimit-Remaining"]))
+            time.sleep(1.5)  # a count is written down each second
+    assert left == [119, 118]
+
+
 def test_the_module_is_small_and_depends_on_nothing(tmp_path: Path) -> None:
     run("deploy", "worker", tmp_path, "--store", "s3://our-cards/a/store")
     text = (tmp_path / "worker.js").read_text()

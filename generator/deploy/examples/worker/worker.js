@@ -1,5 +1,4 @@
-// Answers the API of a store from the objects of its tree, with keys, without a server. `cardpress deploy worker` wrote it, and
-// in tables.json what the shim of the same version answers. What is no object goes to that shim, if there is one.
+// Answers the API of a store from the objects of its tree, with keys. What is no object goes to the shim, if there is one.
 import { DurableObject } from "cloudflare:workers";
 import told from "./tables.json";
 const FRESH = 2000, MAX_RECORDS = 10000, TWICE = "\n"; // milliseconds for which a small object is used; what no pattern allows
@@ -8,16 +7,17 @@ const trim = (header) => header.slice(0, 4096).replace(/^ +| +$/g, "");
 const whole = (pattern) => new RegExp(`^(?:${pattern})$`, "s");
 const [ENDPOINTS, RULES] = [told.endpoints, told.rules].map((rows) => rows.map((row) => ({ ...row, path: whole(row.path) })));
 const KEY = whole(told.key), GZIP = /(^|,)\s*((x-)?gzip|(?<!gzip.*)\*(?!.*gzip))\s*(;\s*q=(1|0\.\d*[1-9])[^,]*)?(,|$)/i;
-// Counts for one key or address, exactly. What was counted is deleted when its minute is over.
+// Counts for one key or address, exactly. It is written down each second, and deleted when its minute is over.
 export class Counter extends DurableObject {
   async hit(limit) {
-    const { storage } = this.ctx, minute = Math.floor(Date.now() / 60000), kept = await storage.get("use");
-    const { window, used } = kept && kept.window >= minute && kept.window <= minute + 2 ? kept : { window: minute, used: 0 };
-    if (used >= limit) return { limit, used: limit, window, refused: true };
-    if (!used) storage.setAlarm((window + 3) * 60000);
-    storage.put("use", { window, used: used + 1 });
-    return { limit, used: used + 1, window };
+    const { storage } = this.ctx, minute = Math.floor(Date.now() / 60000);
+    this.use ??= (await storage.get("use")) ?? { window: 0, used: 0 };
+    if (this.use.window < minute || this.use.window > minute + 2) this.use = { window: minute, used: 0 };
+    const refused = this.use.used >= limit, used = refused ? limit : ++this.use.used;
+    this.saving ??= scheduler.wait(1000).then(() => this.save(storage));
+    return { limit, used, window: this.use.window, refused };
   }
+  save(storage) { this.saving = null, storage.setAlarm((this.use.window + 3) * 60000); return storage.put("use", this.use); }
   alarm() { return this.ctx.storage.deleteAll(); }
 }
 // Returns an object of the store, or null. `packed`: its body is gzip, and the runtime does not know.
