@@ -27,6 +27,7 @@ _MAX_QUOTED_CHARACTERS = 40
 _MIN_NEARNESS = 0.7
 _OF_FIELD = ""  # in the metadata of a field: the parameter that has its name
 # What other APIs call these parameters.
+_KEY_NAMES = ("api_key", "apikey", "key", "token", "access_token")
 _ALIASES = {
     "offset": ("page", "skip", "start"),
     "limit": ("per_page", "page_size", "count"),
@@ -295,9 +296,11 @@ def _decode(raw: str) -> str | None:
 
 
 def _unknown_parameter(name: str, known: Collection[str]) -> str:
+    lower = name[:_MAX_QUOTED_CHARACTERS].lower()
+    if lower.replace("-", "_") in _KEY_NAMES:
+        return f"unknown parameter {quote_input(name)}: a key stands in a header (Authorization, X-API-Key), not here"
     if not known:
         return f"unknown parameter {quote_input(name)}: this endpoint takes none"
-    lower = name[:_MAX_QUOTED_CHARACTERS].lower()
     usual = [one for one in known if lower.replace("-", "_") in _ALIASES.get(one, ())]
     near = usual + get_close_matches(lower, known, 1, cutoff=_MIN_NEARNESS)
     hint = f"did you mean {near[0]}? Known are" if near else "known are"

@@ -23,7 +23,7 @@ T = TypeVar("T")
 _MAX_HOPS = 20  # a client may claim thousands of addresses, each of which takes time to parse
 _MAX_ADDRESS_CHARACTERS = 100
 _MAX_KEY_CHARACTERS = 4096  # with any blanks before the key
-NO_KEY = "an API key is needed: Authorization: Bearer <key>, or X-API-Key: <key>"
+NO_KEY = "an API key is needed, not in the address but as Authorization: Bearer <key> or X-API-Key: <key>"
 NO_BEARER = "Authorization holds a key without the word Bearer: send Authorization: Bearer <key>"
 
 LACKS = "this key may not read this: it lacks the scope"

@@ -7,6 +7,7 @@ from difflib import SequenceMatcher, get_close_matches
 from functools import partial
 from itertools import dropwhile
 from typing import Any
+from urllib.parse import quote
 
 from flask import Response, current_app
 from flask.testing import FlaskClient
@@ -122,6 +123,10 @@ def _nearest_path(path: bytes) -> str | None:
     near = get_close_matches(wanted[0], known, 1, _MIN_NEARNESS) if wanted else []
     if not near:
         return None
+    if near[0] == "sets" and len(wanted) > 1:  # which has no documents of its own
+        return f"{API}cards?set={quote(wanted[1])}"
+    if near[0] == "cards" and wanted[2:] in (["prices"], ["price"], ["history"]):  # the Card's detail has them
+        return f"{API}cards/{quote(wanted[1])}"
     if near[0] in layout.SITE_FOLDERS:
         return f"/{near[0]}"
     alike = [segments for segments in _SEGMENTS if segments[0] == near[0]]

@@ -1,5 +1,6 @@
 """The endpoints of the catalogue: cards, their weekly prices, names, sets, games and ids of other catalogues."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -139,13 +140,19 @@ class NamedQuery:
     printings: str = parameter(Choice(("true", "false")), "false")
 
 
-@cards.get("cards/named", schema="NamedCards")
+@cards.get("cards/named", schema="NamedCards", hints=True)
 def find_named_cards(build: OpenBuild, query: NamedQuery) -> Body:
     """Return the products of each name of a list, and the names that no product has."""
     names, filters = query.names, tuple(value_filters(build.catalogue, query.kind, {"game": query.game}))
     lines = build.named(names, filters, query.printings == "true")
     not_found = dumps([name for name, line in zip(names, lines, strict=True) if not line])
-    return MadeBody(b'{"data":[\n%b\n],"not_found":%b}\n' % (b",\n".join(filter(None, lines)), not_found))
+    body = MadeBody(b'{"data":[\n%b\n],"not_found":%b}\n' % (b",\n".join(filter(None, lines)), not_found))
+    if not any(lines) and len(names) == 1:  # commas may stand where lines should end
+        apart = list(filter(None, map(str.strip, names[0].split(","))))
+        found = sum(map(bool, build.named(apart, filters)))
+        said = {"nowhere": names, "instead": [{"names": "\n".join(apart), "products": found}]}
+        body.more_headers |= {HINT: json.dumps(said, separators=(",", ":"))} if found else {}
+    return body
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edge_auth.search.matching import JudgedByName
 from edge_auth.search.query import Part, Search, price_sort
 from generator.storage.catalogue import Catalogue
+from generator.storage.matching import JudgedByName
 
 # Matches are sorted by rank, or the ranking is scanned until enough are found. To sort a match takes as long as to scan
 # this many products.

@@ -330,7 +330,7 @@ def check_keys(file: KeyFile, clock: Clock, progress: Progress) -> Iterator[Find
     counts = f"{len(valid)} valid, {len(records) - len(valid)} expired or revoked"
     soon = timestamp(clock() + timedelta(days=settings.KEY_EXPIRY_WARNING_DAYS))
     expiring = sorted((one.expires_at, one.id) for one in valid if one.expires_at and one.expires_at < soon)
-    where = f"({file.name} in {file.store.location})"
+    where = f"in {file.store.location}"
     if not records:
         yield warning("keys", f"there are none {where}", _UNUSABLE)
     elif not valid:

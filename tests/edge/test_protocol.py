@@ -80,6 +80,7 @@ def test_a_new_key_is_valid_in_many_requests_at_once(own):
         *(("/api/v1/market/histroy", "market/history"), ("/api/v1/card/1/identifier", "cards/{idProduct}/identifiers")),
         *(("/api/v1/watchlists", "watchlist"), ("/api/v1/nothing", None), ("/api/v1/" + "z" * 300, None)),
         *(("/%FF/cards", None), ("/api/v1", None), ("/api/v2/cards", "cards"), ("/v2/card/1", "cards/{idProduct}")),
+        *(("/api/v1/sets/151", "cards?set=151"), ("/api/v1/cards/7/prices", "cards/7")),
         *(("/explor", "/explore"), ("/doc", "/docs"), ("/api/v1/doc", None)),
     ],
 )

@@ -114,6 +114,17 @@ def test_nothing_is_said_where_something_is_found_or_nothing_is_known(shim: AnyC
     assert shim.get("/api/v1/cards?find=zzz").listed("Access-Control-Expose-Headers") >= {"x-search-hint"}
 
 
+def test_a_list_with_commas_is_offered_line_by_line(shim: AnyClient) -> None:
+    said = shim.get("/api/v1/cards/named?names=charizard,+Desire,zzz").headers["X-Search-Hint"]
+    assert json.loads(said)["instead"] == [{"names": "charizard\nDesire\nzzz", "products": 2}]
+    assert "X-Search-Hint" not in shim.get("/api/v1/cards/named?names=zzz,yyy").headers
+
+
+def test_mistaken_requests_name_their_cure(shim: AnyClient) -> None:
+    assert "not in the address" in shim.get("/api/v1/cards?api_key=x", key=None).message
+    assert "X-API-Key" in shim.get("/api/v1/cards?api_key=x").message
+
+
 def test_a_lake_has_its_own_words(tmp_path: Path) -> None:
     assert len(usual_words()) <= 40
     source = lake(tmp_path / "lake")

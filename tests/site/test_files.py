@@ -273,3 +273,16 @@ def test_docs_api_md_is_the_guide_with_all_endpoints(description: dict, recorded
         placed = [parameter["name"] for parameter in item["get"]["parameters"] if parameter["in"] == "query"]
         assert all(f"`{name}`" in row for name in placed)
     assert len(text.split()) < 2_500, "docs/api.md is to be read at a sitting"
+
+
+ADDRESS = re.compile(r"\]\((/(?:docs|explore)[^)#\s]*)(?:#([^)\s]+))?\)")
+
+
+def test_links_of_documents_to_the_site_lead_to_their_places(visitor: Client) -> None:
+    texts = [*ROOT.glob("docs/*.md"), ROOT / "README.md", *ROOT.glob("generator/site/*.md")]
+    links = {found.groups() for path in texts for found in ADDRESS.finditer(path.read_text("utf-8"))}
+    assert links
+    for path, anchor in sorted(links, key=str):
+        answer = visitor.get(path)
+        assert answer.status == 200, path
+        assert anchor is None or path.startswith("/explore") or f'id="{anchor}"' in answer.text, f"{path}#{anchor}"
