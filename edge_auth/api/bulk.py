@@ -123,7 +123,7 @@ def get_bulk_file(name: str) -> Response:
     if request.method == "HEAD":
         return Answer(status, fields)
     if len(span) <= MAX_READ_BYTES:
-        return Answer(status, fields, service.files.read(file, span))
+        return Answer(status, fields, service.files.read(file, span, holder(request, service)))
     return Answer(status, fields, chunks=service.files.stream(file, span, holder(request, service)))
 
 

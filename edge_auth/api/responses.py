@@ -18,6 +18,7 @@ from edge_auth.api.flask_app import NAME, ApiRequest, Cardpress, this_request
 from edge_auth.errors import ApiError, InternalError
 from edge_auth.live.bulk_files import MAX_READ_BYTES, Holder, cut, of_file
 from edge_auth.live.metrics import NO_LABEL
+from edge_auth.live.slow_readers import SMALL_BYTES
 from generator.storage.bodies import JSON, Body, accepts_gzip, dumps
 from generator.storage.errors import StoreError
 
@@ -69,6 +70,8 @@ def success(request: ApiRequest, service: Cardpress, endpoint: Endpoint, body: B
     content = body.gzipped if gzip else body.plain
     if files is not None and len(content) > MAX_READ_BYTES:
         return Answer(200, fields, chunks=files.send(cut(content), holder(request, service)))
+    if files is not None and len(content) > SMALL_BYTES:
+        files.unread.note(*holder(request, service), len(content))
     return Answer(200, fields, content)
 
 

@@ -21,6 +21,7 @@ from edge_auth.errors import NotFound
 from edge_auth.live.background import Jobs, busy
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.counter import address_name
+from edge_auth.live.slow_readers import UnreadAnswers
 from generator.storage import layout
 from generator.storage.builds import open_build
 from generator.storage.bulk import LIVE_CATALOGUE, BulkFile, catalogue_of
@@ -29,7 +30,7 @@ from generator.storage.stores.interface import Store
 
 MAX_DOWNLOADS = 48  # that a worker sends at the same time
 _MAX_DOWNLOADS_OF_GUESTS = MAX_DOWNLOADS // 4  # of these; anyone may be a guest, from many addresses
-_MAX_DOWNLOADS_OF_A_KEY = 16  # two keys leave places for others
+_MAX_DOWNLOADS_OF_A_KEY = 16  # and never more than there are free places, so that few keys cannot take all
 _MAX_DOWNLOADS_OF_AN_ADDRESS = 40
 MAX_READ_BYTES = 1 << 20  # a body up to this size is sent at once, a larger one in chunks
 _CHUNK_BYTES = 256 << 10  # the server holds some chunks for a client that does not read
@@ -49,6 +50,7 @@ class StoredBulkFiles:
         self._builds = builds
         self._store = store
         self._jobs = jobs
+        self.unread = UnreadAnswers()  # those that are sent at once
         self._held: list[Holder] = []  # of the downloads that this process sends
         self._lock = Lock()
         self._files_by_build: dict[str, dict[str, BulkFile]] = {}  # the files of each build by name
@@ -68,7 +70,8 @@ class StoredBulkFiles:
             raise NotFound("no build that is kept here has this file: /api/v1/bulk lists the files of the live build")
         return file
 
-    def read(self, file: BulkFile, span: range) -> bytes:
+    def read(self, file: BulkFile, span: range, holder: Holder) -> bytes:
+        self.unread.note(*holder, len(span))
         self._require_whole(file)
         return self._store.get(file.object, span.start, len(span))
 
@@ -110,7 +113,8 @@ class StoredBulkFiles:
 def _require_place(holder: Holder, held: Sequence[Holder]) -> None:
     of_address = [one for one in held if address_name(one.address) == address_name(holder.address)]
     of_key = [one for one in (held if holder.key_id else of_address) if one.key_id == holder.key_id]
-    if len(of_key) >= _MAX_DOWNLOADS_OF_A_KEY or len(of_address) >= _MAX_DOWNLOADS_OF_AN_ADDRESS:
+    most = min(_MAX_DOWNLOADS_OF_A_KEY, MAX_DOWNLOADS - len(held))
+    if len(of_key) >= most > 0 or len(of_address) >= _MAX_DOWNLOADS_OF_AN_ADDRESS:
         raise busy(f"{max(len(of_key), len(of_address))} downloads of yours are being sent at the same time")
     if len(held) >= MAX_DOWNLOADS:
         raise busy("too many downloads are being sent at the same time")

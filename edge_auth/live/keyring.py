@@ -31,9 +31,10 @@ def grant(limit: int, expires_at: str | None, scopes: Sequence[str]) -> bytes:
 
 
 class UsedKeys:
-    """The records that were used, in a folder of this machine. `guest_limit` is that of the requests without a key."""
+    """The records that were used of a store that may be `away`, across a network, in a folder of this machine."""
 
-    def __init__(self, folder: FolderStore, guest_limit: int = 0):
+    def __init__(self, folder: FolderStore, guest_limit: int = 0, away: bool = True):
+        self.away = away
         self._folder, self._file = folder, KeyFile(folder, layout.KEYS)
         self._guests = grant(guest_limit, None, GUEST_SCOPES) if guest_limit else b"\n"
         self._is_current = False
@@ -100,24 +101,11 @@ def _below_first_line(data: bytes) -> bytes:
 
 
 class Keyring:
-    """The key records by the hash of the key.
+    """The key records by the hash of the key. Those that are used are written down in `used`."""
 
-    Args:
-        used: Where used records are written down.
-        away: Whether the store lies across a network: then those are read first.
-    """
-
-    def __init__(
-        self,
-        file: KeyFile,
-        log: Log,
-        used: UsedKeys | None = None,
-        poll_seconds: float = POLL_SECONDS,
-        *,
-        away: bool = True,
-    ):
+    def __init__(self, file: KeyFile, log: Log, used: UsedKeys | None = None, poll_seconds: float = POLL_SECONDS):
         self._file, self._used = file, used
-        self._copies = used if away else None
+        self._copies = used if used and used.away else None
         self._written_at = monotonic()
         self._log = log
         self._is_away = False  # whether a request for a record would wait in vain
@@ -131,10 +119,9 @@ class Keyring:
 
     def find(self, sha256: str) -> KeyRecord | None:
         """Return the record of the key with this hash, or None. Raise KeyFormatError if it is damaged."""
-        self._poller.renew()
+        before = self.check()
         record = self._kept.get(sha256)
         if record is None:
-            before = self.check()
             record = self._file.find(sha256) if self._copies is None else self._find_away(self._copies, sha256, before)
             if record is not None:
                 if self._used is not None:

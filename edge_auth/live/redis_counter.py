@@ -17,7 +17,7 @@ from edge_auth.errors import EdgeError
 from edge_auth.live.counter import WINDOW_SECONDS, Counter, Usage
 
 try:
-    import redis
+    import redis as redis  # `generator.reading.counters` catches its errors
     from redis.backoff import NoBackoff
     from redis.retry import Retry
 except ImportError as missing:
@@ -26,14 +26,12 @@ except ImportError as missing:
 
 COUNTER_TIMEOUT_SECONDS = 0.05
 _PAUSE_SECONDS = 1.0
-_PROBE_TIMEOUT_SECONDS = 3.0
-_KIND_TIMEOUT_SECONDS = 0.5
-_NO_LIMIT = 1 << 40
+NO_LIMIT = 1 << 40
 # Longer than a window, since the clocks of shims differ and may be set back a little.
 _COUNT_LIFETIME_SECONDS = 3 * WINDOW_SECONDS
 
 # KEYS: the count of a name in a window. ARGV: the limit, the lifetime of the count in seconds.
-_COUNT_SCRIPT = """
+COUNT_SCRIPT = """
 local used = tonumber(redis.call('GET', KEYS[1]) or 0)
 if used >= tonumber(ARGV[1]) then
     return {used, 0}
@@ -55,8 +53,8 @@ class RedisCounter:
         fell_back: Callable[[], object],
         pause: Callable[[], object] = lambda: sleep(_PAUSE_SECONDS),
     ):
-        self._server = _connect(url, COUNTER_TIMEOUT_SECONDS)
-        self._script = self._server.register_script(_COUNT_SCRIPT)
+        self._server = connect(url, COUNTER_TIMEOUT_SECONDS)
+        self._script = self._server.register_script(COUNT_SCRIPT)
         self._prefix = prefix
         self._machine = machine
         self._log = log
@@ -86,7 +84,7 @@ class RedisCounter:
     def _probe(self) -> Exception | None:
         """Return why the server does not count, or None. A read-only replica, for example, answers but cannot count."""
         try:
-            self._count(f"{self._prefix}:look", _NO_LIMIT)
+            self._count(f"{self._prefix}:look", NO_LIMIT)
         except Exception as error:
             return error
         return None
@@ -107,29 +105,7 @@ class RedisCounter:
         self._failing = False
 
 
-def wrong_kind(url: str) -> str | None:
-    """Return what a server is, if it answers and is of a kind that cannot count for several shims, or None."""
-    try:
-        with _connect(url, _KIND_TIMEOUT_SECONDS) as server:
-            information = cast("dict[str, object]", server.info())
-    except (redis.RedisError, OSError, ValueError):  # it may be down now; `server_problem` tells
-        return None
-    if information.get("cluster_enabled"):
-        return "a Redis Cluster, whose servers each refuse the counts of the others"
-    return "a Sentinel, which counts nothing" if information.get("redis_mode") == "sentinel" else None
-
-
-def server_problem(url: str) -> str | None:
-    """Return why a server cannot count, or None if it can. This waits longer than a request would."""
-    try:
-        with _connect(url, _PROBE_TIMEOUT_SECONDS) as server:
-            server.eval(_COUNT_SCRIPT, 1, "cardpress:look", _NO_LIMIT, 1)
-    except (redis.RedisError, OSError, ValueError) as error:
-        return str(error)
-    return None
-
-
-def _connect(url: str, timeout_seconds: float) -> redis.Redis:
+def connect(url: str, timeout_seconds: float) -> redis.Redis:
     return redis.Redis.from_url(
         plain_url(url),
         socket_timeout=timeout_seconds,

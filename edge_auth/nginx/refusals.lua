@@ -9,6 +9,7 @@ local BODY = '{"error":{"code":"%s","message":"%s"}}\n'
 local REFUSALS = {
     [400] = BODY:format("invalid_parameter", "the request is malformed, or it has too many headers, or too long ones"),
     [405] = BODY:format("method_not_allowed", "not allowed: Allow names the methods of this path; no request has a body"),
+    [429] = BODY:format("rate_limited", "too many downloads of yours are being sent at the same time: wait 5 seconds"),
     [500] = BODY:format("internal_error", "something failed here; try again later"),
 }
 local HEADERS = {
@@ -40,7 +41,7 @@ local function prepare(status)
     for name, value in pairs(HEADERS) do header[name] = value end
     header["Content-Type"], header["Content-Length"] = JSON, #body
     if status == 405 then header["Allow"] = methods(address or "") end
-    if status == 500 then header["Retry-After"] = RETRY_SECONDS end
+    if status == 429 or status == 500 then header["Retry-After"] = RETRY_SECONDS end
     return body
 end
 

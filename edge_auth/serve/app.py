@@ -102,7 +102,7 @@ def _keyring(settings: Settings, log: Log, metrics: Metrics) -> Keyring:
     if not away and settings.socket is None:
         return Keyring(file, log)
     folder = FolderStore(str(used_keys_folder(settings.state, file, settings.socket)), private=True)
-    return Keyring(file, log, UsedKeys(folder, settings.guest_limit), away=away)
+    return Keyring(file, log, UsedKeys(folder, settings.guest_limit, away))
 
 
 def _builds(settings: Settings, store: Store, jobs: Jobs, log: Log, metrics: Metrics) -> BuildRegistry:

@@ -1,8 +1,6 @@
 """The HTTP server: granian runs the application in several processes, replaces failed ones, and stops gracefully.
 
-A thread that sends a large body waits for its client, and granian waits without a limit. The kernel has one: the option
-TCP_USER_TIMEOUT. A connection inherits it from the socket that listens. granian creates that socket itself, after it
-has loaded the application, so a thread looks for it.
+A thread that sends a large body waits for its client, and granian waits without a limit: `slow_readers` has one.
 """
 
 import ctypes
@@ -31,6 +29,7 @@ from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
 from edge_auth.errors import EdgeError
+from edge_auth.live.slow_readers import end_slow_readers
 from edge_auth.serve.app import IDLE_SECONDS, THREADS, Settings, make_app
 
 # Connections that one worker holds at most. granian would allow backlog / workers, and wait with all others.
@@ -39,8 +38,6 @@ _BACKLOG_CONNECTIONS = 4096
 _MAX_RESTART_DELAY_SECONDS = 8.0
 _RESTARTS_FORGOTTEN_SECONDS = 60.0
 _TICK_SECONDS = 0.1
-STALLED_SECONDS = 60
-_LOOK_SECONDS, _PAUSE_SECONDS = 30.0, 0.2
 _STOP_TIMEOUT_SECONDS = 30
 _STOP_AGAIN_SECONDS = 4
 _M_ARENA_MAX = -8  # of <malloc.h>
@@ -197,7 +194,7 @@ def _worker(settings: Settings, parent: int, draining: Any) -> Flask:
         return response
 
     _start(partial(_end_with_parent, parent))
-    _start(_limit_stalled_connections)
+    _start(end_slow_readers)
     app = make_app(settings)
     app.after_request(close_when_draining)
     return app
@@ -210,28 +207,6 @@ def _end_with_parent(parent: int) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(_STOP_TIMEOUT_SECONDS)
     os._exit(1)
-
-
-def limit_listening_sockets() -> int:
-    """Set the limit on every TCP socket of this process that listens. Return their number."""
-    count = 0
-    for handle in Path("/proc/self/fd").iterdir():
-        with suppress(OSError):  # it was closed meanwhile
-            if not handle.is_socket():
-                continue  # to close a duplicate would end the locks of this process on a file
-            with socket.socket(fileno=os.dup(int(handle.name))) as opened:
-                is_tcp = opened.family in (socket.AF_INET, socket.AF_INET6) and opened.type == socket.SOCK_STREAM
-                if is_tcp and opened.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-                    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STALLED_SECONDS * 1000)
-                    count += 1
-    return count
-
-
-def _limit_stalled_connections() -> None:
-    """Set the limit as soon as this process listens."""
-    deadline = time.monotonic() + _LOOK_SECONDS
-    while not limit_listening_sockets() and time.monotonic() < deadline:
-        time.sleep(_PAUSE_SECONDS)
 
 
 def _stop_again(server: Any) -> None:

@@ -93,7 +93,7 @@ def serve(
 
 def _check_counter(url: str) -> None:
     """Refuse a server of another kind. One that does not answer is waited for while the shim runs."""
-    from edge_auth.live.redis_counter import wrong_kind  # its client library is a third of the start of a shim
+    from generator.reading.counters import wrong_kind  # its client library is a third of the start of a shim
 
     if kind := wrong_kind(url):
         address = urlsplit(url)

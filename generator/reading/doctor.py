@@ -369,7 +369,8 @@ def check_state(state: Path) -> Iterator[Finding]:
 
 def check_counter(url: str) -> Iterator[Finding]:
     """Check that the shared counter answers, within the time that a request waits for it."""
-    from edge_auth.live.redis_counter import COUNTER_TIMEOUT_SECONDS, server_problem, wrong_kind  # an optional library
+    from edge_auth.live.redis_counter import COUNTER_TIMEOUT_SECONDS  # an optional library
+    from generator.reading.counters import server_problem, wrong_kind
 
     address = urlsplit(url)
     where = f"{address.hostname or address.path}{f':{address.port}' if address.port else ''}"  # without the password

@@ -4,6 +4,7 @@ import shutil
 import socket
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -11,8 +12,9 @@ from typing import Any
 import pytest
 
 from edge_auth.api import bulk, responses
-from edge_auth.live import bulk_files
-from edge_auth.serve import server as http_server
+from edge_auth.errors import RateLimited
+from edge_auth.live import bulk_files, slow_readers
+from edge_auth.live.bulk_files import Holder
 from generator.releases.prune import RetentionRules, prune
 from generator.storage.builds import open_build
 from generator.storage.stores import file_cache
@@ -113,14 +115,71 @@ def test_a_damaged_file_is_a_failure(client: WsgiClient) -> None:
         assert client.get(file["url"]).status == 200
 
 
-def test_a_connection_inherits_the_limit_for_stalled_clients() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        assert http_server.limit_listening_sockets() >= 1
-        with socket.create_connection(server.getsockname()):
-            accepted, _ = server.accept()
-            with accepted:
-                actual = accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
-    assert actual == http_server.STALLED_SECONDS * 1000
+@contextmanager
+def unread(number: int) -> Iterator[None]:
+    """Connections of this process to clients that read nothing."""
+    with ExitStack() as stack:
+        server = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=number))
+        for _ in range(number):
+            stack.enter_context(socket.create_connection(server.getsockname()))
+            connection = stack.enter_context(server.accept()[0])
+            connection.setblocking(False)
+            while suppressed_send(connection):
+                pass
+        yield
+
+
+def suppressed_send(connection: socket.socket) -> int:
+    with suppress(BlockingIOError):
+        return connection.send(bytes(1 << 20))
+    return 0
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_answers_that_are_not_read_are_bounded(
+    client: WsgiClient, monkeypatch: pytest.MonkeyPatch, others: int
+) -> None:
+    monkeypatch.setattr(slow_readers, "MAX_UNREAD", 4)
+    monkeypatch.setattr(slow_readers, "SMALL_BYTES", 10)
+    monkeypatch.setattr(responses, "SMALL_BYTES", 10)
+    file = largest(client)
+    ask = lambda: client.get(file["url"], RANGE="bytes=0-99")  # noqa: E731
+    assert {ask().status for _ in range(9)} == {206}, "who reads is not bounded"
+    with unread(4 - others):
+        found = ask()
+        assert found.status == (206 if others else 429) and (others or int(found["Retry-After"]) > 0)
+        assert client.get("/api/v1/cards", remote="192.0.2.1").status == (200 if others else 429), "it is one key"
+    assert ask().status == 206
+
+
+def test_a_client_that_reads_too_slowly_is_ended() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+        with server.accept()[0] as connection:
+            connection.setblocking(False)
+            while suppressed_send(connection):
+                pass
+            known = slow_readers.look({}, 0.0)
+            assert len(known) == 1
+            client.recv(100_000)
+            known = slow_readers.look(known, slow_readers.SECONDS)
+            assert list(known.values()) != [(0.0, 0)], "it has read"
+            slow_readers.look(known, 10 * slow_readers.SECONDS)
+            with pytest.raises(OSError, match="Broken pipe"):
+                connection.send(b"x")
+        with pytest.raises(ConnectionResetError):
+            while client.recv(1 << 20):
+                pass
+
+
+def test_few_keys_leave_places_for_another() -> None:
+    held: list[Holder] = []
+    for number in range(5):
+        for _ in range(48):
+            holder = Holder(f"key {number}", f"192.0.2.{number}")
+            with suppress(RateLimited):
+                bulk_files._require_place(holder, held)
+                held.append(holder)
+    assert [sum(holder.key_id == f"key {number}" for holder in held) for number in range(5)] == [16, 16, 8, 4, 2]
 
 
 def test_a_file_that_vanishes_while_it_is_live_is_a_failure(client: WsgiClient) -> None:

@@ -11,7 +11,8 @@ import redis
 
 from edge_auth.live import redis_counter
 from edge_auth.live.counter import FileCounter
-from edge_auth.live.redis_counter import RedisCounter, plain_url, wrong_kind
+from edge_auth.live.redis_counter import RedisCounter, plain_url
+from generator.reading.counters import wrong_kind
 from tests.edge.test_counters_and_keys import told
 from tests.support.commands import run
 from tests.support.ports import free_port

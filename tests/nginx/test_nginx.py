@@ -17,7 +17,7 @@ from generator.storage.keys import SCOPES, open_key_file
 from generator.storage.keys import issue as new_key
 from tests.support.commands import build, issue, run
 from tests.support.copies import copy_of_fixed
-from tests.support.lakes import FIXED, write
+from tests.support.lakes import FIXED, Rows, write
 from tests.support.nginx import CARDS, LIMIT, cached
 from tests.support.rate_limits import in_one_window
 from tests.support.s3_proxy import ALWAYS, Proxy
@@ -134,10 +134,7 @@ def test_a_new_build_is_served_at_once_and_a_rollback_too(own_edge: CachedEdge, 
     client = own_edge.client()
     cached(client)
     old = client.get(CARDS)["X-Build"]
-    changed = copy.deepcopy(FIXED)
-    for row in changed.products:
-        row["name"] = f"New {row['name']}"
-    new = build(write(changed, tmp_path / "new"), own_edge.store)
+    new = build(write(renamed(), tmp_path / "new"), own_edge.store)
     until(lambda: client.get(CARDS)["X-Build"] == new, LIMIT, "the new build is served")
     until(lambda: all(client.get(CARDS)["X-Build"] == new for _ in range(20)), LIMIT, "by all processes")
     cached(client)
@@ -146,6 +143,33 @@ def test_a_new_build_is_served_at_once_and_a_rollback_too(own_edge: CachedEdge, 
     run("rollback", "--store", own_edge.store)
     until(lambda: all(client.get(CARDS)["X-Build"] == old for _ in range(20)), LIMIT, "the old build is served")
     assert not client.get(CARDS).json["data"][0]["name"].startswith("New ")
+
+
+def test_nginx_keeps_no_answer_of_a_build_that_it_does_not_expect(own_edge: CachedEdge, tmp_path: Path) -> None:
+    """nginx is held at one build while the shim answers from the next one. Then the first is live again."""
+    client, target = own_edge.client(), f"{API}/cards?limit=9"
+    cached(client)
+    right = client.get(target)
+    new = build(write(renamed(), tmp_path / "new"), own_edge.store)
+    [live] = own_edge.service.state.glob("live-*")
+
+    def is_held() -> bool:
+        live.write_text(right["X-Build"])
+        return all(client.get(CARDS)["X-Build"] == right["X-Build"] for _ in range(20))
+
+    until(lambda: client.get(f"{API}/status")["X-Build"] == new, LIMIT, "the shim is at the new build")
+    until(is_held, LIMIT, "nginx is at the old one")
+    others = [client.get(target) for _ in range(6)]
+    assert {(answer["X-Build"], answer["X-Cache"]) for answer in others} == {(new, "MISS")}
+    run("rollback", "--store", own_edge.store)
+    until(lambda: all(client.get(target).body == right.body for _ in range(20)), 20, "the answers are the old ones")
+
+
+def renamed() -> Rows:
+    changed = copy.deepcopy(FIXED)
+    for row in changed.products:
+        row["name"] = f"New {row['name']}"
+    return changed
 
 
 @pytest.mark.thorough

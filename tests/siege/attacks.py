@@ -16,6 +16,8 @@ from tests.support.service import Client, Service
 
 MARKS = "\u0300" * 5_000 + "\u0316" * 5_000  # 60 kB in a URL
 
+_MOST_UNREAD = 150  # of a key, at a shim of two workers
+
 
 @dataclass(frozen=True)
 class Siege:
@@ -116,6 +118,27 @@ def slow_readers(siege: Siege) -> str:
     return _hold(siege, request.encode(), siege.connections // 10)
 
 
+def creeping_readers(siege: Siege) -> str:
+    """Clients that request a megabyte of a bulk file and read a few bytes of it. Each worker bounds them, and nginx."""
+    client = siege.client()
+    files = client.get("/api/v1/bulk").json["files"]
+    url = max(files, key=lambda file: file["bytes"])["url"]
+    head = f"GET {url} HTTP/1.1\r\nHost: a\r\nX-API-Key: {siege.key}\r\nRange: bytes=0-1048575\r\n\r\n"
+    got: Counter = Counter()
+    with ExitStack() as stack:
+        for _ in range(siege.connections // 4):
+            attacker = stack.enter_context(socket.socket())
+            attacker.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            attacker.settimeout(10)
+            attacker.connect(("127.0.0.1", siege.service.port))
+            attacker.send(head.encode())
+            got[attacker.recv(300)[9:12].decode()] += 1
+        time.sleep(siege.seconds)
+        assert client.get("/api/v1/status").status == 200
+    assert got["206"] <= _MOST_UNREAD, f"{got['206']} answers are open"
+    return words(got)
+
+
 def large_heads(siege: Siege) -> str:
     """Heads of requests that are too long, or no HTTP."""
     heads = [b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n", b"\x16\x03\x01" * 100 + b"\r\n\r\n"]
@@ -165,5 +188,6 @@ ATTACKS: dict[str, Callable[[Siege], str]] = {
     "silent connections": silent_connections,
     "half-sent requests": half_sent_requests,
     "clients that never read": slow_readers,
+    "clients that read a few bytes": creeping_readers,
     "large or broken heads": large_heads,
 }
