@@ -219,6 +219,8 @@ def test_what_is_in_the_way_is_named_and_nothing_is_written(tmp_path: Path) -> N
         ("systemd", "--state", "/srv/x\nExecStart=/bin/sh"), ("systemd", "--game", "0"), ("nginx", "--name", "a;b"),
         ("nginx", "--shim", "a b"), ("nginx", "--listen", "80; deny all"), ("nginx", "--cache", "/srv/$x"),
         ("policies", "--bucket", 'a"'), ("policies",), ("container",),
+        ("worker", "--store", "relative"), ("worker", "--shim", "10.0.0.5:8000"), ("worker", "--counts", "/srv/a b"),
+        ("action", "--lake", "/srv/cards/lake"), ("action", "--region", "a b"), ("action", "--game", "0"),
     ],
     ids=" ".join,
 )  # fmt: skip

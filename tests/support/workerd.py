@@ -18,6 +18,11 @@ ADDRESS = "X-Real-IP"  # of a client, as the proxy in front would write it
 needs_workerd = pytest.mark.skipif(not PROGRAM.is_file(), reason=f"no {PROGRAM} (make node-programs)")
 
 
+def write_tree(store: Path | str) -> None:
+    """Write the objects of a store's live build below its `tree/`."""
+    run("export", f"{store}/tree", "--store", store)
+
+
 @contextmanager
 def workerd(folder: Path, *options: object) -> Iterator[int]:
     """Run workerd with the files that these options write. Yield its port."""

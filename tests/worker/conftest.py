@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.commands import run
 from tests.support.copies import copy_of_fixed
 from tests.support.keys import issue_all
-from tests.support.workerd import ServiceBehindWorker, needs_workerd
+from tests.support.workerd import ServiceBehindWorker, needs_workerd, write_tree
 
 EMPTY_AUTHORIZATION = "test_keys_that_will_not_do[headers9-invalid_api_key]"
 
@@ -29,7 +28,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def fixed_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store = tmp_path_factory.mktemp("worker") / "store"
     copy_of_fixed(store)
-    run("export", store / "tree", "--store", store)
+    write_tree(store)
     return store
 
 

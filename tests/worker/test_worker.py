@@ -26,7 +26,7 @@ from tests.support.raw_requests import PRIVATE, get
 from tests.support.s3_proxy import Proxy
 from tests.support.service import API, ROOT, Client, HttpAnswer, until
 from tests.support.targets import Targets, has_nul
-from tests.support.workerd import ADDRESS, ServiceBehindWorker, workerd
+from tests.support.workerd import ADDRESS, ServiceBehindWorker, workerd, write_tree
 
 OF_ONE_ANSWER = {"etag", "content-length", "transfer-encoding", "date", "server", "connection"}
 OF_ONE_ANSWER |= {"x-ratelimit-remaining", "x-ratelimit-reset"}
@@ -74,7 +74,7 @@ def place(request: pytest.FixtureRequest, fixed_store: Path, servers) -> Iterato
         server.client().put_bucket_policy(Bucket=bucket, Policy=json.dumps(policy(bucket)))
         store = f"s3://{bucket}/store"
         copy_of_fixed(store)
-        run("export", f"{store}/tree", "--store", store)
+        write_tree(store)
         yield StoreOfWorker(store, ("--endpoint", server.endpoint))
 
 
@@ -264,11 +264,11 @@ def test_a_tree_that_is_written_anew(tmp_path: Path, has_shim: bool) -> None:
         client = Client(port, key)
         for one in builds:
             run("publish", one, "--store", store)
-            run("export", store / "tree", "--store", store)
+            write_tree(store)
             until(lambda one=one: client.get(f"{API}/status")["X-Build"] == one, 60, "the worker follows")
         done.set()
 
-    run("export", store / "tree", "--store", store)
+    write_tree(store)
     paths = [f"cards/{id_}" for id_ in sorted(path.stem for path in (store / "tree/api/v1/cards").glob("1*.json"))[:20]]
     with ExitStack() as stack:
         if has_shim:
