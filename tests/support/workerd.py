@@ -1,7 +1,7 @@
 """workerd with the files of `cardpress deploy worker`, with or without a shim behind it."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,12 +23,42 @@ def write_tree(store: Path | str) -> None:
     run("export", f"{store}/tree", "--store", store)
 
 
+# R2 as the worker sees it: a binding with `get`, whose objects are gzip as stored, but for the keys.
+_BUCKET = """
+import { WorkerEntrypoint } from "cloudflare:workers";
+export default class extends WorkerEntrypoint {
+  async get(name) {
+    const found = await this.env.STORE.fetch("http://store/" + name), packed = name.startsWith("tree/");
+    if (found.status === 404) return null;
+    const bytes = await found.arrayBuffer(), plain = new Response(bytes).body;
+    const body = packed ? plain.pipeThrough(new CompressionStream("gzip")) : plain;
+    return { body, httpMetadata: packed ? { contentEncoding: "gzip" } : {}, etag: `${bytes.byteLength}` };
+  }
+}
+"""
+_SERVICE_OF_BUCKET = """
+    (name = "bucket", worker = (
+      modules = [(name = "bucket.js", esModule = embed "bucket.js")],
+      compatibilityDate = "2026-11-01", bindings = [(name = "STORE", service = "store")])),
+"""
+
+
+def use_bucket(folder: Path) -> None:
+    """Let a worker read its store, which is a folder, through a binding such as that of R2."""
+    (folder / "bucket.js").write_text(_BUCKET)
+    file = folder / "workerd.capnp"
+    text = file.read_text().replace('(name = "STORE", service = "store")', '(name = "BUCKET", service = "bucket")')
+    text = text.replace('"http://store/"', '""').replace("  services = [\n", f"  services = [{_SERVICE_OF_BUCKET}")
+    file.write_text(text)
+
+
 @contextmanager
-def workerd(folder: Path, *options: object) -> Iterator[int]:
-    """Run workerd with the files that these options write. Yield its port."""
+def workerd(folder: Path, *options: object, change: Callable[[Path], object] = lambda folder: None) -> Iterator[int]:
+    """Run workerd with the files that these options write, and that `change` may change. Yield its port."""
     port = free_port()
     (folder / "counts").mkdir(parents=True, exist_ok=True)
     run("deploy", "worker", folder, "--listen", f"127.0.0.1:{port}", "--counts", folder / "counts", "--force", *options)
+    change(folder)
     variables = environment() | {"CARDPRESS_WORKER_SECRET": SECRET}
 
     def is_up() -> bool:

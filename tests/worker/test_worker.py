@@ -26,7 +26,7 @@ from tests.support.raw_requests import PRIVATE, get
 from tests.support.s3_proxy import Proxy
 from tests.support.service import API, ROOT, Client, HttpAnswer, until
 from tests.support.targets import Targets, has_nul
-from tests.support.workerd import ADDRESS, ServiceBehindWorker, workerd, write_tree
+from tests.support.workerd import ADDRESS, ServiceBehindWorker, use_bucket, workerd, write_tree
 
 OF_ONE_ANSWER = {"etag", "content-length", "transfer-encoding", "date", "server", "connection"}
 OF_ONE_ANSWER |= {"x-ratelimit-remaining", "x-ratelimit-reset"}
@@ -301,6 +301,21 @@ def test_guests_are_counted_by_address(place: StoreOfWorker, tmp_path: Path) -> 
         assert client.get(f"{API}/me", **{ADDRESS: "192.0.2.9"}).code == "unauthorized"
         assert client.get(f"{API}/fingerprints", **{ADDRESS: "192.0.2.9"}).code == "insufficient_scope"
         assert client.get(f"{API}/cards", X_API_Key="x").code == "invalid_api_key"
+
+
+def test_objects_of_a_binding_such_as_r2(
+    service: ServiceBehindWorker, place: StoreOfWorker, with_objects: list[str], tmp_path: Path
+) -> None:
+    """R2 itself is not run: its objects are gzip as stored, and its tags are its own."""
+    if place.options:
+        pytest.skip("the binding reads a folder")
+    key = issue(place.store)
+    with workerd(tmp_path, "--store", place.store, change=use_bucket) as port:
+        worker, shim = Client(port, key), Client(service.shim_port, key)
+        for number, target in enumerate(with_objects[::9]):
+            same(worker, shim, target, Accept_Encoding=("gzip", "identity")[number % 2])
+        assert worker.get(f"{API}/cards/999999999").status == 404
+        assert Client(port, "cpm_live_" + "x" * 32).get(f"{API}/cards").code == "invalid_api_key"
 
 
 def test_counts_outlive_a_restart(place: StoreOfWorker, tmp_path: Path) -> None:
