@@ -8,12 +8,12 @@ does not go live. An earlier one answers. What cannot be read raises StoreError.
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from math import inf
 from pathlib import Path
 from threading import Lock, Semaphore
 from time import monotonic
-from typing import NamedTuple
 
 from edge_auth.errors import EdgeError
 from edge_auth.live.background import Jobs, Poller, busy
@@ -41,14 +41,12 @@ _REPAIR_SECONDS = 30.0  # between repairs
 _LOOK_SECONDS = 20.0  # between looks whether all copies are there
 
 
-class OneBuild(NamedTuple):
+@dataclass(frozen=True)
+class OneBuild:
     """The only build of a process that asks it directly, and names no other one."""
 
     build: OpenBuild
-
-    @property
-    def problem(self) -> str:
-        return ""
+    problem: str = ""
 
     def select(self, pin: str | None = None) -> OpenBuild:
         return self.build

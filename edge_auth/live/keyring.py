@@ -43,7 +43,7 @@ class UsedKeys:
         """Return the changes that the files have followed."""
         with suppress(KeyFormatError, StoreError):
             if (data := self._read(layout.KEYS)) is not None:
-                return KeyChanges.parse(_below_first_line(data))
+                return KeyChanges.parse(data.partition(b"\n")[2])
         return KeyChanges()
 
     def copy_of(self, sha256: str) -> KeyRecord | None:
@@ -51,7 +51,7 @@ class UsedKeys:
         if self._is_current:
             with suppress(KeyFormatError, StoreError):  # a file that a power cut has damaged
                 data = self._read(self._file.object_of(sha256))
-                return KeyRecord.from_bytes(sha256, _below_first_line(data)) if data is not None else None
+                return KeyRecord.from_bytes(sha256, data.partition(b"\n")[2]) if data is not None else None
         return None
 
     def keep(self, record: KeyRecord, before: KeyChanges) -> None:
@@ -94,10 +94,6 @@ class UsedKeys:
     def _read(self, name: str) -> bytes | None:
         found = self._folder.get_versioned(name)
         return found.data if found else None
-
-
-def _below_first_line(data: bytes) -> bytes:
-    return data.partition(b"\n")[2]
 
 
 class Keyring:
