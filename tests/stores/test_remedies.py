@@ -50,3 +50,13 @@ def test_of_a_bucket(server: S3Server, monkeypatch: pytest.MonkeyPatch, tmp_path
         refused = run("keys", "issue", "--store", store, "--create", "--name", "n", status=1).stderr
     assert said in checked and said in refused and "\n" not in refused.strip()
     assert "permission" not in checked + refused and "grant" not in checked + refused
+
+
+@pytest.mark.parametrize("endpoint", ["http://me:s3cret@127.0.0.1:9", "http://me:s3/cr@t:s3cret@127.0.0.1:9"])
+def test_a_password_in_the_endpoint_is_not_said(monkeypatch: pytest.MonkeyPatch, endpoint: str) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "x")
+    for command in (("builds",), ("keys", "list"), ("doctor",)):
+        said = run(*command, "--store", "s3://cards/store", status=1)
+        assert "s3cret" not in said.stdout + said.stderr and "127.0.0.1" in said.stdout + said.stderr

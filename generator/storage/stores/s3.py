@@ -31,6 +31,7 @@ from generator.storage.stores.remedies import REMEDIES, with_remedy
 
 _LOCATION = re.compile("s3://([^/]+)/*(.*?)/*")
 _SHA256 = re.compile("[0-9a-f]{64}")
+_PASSWORD = re.compile(r"://[^\s\"']*@")  # in an endpoint, which boto3's messages repeat; it may hold a slash
 _MAX_CONNECTIONS = 32
 _MAX_WRITE_ATTEMPTS = 3
 _DELETE_THREADS = 8
@@ -364,7 +365,7 @@ def _translated_errors(location: str, name: str) -> Iterator[None]:
     except ClientError as error:
         raise _translate(location, name, error) from error
     except _FAILURES as error:
-        said = " ".join(str(error).split()) or type(error).__name__
+        said = _PASSWORD.sub("://…@", " ".join(str(error).split())) or type(error).__name__
         raise StoreError(with_remedy(f"{_where(location, name)}: {said}", error)) from error
 
 
