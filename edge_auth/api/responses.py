@@ -24,9 +24,14 @@ from generator.storage.errors import StoreError
 
 _CONTENT_HEADERS = ("Content-Length", "Content-Encoding")
 _STATUS_LINES = {int(status): f"{int(status)} {phrase}" for status, phrase in responses.items()}
-ALLOWED_HEADERS = (
-    "Authorization, X-API-Key, If-None-Match, X-Build, X-Request-ID, Range, If-Range, Cache-Control, Content-Type"
-)
+# What answers a preflight. A page may send the headers that it asks for, or these.
+PREFLIGHT_HEADERS = COMMON_HEADERS | {
+    "Access-Control-Allow-Methods": "GET",
+    "Access-Control-Allow-Headers": "Authorization, X-API-Key, If-None-Match, X-Build, X-Request-ID, Range, If-Range, "
+    "Cache-Control, Content-Type",
+    "Access-Control-Max-Age": "7200",
+    "Vary": "Access-Control-Request-Headers",
+}
 _ASKED_HEADERS = re.compile(r"[ \t]*[\w!#$%&'*+.^`|~-]+[ \t]*(?:,[ \t]*[\w!#$%&'*+.^`|~-]+[ \t]*)*", re.ASCII)
 _MAX_ASKED_BYTES = 1000
 _MAX_CHARACTERS = 256  # a longer header is read as far as this
@@ -105,20 +110,11 @@ def failure(message: str) -> Answer:
 
 
 def preflight(request: ApiRequest) -> Answer:
-    """Return the answer to a browser that asks what a page may send. It may send the headers that it asks for."""
+    """Return the answer to a browser that asks what a page may send."""
     names = request.environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", "")
     usable = len(names) <= _MAX_ASKED_BYTES and _ASKED_HEADERS.fullmatch(names)
-    return Answer(204, preflight_headers(names.strip(" \t") if usable else ALLOWED_HEADERS))
-
-
-def preflight_headers(allowed: str) -> dict[str, str]:
-    return {
-        **COMMON_HEADERS,
-        "Access-Control-Allow-Methods": "GET",
-        "Access-Control-Allow-Headers": allowed,
-        "Access-Control-Max-Age": "7200",
-        "Vary": "Access-Control-Request-Headers",
-    }
+    asked = {"Access-Control-Allow-Headers": names.strip(" \t")} if usable else {}
+    return Answer(204, PREFLIGHT_HEADERS | asked)
 
 
 def finish(response: Response) -> Response:

@@ -6,7 +6,7 @@ from typing import Any
 from edge_auth.api import auth
 from edge_auth.api.blueprints import ENDPOINTS
 from edge_auth.api.endpoint import COMMON_HEADERS, Endpoint
-from edge_auth.api.responses import ALLOWED_HEADERS, preflight_headers
+from edge_auth.api.responses import PREFLIGHT_HEADERS
 from edge_auth.api.site import HOME, PAGE, no_path
 from generator.storage import layout, objects
 from generator.storage.keys import DEFAULT_RATE_LIMIT, GUEST_SCOPES, KEY
@@ -30,7 +30,7 @@ def tables() -> dict[str, Any]:
         "needs": auth.NEEDS,
         "noPath": no_path(),
         "common": COMMON_HEADERS,
-        "preflight": preflight_headers(ALLOWED_HEADERS),
+        "preflight": PREFLIGHT_HEADERS,
         "types": layout.MEDIA_TYPES,
         "rules": objects.to_json(),
         "endpoints": [*(_row(_pattern(endpoint.path), endpoint) for endpoint in ENDPOINTS), *pages],
