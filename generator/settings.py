@@ -18,6 +18,9 @@ LEASE_SECONDS = 120.0
 # The doctor takes a lock that ends later for one of a run whose clock was ahead.
 MAX_LEASE = timedelta(days=1)
 
+# What a bucket asks for writing objects: S3 in its cheapest regions. R2 asks 0.0045.
+DOLLARS_PER_1000_PUTS = 0.005
+
 # Within how many days nights read every layer of the live build again.
 REREAD_DAYS = 7
 

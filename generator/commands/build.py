@@ -5,10 +5,12 @@ from typing import Any
 
 import click
 
+from generator.commands.live_tree import bring_up_tree
 from generator.commands.options import (
     DAY,
     json_option,
     lake_option,
+    objects_option,
     publish_option,
     resources_options,
     scheduler_option,
@@ -33,6 +35,7 @@ from generator.threads import Resources
 @store_option
 @click.option("--as-of", type=DAY, metavar="DAY", help="The as-of day of the build.  [default: the newest partition]")
 @publish_option
+@objects_option
 @click.option("--explain", is_flag=True, help="Print which layers would be made, and why. Make nothing.")
 @click.option("--plan", "plan_only", is_flag=True, help="Print the tasks that would be done. Make nothing.")
 @click.option("--repair", is_flag=True, help="Read every layer that the store has, and make damaged ones again.")
@@ -44,6 +47,7 @@ def build(
     store: str,
     as_of: datetime | None,
     publish_it: bool,
+    objects: str | None,
     explain: bool,
     plan_only: bool,
     repair: bool,
@@ -86,6 +90,7 @@ def build(
             publish(opened, result.id, by_hand=False, just_made=True)
             keep_reserve(opened)
             progress.say(f"published: {result.id} is live in {store}")
+            bring_up_tree(opened, objects, progress)
 
 
 def _explain(result: dict[str, Any], as_json: bool) -> None:

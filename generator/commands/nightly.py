@@ -17,6 +17,7 @@ from generator.commands.options import (
     keep_option,
     lake_option,
     lease_option,
+    objects_option,
     resources_options,
     scheduler_option,
     store_option,
@@ -91,6 +92,7 @@ def _expected_day(text: str) -> str:
     "--reread-days", type=click.IntRange(0), default=settings.REREAD_DAYS, metavar="DAYS",
     help="Read the layers of earlier nights again, all of them within DAYS, and repair damaged ones. 0: never.",
 )  # fmt: skip
+@objects_option
 @click.option("--export", metavar="TARGET", help="Folder or s3://bucket/prefix to keep as a tree of plain files.")
 @lease_option
 @resources_options
@@ -111,6 +113,7 @@ def nightly(
     pages_url: str | None,
     expect_day: str | None,
     reread_days: int,
+    objects: str | None,
     export: str | None,
     lease: float,
     resources: Resources,
@@ -143,6 +146,7 @@ def nightly(
         scheduler=scheduler,
         lease=lease,
         pages=pages,
+        objects=objects,
         export=export,
         expect_day=expect_day,
         reread_days=reread_days,
@@ -161,6 +165,8 @@ def nightly(
 def _print_result(night: Night, textfile: Path | None, as_json: bool) -> None:
     if night.report.held:
         say(night.report.held, err=True)
+    if night.tree_line:
+        night.progress.say(night.tree_line)
     if as_json:
         say_json(night.report.to_json())
     elif night.report.succeeded:

@@ -24,6 +24,7 @@ from generator.storage.stores.interface import Store
 from generator.storage.stores.open import LOCATION, is_folder, open_store
 from generator.terminal import say
 from generator.threads import Resources
+from generator.tree.live_tree import CHOICES
 
 _Result = TypeVar("_Result")
 DEFAULT_STORE = "site_out"
@@ -97,6 +98,11 @@ state_option = click.option(
     metavar="DIR",
     help="Folder of the shim's own files: the rate limit counter, and copies of files that it reads often.",
 )
+objects_option = click.option(
+    "--objects", type=click.Choice(CHOICES),
+    help="Which plain objects tree/ has: all, hot (what is asked most), none (tree/ stays as it is), or auto: all up "
+    "to 20,000 products, hot above.  [default: as the store has it, at first auto]",
+)  # fmt: skip
 publish_option = click.option("--publish", "publish_it", is_flag=True, help="Make the build the live one.")
 
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 import click
 
 from generator.clock import timestamp, utc_now
+from generator.commands.live_tree import bring_up_tree
 from generator.commands.options import (
     BuildName,
     grace_option,
@@ -12,6 +13,7 @@ from generator.commands.options import (
     keep_option,
     lease_option,
     named_build,
+    objects_option,
     store_option,
 )
 from generator.lake.quarantine import read_quarantine
@@ -25,12 +27,14 @@ from generator.releases.publish import rollback as move_back
 from generator.storage import layout
 from generator.storage.stores.open import open_store
 from generator.terminal import Progress, say, say_json
+from generator.tree.live_tree import verify_live_tree
 
 
 @click.command()
 @click.argument("build", type=BuildName(words=False))
 @store_option
-def publish(build: str, store: str) -> None:
+@objects_option
+def publish(build: str, store: str, objects: str | None) -> None:
     """Make BUILD the live build. This lifts the hold that a rollback sets.
 
     \b
@@ -39,11 +43,13 @@ def publish(build: str, store: str) -> None:
     opened = open_store(store)
     with_reserve(opened, lambda: move_to(opened, build, by_hand=True))
     say(build)
+    bring_up_tree(opened, objects, Progress())
 
 
 @click.command()
 @store_option
-def rollback(store: str) -> None:
+@objects_option
+def rollback(store: str, objects: str | None) -> None:
     """Make the build before the live one live again.
 
     Repeat it to go further back. A rollback sets a hold: `build --publish` and `nightly` publish nothing until
@@ -55,6 +61,7 @@ def rollback(store: str) -> None:
     opened = open_store(store)
     say(with_reserve(opened, lambda: move_back(opened)))
     complete_steps(opened)  # after the move, which must not wait for it
+    bring_up_tree(opened, objects, Progress())
 
 
 @click.command()
@@ -62,7 +69,7 @@ def rollback(store: str) -> None:
 @store_option
 @json_option
 def verify(build: str | None, store: str, as_json: bool) -> None:
-    """Compare every object of a build with its recorded hash.
+    """Compare every object of a build with its recorded hash, and of the live one those of tree/ with the build.
 
     BUILD is an id, `live` or `previous`; the default is the live build.
 
@@ -70,13 +77,16 @@ def verify(build: str | None, store: str, as_json: bool) -> None:
     Example: cardpress verify --store site_out
     """
     opened = named_build(open_store(store), build)
-    totals = read_again(opened, Progress())
+    progress = Progress()
+    totals = read_again(opened, progress)
     verify_steps(opened.store)
+    plain_objects = verify_live_tree(opened, progress)
     read_quarantine(opened.store)  # raises if it lacks what the live build left out
     if as_json:
-        say_json({"build": opened.id, "objects": totals.objects, "bytes": totals.bytes})
+        say_json({"build": opened.id, "objects": totals.objects, "bytes": totals.bytes, "tree": plain_objects})
     else:
-        say(f"{opened.id}: {totals.objects:,} objects in {totals.bytes / 1e6:,.1f} MB, all match their hashes")
+        in_tree = f", and {plain_objects:,} in {layout.TREE}" if plain_objects else ""
+        say(f"{opened.id}: {totals.objects:,} objects in {totals.bytes / 1e6:,.1f} MB{in_tree}, all match their hashes")
 
 
 @click.command()
@@ -113,7 +123,7 @@ def prune(store: str, keep: int, grace: float, dry_run: bool, lease: float, as_j
 @store_option
 @click.option("--force", is_flag=True, help="Release a lock although its run may be alive; that run then stops.")
 def unlock(store: str, force: bool) -> None:
-    """Release the locks of `nightly` and `prune` that a killed run left.
+    """Release the locks of `nightly`, of `prune` and of tree/ that a killed run left.
 
     In a folder the lock of a killed run ends with its process, in a bucket after its lease. Only a run that was killed
     under a wrong clock blocks the others of a bucket for longer. A lock that is held may be that of a living run: check
@@ -123,7 +133,7 @@ def unlock(store: str, force: bool) -> None:
     Example: cardpress unlock --store site_out
     """
     opened = open_store(store)
-    for name in (layout.NIGHTLY_LOCK, layout.PRUNE_LOCK):
+    for name in (layout.NIGHTLY_LOCK, layout.PRUNE_LOCK, layout.TREE_LOCK):
         if holder := release_lock(opened, name, force=force, clock=utc_now):
             who = f"run {holder['run']} on {holder['host']} (process {holder['pid']})"
             say(f"{name}: released; {who} held it since {holder['since']}")

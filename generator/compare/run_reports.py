@@ -188,6 +188,7 @@ class RunReport:
     quarantine: list[dict[str, Any]] = field(default_factory=list)
     games: list[dict[str, Any]] = field(default_factory=list)
     exported: dict[str, Any] = field(default_factory=dict)
+    tree: dict[str, Any] = field(default_factory=dict)
     pruned: dict[str, Any] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     layer_seconds: dict[str, float] = field(default_factory=dict)

@@ -134,8 +134,11 @@ def _bring_live(night: Night, build: str, pointer: Pointer | None, lock: Lock, p
             "publish", publish, night.store, build, by_hand=False, comparison=night.comparison, clock=night.clock
         )
         night.step("smoke", steps.smoke_test_build, night, build)
-    if night.export is not None:
-        night.step("export", steps.export_build, night, build, night.export)
+    try:
+        if night.export is not None:
+            night.step("export", steps.export_build, night, build, night.export)
+    finally:
+        night.step("tree", steps.update_tree, night)
 
 
 def _check_day(night: Night) -> None:

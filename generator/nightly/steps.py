@@ -68,6 +68,7 @@ from generator.storage.stores.interface import Store
 from generator.terminal import Progress
 from generator.threads import ONE_THREAD, USUAL, Resources
 from generator.tree.export import ReadAhead, export
+from generator.tree.live_tree import update_live_tree
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -91,10 +92,12 @@ class Night:
     scheduler: str | None = None
     lease: float = settings.LEASE_SECONDS  # for which the lock of a bucket outlives a killed run
     pages: bool = False
+    objects: str | None = None  # which plain objects the store's tree has; None: as it has
     export: str | None = None  # where a tree of plain files is kept up to date
     expect_day: str | None = None  # `YYYY-MM-DD`, which the data must reach by this run
     reread_days: int = settings.REREAD_DAYS  # within which every layer is read again; 0 for never
     report: RunReport = field(init=False)
+    tree_line: str = field(init=False, default="")  # what is said of the plain objects at the end
     comparison: Comparison | None = field(init=False, default=None)  # the last one; publish and pages read it too
 
     def __post_init__(self) -> None:
@@ -388,6 +391,15 @@ def export_build(night: Night, build: str, target: str) -> None:
         raise ExportError(f"{build} is live, but {target} was not brought up to date: {error}") from error
     night.report.exported = {"target": target, **result._asdict()}
     night.progress.say(f"exported: {result.written:,} files written to {target}, {result.deleted:,} deleted")
+
+
+def update_tree(night: Night) -> None:
+    """Bring the plain objects of the store up to the live build. If that fails, the build stays live."""
+    update = update_live_tree(
+        night.store, night.objects, night.progress, run=night.run, clock=night.clock, seconds=night.lease
+    )
+    night.report.tree = update._asdict()
+    night.tree_line = update.line()
 
 
 def prune_store(night: Night) -> None:

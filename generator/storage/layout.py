@@ -8,10 +8,11 @@
     gates/<build id>.json                     the results of a build's gates
     reports/<run>.json                        the report of a nightly run
     intents/<build id>/<nonce>.json           a process builds or publishes this build
+    tree/…                                    the live build as plain objects under the API's own paths (`objects`)
     work/<build id>/…                         intermediate files of a build that is being written
     private/keys/<2 digits>/<hash>.json       the record of a key, named by the SHA-256 of the key
     private/keys.json                         how often key records changed, and which changed last
-    private/prune.lock, private/nightly.lock  the locks
+    private/prune.lock, private/nightly.lock, private/tree-update.lock  the locks
     private/reserve                           space that is freed when the disk is full
     private/last-reads.json                   when nights last read each layer again
     private/quarantine.json                   day files of the lake that builds leave out
@@ -38,10 +39,12 @@ from generator.storage.stores.interface import PRIVATE as PRIVATE
 POINTER = "current.json"
 BUILDS, LAYERS, GATES, REPORTS, INTENTS, WORK = "builds/", "layers/", "gates/", "reports/", "intents/", "work/"
 CHANGES = "changes/"
+TREE = "tree/"
 CHANGES_INDEX = f"{CHANGES}index.json"
 KEYS = f"{PRIVATE}keys.json"
 PRUNE_LOCK = f"{PRIVATE}prune.lock"
 NIGHTLY_LOCK = f"{PRIVATE}nightly.lock"
+TREE_LOCK = f"{PRIVATE}tree-update.lock"
 RESERVE = f"{PRIVATE}reserve"
 LAST_READS = f"{PRIVATE}last-reads.json"
 QUARANTINE = f"{PRIVATE}quarantine.json"

@@ -15,33 +15,38 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 from itertools import chain, product
 from typing import NamedTuple
-from urllib.parse import unquote_to_bytes
+from urllib.parse import unquote
+
+import numpy as np
 
 from generator.storage import bodies, layout, market
 from generator.storage.builds import Build
 from generator.storage.bulk import LIVE_CATALOGUE, BulkFile, catalogue_of
-from generator.storage.catalogue import KINDS
+from generator.storage.catalogue import DEFAULT_SORT, KINDS
 from generator.storage.errors import StoreError
 from generator.storage.layers import Layer
+from generator.storage.objects import (
+    API_FOLDER,
+    CARDS_PER_PAGE,
+    MOVERS_PER_PAGE,
+    ROWS_PER_PAGE,
+    file_segment,
+    object_of,
+)
 from generator.storage.stores.codec import compress, decompress
 
-API_FOLDER = "api/v1"
 LISTS_KEY = "lists.json"
+HOT_PAGES = 20  # of each ranking: what is asked for most
 _TAG_DIGITS = 24  # of a hash in hex
 # These name the build, so their stored part is not all of them.
 NAMING_BUILD = (layout.STATUS_KEY, layout.BULK_KEY)
 _CARD = re.compile(r"cards/(-?[0-9]+)\.json")
 _SLUG = re.compile(r"(watchlist/)([^/]+?)(\.json|/(?:offers\.json|history/.+))")
-_UNSAFE = re.compile(rb"^\.|[^A-Za-z0-9_.-]")
 _ESCAPED = re.compile(rb"~([0-9A-F]{2})")
 _PAGE = re.compile(r"(.+)/(0|[1-9][0-9]{0,8})\.json")  # of a list
 
 
-_STORED_LISTS = {  # by folder: the layer that stores the rows
-    "sets": layout.SETS,
-    "games": layout.GAMES,
-    "watchlist/pages": layout.WATCHLIST,
-}
+_STORED_LISTS = {"sets": layout.SETS, "games": layout.GAMES, "watchlist": layout.WATCHLIST}  # by path: where rows are
 Lines = Sequence[bytes | memoryview]
 
 
@@ -129,11 +134,19 @@ class Documents:
         return {f"{layout.BULK}/{name}": file for name, file in files.items()}
 
     def __iter__(self) -> Iterator[TreeDocument]:
-        """Yield the documents: the bulk files, the pages of lists, the card details, then all others."""
-        build = self._build
+        """Yield the documents: the bulk files, then those of `objects`."""
         for key, file in self._bulk_files.items():
-            yield TreeDocument(_name(build, key), key, file.sha256[:_TAG_DIGITS], file.name)
-        for key, tag in chain(self._pages(), _card_tags(build), _market_tags(build), self._stored_tags()):
+            yield TreeDocument(_name(self._build, key), key, file.sha256[:_TAG_DIGITS], file.name)
+        yield from self.objects()
+
+    def objects(self, *, hot: bool = False) -> Iterator[TreeDocument]:
+        """Yield the documents that are no bulk files: the pages of lists, the card details, then all others.
+
+        With `hot` the rankings of Cards end after `HOT_PAGES`, and the card details are those of the products there.
+        """
+        build = self._build
+        cards = _card_tags(build, _hot_products(build) if hot else None)
+        for key, tag in chain(self._pages(hot), cards, _market_tags(build), self._stored_tags()):
             yield TreeDocument(_name(build, key), key, tag[:_TAG_DIGITS])
 
     def body(self, document: TreeDocument) -> TreeBody:
@@ -181,9 +194,11 @@ class Documents:
         found = {folder: pages.summary() for folder, pages in self._lists.items()}
         return json.dumps(found, separators=(",", ":")).encode() + b"\n"
 
-    def _pages(self) -> Iterator[tuple[str, str]]:
+    def _pages(self, hot: bool) -> Iterator[tuple[str, str]]:
+        cut = _rankings(self._build) if hot else {}
         for folder, pages in self._lists.items():
-            yield from ((f"{folder}/{number}.json", pages.tag(number)) for number in range(pages.pages))
+            count = min(pages.pages, HOT_PAGES) if folder in cut else pages.pages
+            yield from ((f"{folder}/{number}.json", pages.tag(number)) for number in range(count))
         yield LISTS_KEY, hashlib.sha256(self._summaries()).hexdigest()
 
     def _stored_tags(self) -> Iterator[tuple[str, str]]:
@@ -202,16 +217,11 @@ def _name(build: Build, key: str) -> str:
         return key
     if not (found := _SLUG.fullmatch(key)):
         return f"{API_FOLDER}/{key}"
-    slug = unquote_to_bytes(found[2])
+    slug = unquote(found[2])
     segment = file_segment(slug)
-    if slug.endswith(b".json") and build.find(f"watchlist/{found[2].removesuffix('%2Ejson')}.json"):
+    if slug.endswith(".json") and build.find(f"watchlist/{found[2].removesuffix('%2Ejson')}.json"):
         segment = f"{segment.removesuffix('.json')}~2Ejson"  # `x/offers.json` and `x.json` would be folder and file
     return f"{API_FOLDER}/{found[1]}{segment}{found[3]}"
-
-
-def file_segment(slug: bytes) -> str:
-    """Return the name of a slug, given in UTF-8, in file names: any host finds it under its own name."""
-    return _UNSAFE.sub(lambda found: b"~%02X" % found[0][0], slug).decode()
 
 
 def _watchlist_key(found: re.Match[str]) -> str:
@@ -234,50 +244,83 @@ def _market_tags(build: Build) -> Iterator[tuple[str, str]]:
         yield key, hashlib.sha256(b"".join((group.head, *points))).hexdigest()
 
 
-def _card_tags(build: Build) -> Iterator[tuple[str, str]]:
-    """Yield the card details. Each changes when its line does, or a layer of the history."""
+def _card_tags(build: Build, only: np.ndarray | None) -> Iterator[tuple[str, str]]:
+    """Yield the card details, or some by ordinal. Each changes when its line does, or a layer of the history."""
     folders = "".join(layer.folder for layer in build.periods.values())
     of_history = hashlib.sha256(folders.encode()).hexdigest()[: _TAG_DIGITS // 2]
-    for id_, digest in zip(build.catalogue.ids.tolist(), build.catalogue.digests, strict=True):
+    catalogue = build.catalogue
+    ordinals = np.arange(len(catalogue.ids)) if only is None else only
+    for id_, digest in zip(catalogue.ids.take(ordinals).tolist(), catalogue.digests.take(ordinals), strict=True):
         yield f"cards/{id_}.json", of_history + digest.as_py().hex()
 
 
-# The default limits of the API. A test compares each page with the API's answer.
-CARDS_PER_PAGE, MOVERS_PER_PAGE, ROWS_PER_PAGE = 50, 50, 100
+def _hot_products(build: Build) -> np.ndarray:
+    """Return the ordinals of the products on the first pages of any ranking."""
+    first = [order[: HOT_PAGES * CARDS_PER_PAGE] for order in _rankings(build).values()]
+    return np.unique(np.concatenate(first))
 
 
 def lists_of(build: Build) -> dict[str, TreeList]:
     """Return the lists of a build by folder."""
-    lists = card_lists(build)
-    for folder, layer in _STORED_LISTS.items():
-        lists[folder] = _stored_list(build.layers[layer], folder)
+    lists = card_lists(build) | _set_lists(build)
+    for path, layer in _STORED_LISTS.items():
+        lists[_folder(path)] = _stored_list(build.layers[layer])
     return dict(sorted((lists | dict(_movers(build)) | dict(_market(build))).items()))
+
+
+def _folder(path: str, **query: str) -> str:
+    """Return the folder of the pages of a list, by the path of its requests and their parameters."""
+    key = object_of(f"/{API_FOLDER}/{path}", query)
+    assert key is not None, f"{path} has pages"
+    return key.removeprefix(f"{API_FOLDER}/").removesuffix("/0.json")
+
+
+def _rankings(build: Build) -> dict[str, np.ndarray]:
+    """Return the rankings of /cards by folder: the ordinals of the Cards of each kind in the order of each sort."""
+    catalogue = build.catalogue
+    found = {}
+    for kind, (sort, order) in product(KINDS, catalogue.order.items()):
+        of_kind = order if kind == "all" else order[catalogue.single[order] == (kind == "single")]
+        found[_folder("cards", kind=kind, sort=sort)] = of_kind
+    return found
 
 
 def card_lists(build: Build) -> dict[str, TreeList]:
     """Return the lists of /cards by folder: the Cards of each kind in the default order of each sort."""
+    counts = build.catalogue.counts["keyed"]
+    keyed = [counts[kind][sort] for kind, sort in product(KINDS, build.catalogue.order)]
+    rankings = _rankings(build).items()
+    return {folder: _card_list(build, order, count) for (folder, order), count in zip(rankings, keyed, strict=True)}
+
+
+def _set_lists(build: Build) -> dict[str, TreeList]:
+    """Return the Cards of each expansion of the lake that has products. A negative id is no id in `set`."""
     catalogue = build.catalogue
-    return {f"cards/{kind}/{sort}": _card_list(build, kind, sort) for kind, sort in product(KINDS, catalogue.order)}
+    ranks, starts = catalogue.rank[DEFAULT_SORT], catalogue.set_starts.tolist()
+    lists = {}
+    for row, (id_, name) in enumerate(zip(catalogue.set_ids.tolist(), catalogue.set_names, strict=True)):
+        first, end = starts[row], starts[row + 1]
+        if first < end and name is not None and id_ >= 0:
+            order = first + np.argsort(ranks[first:end])
+            lists[_folder("cards", set=str(id_))] = _card_list(build, order)
+    return lists
 
 
-def _card_list(build: Build, kind: str, sort: str) -> TreeList:
-    catalogue, counts = build.catalogue, build.catalogue.counts
-    order = catalogue.order[sort]
-    if kind != "all":
-        order = order[catalogue.single[order] == (kind == "single")]
+def _card_list(build: Build, order: np.ndarray, with_key: int | None = None) -> TreeList:
+    lines = build.catalogue.card_lines
     return TreeList(
         CARDS_PER_PAGE,
-        counts["products"][kind],
-        lambda first, end: catalogue.card_lines.lines(order[first:end]),
-        lambda first, end: catalogue.card_lines.digest(order[first:end]),
-        counts["keyed"][kind][sort],
+        len(order),
+        lambda first, end: lines.lines(order[first:end]),
+        lambda first, end: lines.digest(order[first:end]),
+        with_key,
     )
 
 
-def _stored_list(layer: Layer, folder: str) -> TreeList:
+def _stored_list(layer: Layer) -> TreeList:
     rows: list[bytes] = []
     size = layout.ROWS_PER_PAGE[layer.name]
-    while entry := layer.index.find(f"{folder}/{len(rows) // size}.json"):
+    while entry := layer.index.find(layout.page_of_rows(layer.name, len(rows) // size)):
         page = bodies.split_page(layer.read(entry))
         rows += page
         if len(page) < size:
@@ -299,15 +342,17 @@ def _movers(build: Build) -> Iterator[tuple[str, TreeList]]:
     layer, movers = build.layers[layout.MOVERS], build.movers
     read = lru_cache(1)(movers.list)  # the pages of a list are asked for one after the other
     choices = (market.WINDOWS, market.MEASURES, market.DIRECTIONS, KINDS, market.FLOORS)
+    names = ("window", "by", "direction", "kind", "min_price")
     for confirmed, *options in product((False, True), *choices):
         key = market.list_key(options)
         rows, lines = movers.count(key, confirmed), partial(read, key, confirmed)
-        yield f"movers/{'confirmed/' if confirmed else ''}{key}", _list_of_layer(layer, MOVERS_PER_PAGE, rows, lines)
+        query = dict(zip(names, options, strict=True)) | {"confirmed": "true" if confirmed else "false"}
+        yield _folder("movers", **query), _list_of_layer(layer, MOVERS_PER_PAGE, rows, lines)
 
 
 def _market(build: Build) -> Iterator[tuple[str, TreeList]]:
     layer = build.layers[layout.MARKET]
     for (by, sort), (with_key, _) in build.market.lists.items():
         rows = build.market.rows(by, sort)
-        folder = f"{layout.MARKET}/{by}/{sort}"
+        folder = _folder("market", by=by, sort=sort)
         yield folder, _list_of_layer(layer, ROWS_PER_PAGE, len(rows), partial(list, rows), len(with_key))

@@ -15,10 +15,10 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from threading import Lock
@@ -63,13 +63,13 @@ class TreeRecord:
 
     build: str | None = None  # while an export runs, and after it was killed, the build before
     files: dict[str, TreeFile | None] = field(default_factory=dict)  # None for one that may be half written
-    plain: bool = False  # whether the objects of a bucket are not compressed
+    objects: str = ""  # of the tree in a store, which of the objects it has
 
     def to_bytes(self) -> bytes:
-        """Return the record as it is stored, one file on each line."""
-        head = json.dumps({"format": _FORMAT, "build": self.build} | ({"plain": True} if self.plain else {}))[:-1]
-        lines = (f"{json.dumps(name)}: {json.dumps(file)}" for name, file in sorted(self.files.items()))
-        return (head + ', "files": {\n' + ",\n".join(lines) + "\n}}\n").encode()
+        """Return the record as it is stored. To put each file on a line would take five times as long."""
+        objects = {"objects": self.objects} if self.objects else {}
+        fields = {"format": _FORMAT, "build": self.build} | objects | {"files": dict(sorted(self.files.items()))}
+        return json.dumps(fields).encode() + b"\n"
 
     @staticmethod
     def from_bytes(data: bytes, location: str) -> "TreeRecord":
@@ -79,7 +79,9 @@ class TreeRecord:
             if fields["format"] != _FORMAT:
                 raise ExportError(f"{RECORD} in {location} was written by a newer version: export to another place")
             files = {name: file and TreeFile(*file) for name, file in fields["files"].items()}
-            return TreeRecord(fields["build"], files, fields.get("plain", False))
+            if fields.get("plain"):  # by an earlier version: every object of the bucket is written again
+                files = dict.fromkeys(files)
+            return TreeRecord(fields["build"], files, fields.get("objects", ""))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ExportError(f"{RECORD} in {location} is not a record of an export: {error}") from error
 
@@ -92,15 +94,15 @@ class ExportResult(NamedTuple):
     deleted: int
 
 
-def export(build: Build, location: str, *, gzip: bool, progress: Progress, plain: bool | None = None) -> ExportResult:
+def export(build: Build, location: str, *, gzip: bool, progress: Progress) -> ExportResult:
     """Bring the tree at a location to the state of a build. Only files that changed are written.
 
     Args:
         gzip: Also write a `.gz` beside each file of a folder but the bulk files, for hosts that serve compressed files.
-        plain: Whether the objects of a bucket are written without compression; None: as the tree has them.
     """
+    documents = Documents(build)
     with Target(location) as target:
-        return _Export(build, target, gzip, plain, progress).run()
+        return TreeWriter(build.id, documents, list(documents), target, gzip=gzip, progress=progress).run()
 
 
 class Target:
@@ -182,17 +184,17 @@ class Target:
             self._etag = found.etag
         self._record = data
 
-    def write(self, name: str, body: TreeBody, suffix: str, plain: bool) -> int:
+    def write(self, name: str, body: TreeBody, suffix: str) -> int:
         """Write a file whole, so that a reader sees the old bytes or the new ones. Return its size in bytes.
 
-        The objects of a bucket are compressed unless they are `plain`, the files of a folder if they have the suffix.
+        The objects of a bucket are compressed, the files of a folder if they have the suffix.
         """
         headers = {"ContentType": body.media_type, "CacheControl": _CACHE_CONTROL}
         if body.read_file:
             data = body.plain
             if not name.endswith(f"/{LIVE_CATALOGUE}"):  # the next build has another under this name
                 headers["CacheControl"] = _FILE_CACHE_CONTROL
-        elif suffix or not (plain or self._folder):
+        elif suffix or not self._folder:
             data, headers["ContentEncoding"] = body.member, "gzip"
         else:
             data = body.plain
@@ -204,10 +206,22 @@ class Target:
         self._store.delete(names)
 
 
-class _Export:
-    def __init__(self, build: Build, target: Target, gzip: bool, plain: bool | None, progress: Progress):
-        self._build, self._target, self._progress = build, target, progress
-        self._documents = Documents(build)
+class TreeWriter:
+    """One run over a tree: it plans, claims names in the record, writes, deletes, records."""
+
+    def __init__(
+        self,
+        build: str,
+        documents: Documents,
+        wanted: Sequence[TreeDocument],
+        target: Target,
+        *,
+        gzip: bool = False,
+        objects: str = "",
+        progress: Progress,
+    ):
+        self._build, self._documents, self._wanted, self._target = build, documents, wanted, target
+        self._objects, self._progress = objects, progress
         self._suffixes = target.suffixes(gzip)
         self._present = target.files()
         record = target.read_record()
@@ -217,18 +231,14 @@ class _Export:
                 "export writes into a new folder, or into a tree that it wrote"
             )
         self._old = record or TreeRecord()
-        self._plain = self._old.plain if plain is None else plain
-        if self._plain != self._old.plain:  # every object is written again
-            self._old = replace(self._old, files=dict.fromkeys(self._old.files), plain=self._plain)
         self._files: dict[str, TreeFile | None] = {}
         self._large = Lock()  # bulk files are in memory as a whole, so one at a time
 
     def run(self) -> ExportResult:
         """Write, then delete, then record."""
-        documents = list(self._documents)
-        names = {name for document in documents for name in self._names(document)}
+        names = {name for document in self._wanted for name in self._names(document)}
         self._check_foreign(names)
-        changed = [document for document in documents if not self._is_unchanged(document)]
+        changed = [document for document in self._wanted if not self._is_unchanged(document)]
         gone = sorted(self._old.files.keys() - names)
         self._files = self._old.files | dict.fromkeys(name for document in changed for name in self._names(document))
         if changed or gone:
@@ -237,7 +247,7 @@ class _Export:
         self._target.delete([name for name in gone if name in self._present])
         self._files = {name: self._files[name] for name in names}
         self._write_record(complete=True)
-        return ExportResult(len(documents), written, len(gone))
+        return ExportResult(len(self._wanted), written, len(gone))
 
     def _names(self, document: TreeDocument) -> dict[str, str]:
         """Return the names of the files of a document, and what is appended in each."""
@@ -246,6 +256,8 @@ class _Export:
     def _check_foreign(self, names: set[str]) -> None:
         """Refuse a target where a file that no export wrote has the name of a file or a folder of the tree."""
         foreign = self._present.keys() - self._old.files.keys()
+        if not foreign:
+            return
         folders = {str(folder) for name in names for folder in PurePosixPath(name).parents}
         in_the_way = {
             name
@@ -271,7 +283,10 @@ class _Export:
     def _write(self, documents: list[TreeDocument]) -> int:
         """Write documents, several at once; those that name the build when all others are there. Count the files."""
         phases = [[one for one in documents if (one.key in NAMING_BUILD) is last] for last in (False, True)]
-        with ThreadPoolExecutor(self._target.threads) as pool, self._progress.bar("export", len(documents)) as bar:
+        with (
+            ThreadPoolExecutor(self._target.threads) as pool,
+            self._progress.bar("tree" if self._objects else "export", len(documents)) as bar,
+        ):
             return sum(self._write_phase(pool, bar, phase) for phase in phases)
 
     def _write_phase(self, pool: ThreadPoolExecutor, bar: ProgressBar, documents: list[TreeDocument]) -> int:
@@ -293,13 +308,13 @@ class _Export:
             file = self._intact(name)
             if file is None or file.digest != body.digest:
                 with self._large if body.read_file else nullcontext():
-                    size = self._target.write(name, body, suffix, self._plain)
+                    size = self._target.write(name, body, suffix)
                 file, written = TreeFile(size, document.tag, body.digest), written + 1
             files[name] = file._replace(tag=document.tag)
         return files, written
 
     def _write_record(self, *, complete: bool) -> None:
-        record = TreeRecord(self._build.id if complete else self._old.build, self._files, self._plain)
+        record = TreeRecord(self._build if complete else self._old.build, self._files, self._objects)
         self._target.write_record(record)
 
 

@@ -8,15 +8,19 @@ from pathlib import Path
 import pytest
 
 from generator.errors import ExportError
-from generator.storage.builds import open_build
+from generator.storage.builds import live_build_id, open_build
 from generator.storage.errors import StoreError
 from generator.storage.layout import STATUS_KEY, media_type
 from generator.storage.stores.folder import FolderStore
+from generator.storage.stores.open import open_store
 from generator.terminal import Progress
+from generator.tree.documents import Documents
 from generator.tree.export import ExportResult, Target, TreeRecord, export
+from generator.tree.live_tree import update_live_tree
 from tests.support.commands import run
+from tests.support.copies import copy_objects
 from tests.support.lakes import Rows, write
-from tests.support.nights import make, published
+from tests.support.nights import in_hours, make, published
 from tests.support.s3_fixtures import on_s3
 from tests.support.s3_proxy import ALWAYS, Proxy
 from tests.support.s3_servers import S3Server
@@ -127,27 +131,40 @@ def test_of_two_exports_at_once_one_is_refused(server: S3Server) -> None:
         other.write_record(TreeRecord("b"))
 
 
-def test_plain_objects_have_no_content_encoding(server: S3Server, tmp_path: Path) -> None:
-    """Also for nights after, which write as the tree is; `--compressed` goes back, and bulk files are the same."""
+def test_a_tree_of_plain_objects_by_an_earlier_version_is_compressed(server: S3Server, tmp_path: Path) -> None:
     store, bucket, client = FolderStore(str(tmp_path / "store")), server.bucket(), server.client()
-    make(write(ONE, tmp_path / "lake"), store)
-    tree = f"s3://{bucket}/tree"
-    build = next(iter(store.list("builds/"))).removeprefix("builds/").removesuffix(".json")
-    run("export", tree, "--store", store.location, "--build", build)
+    build = make(write(ONE, tmp_path / "lake"), store)
+    written(store, build, f"s3://{bucket}/tree")
     compressed = objects(server, bucket)
-    export_again = ("export", tree, "--store", store.location, "--build", build)
-    run(*export_again, "--plain")
-    written(store, build, str(tmp_path / "folder"))
-    assert set(objects(server, bucket)) == set(compressed)
-    for name in objects(server, bucket).keys() - {RECORD}:
-        found = client.get_object(Bucket=bucket, Key=f"tree/{name}")
-        assert "ContentEncoding" not in found and ("/bulk/" in name or found["ContentType"] == media_type(name))
-        assert found["Body"].read() == (tmp_path / "folder" / name).read_bytes()
-    assert written(store, build, tree).written == 0
-    run(*export_again, "--compressed")
-    assert {name: entry["ETag"] for name, entry in objects(server, bucket).items()} == {
-        name: entry["ETag"] for name, entry in compressed.items()
-    }
+    record = json.loads(client.get_object(Bucket=bucket, Key=f"tree/{RECORD}")["Body"].read()) | {"plain": True}
+    client.put_object(Bucket=bucket, Key=f"tree/{RECORD}", Body=json.dumps(record).encode())
+    assert written(store, build, f"s3://{bucket}/tree").written == len(compressed) - 1
+    assert objects(server, bucket).keys() == compressed.keys()
+
+
+def test_the_tree_of_a_store_in_a_bucket(two, server: S3Server, proxy: Proxy) -> None:
+    """It is compressed, the cost of its requests is said, and the next run completes one that broke off."""
+    source, (_, second) = two
+    bucket = server.bucket()
+    copy_objects(source, store := open_store(f"s3://{bucket}/store"))
+    proxy.break_next("deny", ALWAYS, after_writes=50)
+    with pytest.raises(ExportError, match="is live, but tree/ in"):
+        update_live_tree(store, None, Progress(quiet=True))
+    proxy.break_next("", 0)
+    assert live_build_id(store) == second
+    # the store refused to release the lock, too, which then expires
+    update = update_live_tree(store, None, Progress(quiet=True), clock=in_hours(1))
+    dollars = update.written * 0.005 / 1000
+    assert update.line().endswith(f"{update.written:,} written, 0 deleted; about ${dollars:.2f} for these PUTs on S3")
+    documents = Documents(open_build(source, second))
+    for document in list(documents.objects())[::7]:
+        found = server.client().get_object(Bucket=bucket, Key=f"store/tree/{document.name}")
+        assert (found["ContentType"], found["ContentEncoding"]) == (media_type(document.name), "gzip")
+        assert gzip.decompress(found["Body"].read()) == documents.body(document).plain
+    assert run("verify", "--store", store.location).returncode == 0
+    server.client().delete_object(Bucket=bucket, Key="store/tree/api/v1/status.json")
+    assert "tree/api/v1/status.json is missing" in run("verify", "--store", store.location, status=1).stderr
+    assert update_live_tree(store, None, Progress(quiet=True), clock=in_hours(2)).written == 1
 
 
 def test_a_new_volume_has_a_folder_of_the_file_system(tmp_path: Path) -> None:
