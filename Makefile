@@ -16,7 +16,6 @@ LAKE ?= lake
 STORE ?= site_out
 # where `make run` keeps its key, so that the next run prints the same link
 RUN_KEY ?= .run-key
-TREE ?= tree
 # processes that run tests: two more than there are cores, because tests also wait for servers
 JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
@@ -46,8 +45,8 @@ $(READY): $(RUNS) requirements-dev.lock
 	$(LOCKED) requirements-dev.lock
 	@touch $@
 
-# What commands print is shown if they fail. The export goes on behind the API, which does not need the plain files.
-run: $(RUNS) ## write a demo lake, build and publish it, issue a key, serve the API and write it as plain files
+# What commands print is shown if they fail.
+run: $(RUNS) ## write a demo lake, build and publish it, issue a key, serve the API
 	@case "$(PORT)" in ''|*[!0-9]*) echo "PORT is a number, not $(PORT): PORT=8123 make run" >&2; exit 1;; esac
 	@$(BIN)/python -c 'import socket, sys; sys.exit(socket.socket().connect_ex(("$(HOST)", $(PORT))) == 0)' || \
 	{ echo "port $(PORT) of $(HOST) is taken: stop what listens there, or choose another port: PORT=8123 make run" >&2; exit 1; }
@@ -60,7 +59,7 @@ run: $(RUNS) ## write a demo lake, build and publish it, issue a key, serve the 
 	printf '\nThe API starts now (Ctrl-C stops it). Open this link, which holds your key:\n\n  %s\n\nOr ask from another terminal:\n\n  %s\n\n' \
 	  "http://$(HOST):$(PORT)/explore#key=$$key" \
 	  "curl -s -H 'Authorization: Bearer $$key' 'http://$(HOST):$(PORT)/api/v1/cards?q=ember&limit=2'"; \
-	(quietly $(BIN)/cardpress export $(TREE) --store $(STORE); rm "$$log") & \
+	rm "$$log"; \
 	$(BIN)/cardpress serve --store $(STORE) --host $(HOST) --port $(PORT) 2>&1 | (trap '' INT TERM; grep --line-buffered -v '^{') # its log
 
 test: $(READY) bulk-clients node-programs ## run the tests: before each commit

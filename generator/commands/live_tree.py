@@ -1,9 +1,9 @@
 """What the commands that move the pointer do after it has moved."""
 
+from generator.releases.live_tree import update_live_tree
 from generator.releases.locks import end_by_error, hold_back
 from generator.storage.stores.interface import Store
 from generator.terminal import Progress
-from generator.tree.live_tree import update_live_tree
 
 
 def bring_up_tree(store: Store, objects: str | None, progress: Progress) -> None:

@@ -16,6 +16,7 @@ from click.shell_completion import CompletionItem
 from generator import settings
 from generator.errors import BuildError
 from generator.reading.overview import LIVE, PREVIOUS
+from generator.releases.live_tree import CHOICES
 from generator.storage import layout
 from generator.storage.builds import Build, live_build_id, open_build, read_pointer
 from generator.storage.errors import StorageError
@@ -24,7 +25,6 @@ from generator.storage.stores.interface import Store
 from generator.storage.stores.open import LOCATION, is_folder, open_store
 from generator.terminal import say
 from generator.threads import Resources
-from generator.tree.live_tree import CHOICES
 
 _Result = TypeVar("_Result")
 DEFAULT_STORE = "site_out"

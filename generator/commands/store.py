@@ -19,6 +19,7 @@ from generator.commands.options import (
 from generator.lake.quarantine import read_quarantine
 from generator.pack.verify import verify as read_again
 from generator.releases.change_documents import complete_steps, verify_steps
+from generator.releases.live_tree import verify_live_tree
 from generator.releases.locks import end_by_error, hold_back, keep_reserve, release_lock, with_reserve
 from generator.releases.prune import RetentionRules, describe, find_deletions
 from generator.releases.prune import prune as delete
@@ -27,7 +28,6 @@ from generator.releases.publish import rollback as move_back
 from generator.storage import layout
 from generator.storage.stores.open import open_store
 from generator.terminal import Progress, say, say_json
-from generator.tree.live_tree import verify_live_tree
 
 
 @click.command()

@@ -54,6 +54,7 @@ from generator.lake.quarantine import (
 )
 from generator.making.make import BuildResult, make_build, plan_only
 from generator.pack.verify import Rotation, verify
+from generator.releases.live_tree import update_live_tree
 from generator.releases.locks import keep_reserve, with_reserve
 from generator.releases.prune import RetentionRules, describe, prune
 from generator.releases.publish import rollback, why_held
@@ -68,7 +69,6 @@ from generator.storage.stores.interface import Store
 from generator.terminal import Progress
 from generator.threads import ONE_THREAD, USUAL, Resources
 from generator.tree.export import ReadAhead, export
-from generator.tree.live_tree import update_live_tree
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")

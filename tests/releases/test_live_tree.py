@@ -13,24 +13,22 @@ from generator.clock import utc_now
 from generator.compare.run_reports import Judgement, newest_report
 from generator.errors import BuildError, ExportError
 from generator.nightly import steps
+from generator.releases import live_tree
+from generator.releases.live_tree import update_live_tree, verify_live_tree
 from generator.releases.locks import locked
 from generator.releases.publish import publish, rollback
 from generator.storage import layout
 from generator.storage.builds import live_build_id, open_build
 from generator.storage.stores.folder import FolderStore
-from generator.tree import documents, live_tree
+from generator.tree import documents
 from generator.tree.documents import Documents
 from generator.tree.export import export
-from generator.tree.live_tree import update_live_tree, verify_live_tree
+from tests.releases.test_export import Killed
 from tests.support.commands import run
 from tests.support.nights import QUIET, published
 
 pytestmark = pytest.mark.xdist_group("nights")
 RECORD = ".cardpress-export.json"
-
-
-class Killed(BaseException):
-    """The process ends here."""
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from generator.errors import ExportError
+from generator.releases.live_tree import update_live_tree
 from generator.storage.builds import live_build_id, open_build
 from generator.storage.errors import StoreError
 from generator.storage.layout import STATUS_KEY, media_type
@@ -16,7 +17,6 @@ from generator.storage.stores.open import open_store
 from generator.terminal import Progress
 from generator.tree.documents import Documents
 from generator.tree.export import ExportResult, Target, TreeRecord, export
-from generator.tree.live_tree import update_live_tree
 from tests.support.commands import run
 from tests.support.copies import copy_objects
 from tests.support.lakes import Rows, write
