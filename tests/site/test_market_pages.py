@@ -47,7 +47,9 @@ def test_a_set_shows_its_value_its_cards_and_their_moves(visit: Visit) -> None:
     page.get_by_label("Value at lowest offers").uncheck()
     expect(page.locator(".canvas path.line")).to_have_count(2)
     expect(page.get_by_role("table", name="Rose most within a week").locator("tbody tr")).to_have_count(1)
-    expect(page.get_by_text("4 cards, €22.10 in all, 3 without a price.")).to_be_visible()
+    some = "(1 of 4 have one)"
+    whole = f"The whole set costs €22.10 {some} at market prices, €16.90 {some} at the lowest offers"
+    expect(page.get_by_text(whole)).to_be_visible()
     cards = page.get_by_role("table", name="Cards by number").locator("tbody th")
     expect(cards.first).to_contain_text('<b>Bold</b> & "quoted"')
     expect(cards).to_have_count(4)

@@ -24,7 +24,9 @@ class Worth:
 
     def price(self, owned: Owned, price: str = "market") -> int | None:
         card = self.card(owned.id)
-        if price == "low":
+        if price == "lowest in Europe":
+            value = card["price_guide"] and card["price_guide"]["low"]
+        elif price == "low":
             value = (card["filtered_price"] or {"lowest": None})["lowest"]
         else:
             guide = card["price_guide"] or {"trend": None, "holo": {"trend": None}}

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Callable
 
 import pytest
@@ -57,6 +58,39 @@ def test_the_valued_list_is_saved_without_formulas(page: Page, worth: Worth) -> 
     assert float(first["Market price of all"]) * 100 == pytest.approx(worth.total([Owned(8, 2)]))
     assert rows[1]["Name"] == "'+nothing"
     assert rows[2]["Note"] == "“many” is no quantity"
+
+
+def test_a_list_is_sent_as_a_link_that_no_server_sees(
+    page: Page, worth: Worth, requests: list[Request], key: str
+) -> None:
+    lines = [Owned(149, 2), Owned(SHINY, 1, foil=True)]
+    paste(page, f'Quantity,Name,idProduct,Foil\n2,,149,\n1,,{SHINY},foil\n1,"=Nothing, of that",,')
+    expect(page.locator("#worth-total")).to_have_text(euros(worth.total(lines)))
+    page.get_by_role("button", name="Make a link to this list").click()
+    field = page.get_by_label("Link to this list")
+    expect(field).to_have_value(re.compile("#list="))
+    link = field.input_value()
+    page.get_by_role("button", name="Delete my list").click()
+    page.goto("about:blank")
+    page.goto(link.replace("#", f"#key={key}&"))
+    page.get_by_role("button", name="Take it as my list").click()
+    expect(page.locator("#status")).to_contain_text("2 matched, 0 to choose, 1 not found.")
+    expect(page.locator("#worth-total")).to_have_text(euros(worth.total(lines)))
+    expect(page.get_by_role("table", name="Not found")).to_contain_text("=Nothing, of that")
+    assert not page.url.partition("#")[2]
+    page.goto("about:blank")
+    page.goto(link)
+    page.get_by_role("button", name="Add it to mine").click()
+    expect(page.locator("#worth-total")).to_have_text(euros(worth.total(lines + lines)))
+    assert not [request.url for request in requests if link.partition("#list=")[2] in request.url.partition("#")[0]]
+
+
+def test_a_link_that_holds_no_list_says_so(page: Page) -> None:
+    address = page.url.partition("#")[0]
+    for sent in ("x", "%00", "A" * 9):
+        page.goto("about:blank")
+        page.goto(f"{address}#list={sent}")
+        expect(page.locator("#status")).to_have_text(re.compile("The list of this link cannot be read"))
 
 
 HOSTILE = {  # the text of a file, with a part that is repeated, and the message

@@ -4,13 +4,13 @@ import re
 from datetime import timedelta
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Request, expect
 
 from tests.site.test_accessibility import assert_accessible, overflow
 from tests.site.value.conftest import choose, paste
 from tests.support.list_files import COLLECTION, FORMATS, Owned, stock
 from tests.support.list_worth import WEEKS, Worth, euros
-from tests.support.value_lake import AS_OF, FILLERS, OLD, SHINY, YOUNG
+from tests.support.value_lake import AS_OF, FILLERS, NAMES, OLD, SHINY, YOUNG
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -113,26 +113,34 @@ def test_every_line_ends_and_several_are_chosen_from(page: Page, worth: Worth) -
     expect(page.get_by_label("Which Pikachu?")).to_have_value(str(cheapest.id))
 
 
-def test_what_a_set_lacks(page: Page, worth: Worth) -> None:
-    paste(page, "\n".join(["idProduct"] + [str(id_product) for id_product in FILLERS[5:]] + ["6"]))
-    page.get_by_role("combobox", name="Set").select_option("Fillers")
+def test_what_a_set_lacks(page: Page, worth: Worth, requests: list[Request]) -> None:
+    paste(page, "\n".join(["idProduct"] + [str(id_product) for id_product in FILLERS[5:]] + ["6", "50"]))
+    page.get_by_role("button", name="Show my sets").click()
+    sets = page.get_by_role("table", name="Your sets").locator("tbody tr")
+    expect(sets).to_have_count(2)  # the box is no single
+    expect(sets.first).to_contain_text(f"1 of {sum(set_ == 22 for _, set_, _ in NAMES.values())}")
+    expect(sets.last).to_contain_text(f"{len(FILLERS) - 5} of {len(FILLERS)}")
+    page.get_by_role("button", name="What is missing of Fillers?").click()
     missing = [Owned(id_product, 1) for id_product in FILLERS[:5]]
-    expect(page.locator("#result")).to_contain_text(f"You have {len(FILLERS) - 5} of {len(FILLERS)} singles.")
-    priced = f"The others cost {euros(worth.total(missing))} together"
-    expect(page.locator("#result")).to_contain_text(priced)
+    result = page.locator("#result")
+    expect(result).to_contain_text(f"You have {len(FILLERS) - 5} of {len(FILLERS)} singles of Fillers.")
+    priced = f"The other 5 cost {euros(worth.total(missing))} at market prices, "
+    expect(result).to_contain_text(f"{priced}{euros(worth.total(missing, 'lowest in Europe'))} at the lowest offers")
     rows = page.get_by_role("table", name="Missing cards").locator("tbody tr")
     cheapest = min(missing, key=lambda one: (worth.price(one) or 0, one.id))
     expect(rows).to_have_count(5)
     expect(rows.first).to_contain_text(cheapest.name)
-    page.get_by_role("combobox", name="Set").select_option("Apocalypse")
-    expect(page.locator("#result")).to_contain_text("without 1 that have no price")
+    page.get_by_role("button", name="What is missing of Apocalypse?").click()
+    expect(result).to_contain_text("(5 of 6 have one) at market prices")
 
 
 @pytest.mark.thorough
 def test_accessible_in_both_themes_at_all_widths(page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     paste(page, "4 Lightning Bolt\n2 Shiny Otter (Apocalypse) 13\n3 Nothing of that name\n149\n150")
-    page.get_by_role("combobox", name="Set").select_option("Fillers")
+    page.get_by_role("button", name="Show my sets").click()
+    page.get_by_role("button", name="What is missing of Magic 2011?").click()
+    page.get_by_role("button", name="Make a link to this list").click()
     page.get_by_role("table", name="Missing cards").wait_for()
     page.get_by_text("As a table").click()
     assert_accessible(page)

@@ -3,7 +3,7 @@ import {before} from "./before.js";
 import {h, nameOf, stackedTable} from "./dom.js";
 import {groupName} from "./market.js";
 import {plot} from "./plot.js";
-import {inAll, marketPrice} from "./price.js";
+import {costText, inAll, marketPrice} from "./price.js";
 import {NONE, count, day, euros, index, percent, roundEuros, setName, since, tendency, titled} from "./words.js";
 import {weekChanges} from "./week.js";
 
@@ -21,8 +21,7 @@ export function setView(context) {
   sets.of(route.id).then(async (found) => {
     const changes = await weekChanges(await context.build);
     view.append(...moves(found.cards, changes), cards);
-    const sum = await context.api.get("facets", {set: route.id, kind: "single"}).then(([facets]) => facets, () => undefined);
-    cards.append(whole(route.id, found, sum), ...byNumber(found.cards, changes));
+    cards.append(await whole(route.id, found, context.api), ...byNumber(found.cards, changes));
   }).catch((error) => error.status === 404 || announce(error, true)); // then the history says more
   return view;
 }
@@ -86,10 +85,12 @@ function historyOf({points}, hidden) {
   ], hidden);
 }
 
-/** How many cards are listed and what all of them cost, with the way to all of them. */
-function whole(id, {cards, total}, sum) {
+/** How many cards are listed and what all of them cost, with the way to all of them. Of a set too large to be read, /facets has the sum. */
+async function whole(id, {cards, total}, api) {
   const all = h("a", {href: `#/cards?${new URLSearchParams({set: id, sort: "number"})}`}, cards.some(({image}) => image) ? "All of the set, with pictures" : "All of the set");
-  return h("p", {}, cards.length < total ? `${count(cards.length)} of ${count(total)} cards` : `${count(total)} cards`, inAll(sum), ". ", all);
+  if (cards.length === total) return h("p", {}, `${count(total)} cards. The whole set costs ${costText(cards)}. `, all);
+  const sum = await api.get("facets", {set: id, kind: "single"}).then(([facets]) => facets, () => undefined);
+  return h("p", {}, `${count(cards.length)} of ${count(total)} cards`, inAll(sum), ". ", all);
 }
 
 /** The cards of the set that rose and fell most within a week. */

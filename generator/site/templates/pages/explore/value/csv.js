@@ -1,10 +1,16 @@
-// Rows of CSV: cells between separators, in quotes if they hold separators, quotes or ends of lines.
+// Rows and cells of CSV: cells between separators, in quotes if they hold separators, quotes or ends of lines.
 import {LIMITS, ListError} from "./list-error.js";
 
 /** Yield the cells of each row. Throws ListError at a row beyond the limits, and at a quote that is not closed. */
 export function* rows(text, separator) {
   const reader = new Reader(text, separator);
   while (reader.at < text.length) yield reader.row();
+}
+
+/** A value as a cell, in quotes where it needs them. */
+export function plainCell(value) {
+  const text = String(value ?? "");
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 class Reader {

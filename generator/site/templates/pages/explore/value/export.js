@@ -1,5 +1,6 @@
 // The valued list as CSV.
 import {condition} from "../words.js";
+import {plainCell} from "./csv.js";
 
 const COLUMNS = ["Line", "Status", "Quantity", "idProduct", "Name", "Set name", "Collector number", "Foil", "Condition", "Language",
   "Market price", "Lowest offer", "Market price of all", "Lowest offers of all", "Note"];
@@ -7,8 +8,7 @@ const FORMULA = /^[=+\-@\t\r]/; // spreadsheets compute cells that begin with on
 
 /** A cell of CSV. One that a spreadsheet would compute gets a ' before it. */
 export function cell(value) {
-  const text = typeof value === "string" && FORMULA.test(value) ? `'${value}` : String(value ?? "");
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return plainCell(typeof value === "string" && FORMULA.test(value) ? `'${value}` : value);
 }
 
 /** The text of the file; `rows` are the valued lines, `lines` all of them. */

@@ -13,6 +13,7 @@ import {lacksView} from "./lacks.js";
 import {linesOf} from "./lines.js";
 import {openView} from "./open-lines.js";
 import {Progress} from "./progress.js";
+import {dropSent, linkOf, sentList} from "./sent-list.js";
 import {valued} from "./valuation.js";
 import {worthView} from "./worth.js";
 import {hasYear} from "./year.js";
@@ -83,13 +84,14 @@ function draw() {
 function drawResult() {
   const asked = catalogue;
   const rows = valued(lines, asked.products);
-  const save = h("button", {type: "button", onclick: () => saveCsv(rows)}, "Save as CSV");
-  const lacks = () => lacksView(rows, (set) => asked.ofSet(set), announce);
+  const link = h("input", {readonly: true, hidden: true, "aria-label": "Link to this list"});
+  const actions = [h("button", {type: "button", onclick: () => saveCsv(rows)}, "Save as CSV"),
+    h("button", {type: "button", onclick: () => showLink(link)}, "Make a link to this list"), link];
   const year = () => load(() => asked.loadSeries(productsOf(lines)));
   for (const id of ["add", "delete"]) byId(id).hidden = lines.length === 0;
   worth.replaceChildren(rows.length ? worthView(rows, lines, asked, year) : "");
-  result.replaceChildren(...(rows.length ? [dearestView(rows), hasYear(rows, asked) ? movesView(rows, asked) : "", lacks()] : []),
-    lines.length ? listView(lines, rows, save, (ids) => asked.loadCards(ids).catch(({message}) => announce(message, true))) : "");
+  result.replaceChildren(...(rows.length ? [dearestView(rows), hasYear(rows, asked) ? movesView(rows, asked) : "", lacksView(rows, asked, announce)] : []),
+    lines.length ? listView(lines, rows, actions, (ids) => asked.loadCards(ids).catch(({message}) => announce(message, true))) : "");
 }
 
 /** Do what loads more of the products, and show it. */
@@ -117,6 +119,36 @@ function saveCsv(rows) {
   setTimeout(() => URL.revokeObjectURL(link.href), SAVED_MILLISECONDS);
 }
 
+/** Show an address that holds the list, ready to be copied. */
+async function showLink(field) {
+  field.value = await linkOf(lines);
+  field.hidden = false;
+  field.select();
+  announce("Copy this link: whoever opens it has your list. It holds what the list says, and no server sees it.");
+}
+
+/** Offer the list that came with the address. */
+async function offerSent() {
+  const place = byId("sent");
+  const choice = (name, work) => h("button", {type: "button", onclick: () => {
+    dropSent();
+    place.replaceChildren();
+    work();
+  }}, name);
+  try {
+    const text = await sentList();
+    if (!text) return;
+    const {lines: sent} = await linesOf(text);
+    place.replaceChildren(h("p", {}, `This link holds a list of ${sent.length === 1 ? "1 line" : `${count(sent.length)} lines`}. `,
+      lines.length > 0 && `You have one of ${count(lines.length)}. `), h("p", {class: "buttons"},
+      choice(lines.length ? "Take it in place of mine" : "Take it as my list", () => take(text, false)),
+      lines.length > 0 && choice("Add it to mine", () => take(text, true)), choice("Leave it", () => {})));
+  } catch (error) {
+    dropSent();
+    announce(error.message, true);
+  }
+}
+
 function forget() {
   progress.stop();
   forgetList();
@@ -137,6 +169,7 @@ async function enter(key) {
   page.hidden = false;
   byId("list").focus();
   if (lines.length) appraiseList();
+  offerSent();
   return me.name;
 }
 

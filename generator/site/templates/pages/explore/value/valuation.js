@@ -46,12 +46,9 @@ export function dearest(rows, most) {
   return [...distinct.values()].slice(0, most);
 }
 
-/** What of a set's singles a list lacks, the cheapest first, what they cost, and how many have no price. */
+/** What of a set's singles a list lacks, the cheapest first. */
 export function lacking(singles, lines) {
   const owned = new Set(lines.map(({product}) => product));
-  const price = (product) => cents(product.price) ?? Infinity;
-  const missing = singles.filter(({id_product: id}) => !owned.has(id));
-  const products = missing.sort((a, b) => price(a) - price(b) || a.id_product - b.id_product);
-  const priced = products.filter((product) => price(product) < Infinity);
-  return {products, cents: priced.reduce((sum, product) => sum + price(product), 0), without: products.length - priced.length};
+  const price = (product) => product.price ?? Infinity;
+  return singles.filter(({id_product: id}) => !owned.has(id)).sort((a, b) => price(a) - price(b) || a.id_product - b.id_product);
 }
