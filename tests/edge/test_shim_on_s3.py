@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from edge_auth.live import build_registry as library
+from edge_auth.live import keyring
 from edge_auth.live.background import Poller
 from generator.reading.nginx_config import ReadFiles
-from generator.storage import keys
 from generator.storage.builds import Pointer, read_pointer
 from generator.storage.keys import SCOPES, KeyFile, issue, open_key_file
 from generator.storage.stores.folder import FolderStore
@@ -79,7 +79,7 @@ def store(server: S3Server, monkeypatch: pytest.MonkeyPatch) -> Store:
 @pytest.fixture
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the shims of this process poll pointer and keys so often that no test waits for them."""
-    for module in (keys, library):
+    for module in (keyring, library):
         monkeypatch.setattr(module, "Poller", lambda poll, *_: Poller(poll, 0.2))
 
 
