@@ -80,12 +80,15 @@ def of_a_list(rng: random.Random, folder: str, length: dict[str, int]) -> str:
     """A request for a page of a list, by its folder."""
     path, *values = folder.removesuffix("/pages").split("/")
     size, usual = length["rows_per_page"], dict(DEFAULTS.get(path, {}))
-    given = {"offset": str(size * rng.randrange(length["pages"]))} | dict(zip(usual, values[-5:], strict=False))
+    of_set = {"set": values.pop(), "sort": values.pop() and "trend"} if values[:1] == ["sets"] else {}
+    given = (
+        {"offset": str(size * rng.randrange(length["pages"]))} | dict(zip(usual, values[-5:], strict=False)) | of_set
+    )
     usual |= {"limit": str(size), "offset": "0"}
     if path == "movers":
         usual |= {"confirmed": "false"}
         given |= {"confirmed": "true"} if values[0] == "confirmed" else {}
-    elif values:
+    elif values or of_set:
         usual |= {"order": "asc" if given["sort"] in ("name", "number") else "desc"}
     return spelled(rng, path, given, usual)
 

@@ -18,11 +18,6 @@ ADDRESS = "X-Real-IP"  # of a client, as the proxy in front would write it
 needs_workerd = pytest.mark.skipif(not PROGRAM.is_file(), reason=f"no {PROGRAM} (make node-programs)")
 
 
-def write_tree(store: Path | str) -> None:
-    """Write the objects of a store's live build below its `tree/`."""
-    run("export", f"{store}/tree", "--store", store)
-
-
 # R2 as the worker sees it: a binding with `get`, whose objects are gzip as stored, but for the keys.
 _BUCKET = """
 import { WorkerEntrypoint } from "cloudflare:workers";

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.copies import copy_of_fixed
 from tests.support.keys import issue_all
-from tests.support.workerd import ServiceBehindWorker, needs_workerd, write_tree
+from tests.support.workerd import ServiceBehindWorker, needs_workerd
 
 EMPTY_AUTHORIZATION = "test_keys_that_will_not_do[headers9-invalid_api_key]"
 
@@ -28,7 +28,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def fixed_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store = tmp_path_factory.mktemp("worker") / "store"
     copy_of_fixed(store)
-    write_tree(store)
     return store
 
 

@@ -27,7 +27,7 @@ from tests.support.raw_requests import PRIVATE, get
 from tests.support.s3_proxy import Proxy
 from tests.support.service import API, ROOT, Client, HttpAnswer, until, window_left
 from tests.support.targets import Targets, has_nul
-from tests.support.workerd import ADDRESS, ServiceBehindWorker, use_bucket, workerd, write_tree
+from tests.support.workerd import ADDRESS, ServiceBehindWorker, use_bucket, workerd
 
 OF_ONE_ANSWER = {"etag", "content-length", "transfer-encoding", "date", "server", "connection"}
 OF_ONE_ANSWER |= {"x-ratelimit-remaining", "x-ratelimit-reset"}
@@ -75,7 +75,6 @@ def place(request: pytest.FixtureRequest, fixed_store: Path, servers) -> Iterato
         server.client().put_bucket_policy(Bucket=bucket, Policy=json.dumps(policy(bucket)))
         store = f"s3://{bucket}/store"
         copy_of_fixed(store)
-        write_tree(store)
         yield StoreOfWorker(store, ("--endpoint", server.endpoint))
 
 
@@ -268,11 +267,9 @@ def test_a_tree_that_is_written_anew(tmp_path: Path, has_shim: bool) -> None:
         client = Client(port, key)
         for one in builds:
             run("publish", one, "--store", store)
-            write_tree(store)
             until(lambda one=one: client.get(f"{API}/status")["X-Build"] == one, 60, "the worker follows")
         done.set()
 
-    write_tree(store)
     paths = [f"cards/{id_}" for id_ in sorted(path.stem for path in (store / "tree/api/v1/cards").glob("1*.json"))[:20]]
     with ExitStack() as stack:
         if has_shim:
