@@ -55,6 +55,8 @@ def client(store: Path, folder: Path) -> Iterator[Client]:
 def target(folder: str, number: int) -> str:
     """The request whose answer a page is."""
     match folder.split("/"):
+        case ["cards", "sets", id_]:
+            return f"cards?set={id_}&offset={50 * number}"
         case ["cards", kind, sort]:
             return f"cards?kind={kind}&sort={sort}&offset={50 * number}"
         case ["market", by, sort]:
