@@ -331,7 +331,7 @@ def test_a_card_joins_my_cards(visit: Visit) -> None:
 
 def test_the_watchlist_says_whose_it_is(visit: Visit) -> None:
     page = visit.enter("#/watchlist")
-    expect(page.get_by_text("whoever runs this service has tracked, the same for every visitor")).to_be_visible()
+    expect(page.get_by_text("the operator of this service tracks, the same for every visitor")).to_be_visible()
 
 
 def test_text_of_the_data_is_text(visit: Visit) -> None:

@@ -139,7 +139,7 @@ def test_accessible_in_both_themes_at_all_widths(page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     paste(page, "4 Lightning Bolt\n2 Shiny Otter (Apocalypse) 13\n3 Nothing of that name\n149\n150")
     page.get_by_role("button", name="Show my sets").click()
-    page.get_by_role("button", name="What is missing of Magic 2011?").click()
+    page.get_by_role("button", name="What is missing of Fillers?").click()
     page.get_by_role("button", name="Make a link to this list").click()
     page.get_by_role("table", name="Missing cards").wait_for()
     page.get_by_text("As a table").click()

@@ -65,7 +65,7 @@ export function cardsView({api, route, announce, names, facets}) {
     watch.observe(more); // The observer reports only changes. A new observation reports whether the end is still near.
   }
 
-  /** Say how many are cards, and what those of a search cost together: nobody buys the whole catalogue. */
+  /** Say how many are cards, and what those of a search cost together. The sum of the whole catalogue answers no question. */
   function counted({whole, ...options}, {sort, order, ...searched}) {
     filters.offer(options);
     if (!whole) return;

@@ -8,7 +8,7 @@ const COLUMNS = [
   [null, "14 days"], ["num_offers", "Offers"], ["last_checked", "Checked"],
 ];
 const ABOUT =
-  "These are the products that whoever runs this service has tracked, the same for every visitor. The operator fills the list with " +
+  "These are the products that the operator of this service tracks, the same for every visitor. The list is filled with " +
   "“cardpress ingest watchlist” and its prices with “cardpress ingest watch-checks”.";
 const VIEWS = [["daily", "Days"], ["weekly", "Weeks"], ["monthly", "Months"]];
 const RANGES = [["30d", "30 days"], ["90d", "90 days"], ["365d", "A year"], ["all", "All"]];

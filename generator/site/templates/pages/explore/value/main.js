@@ -124,7 +124,7 @@ async function showLink(field) {
   field.value = await linkOf(lines);
   field.hidden = false;
   field.select();
-  announce("Copy this link: whoever opens it has your list. It holds what the list says, and no server sees it.");
+  announce("Copy this link: a browser that opens it has your list. It holds what the list says, and no server sees it.");
 }
 
 /** Offer the list that came with the address. */
