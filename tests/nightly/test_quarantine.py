@@ -25,6 +25,7 @@ from generator.lake.quarantine import (
     ACCEPTED,
     DROPPED,
     HELD,
+    Choice,
     QuarantinedFile,
     hold,
     read_quarantine,
@@ -160,6 +161,33 @@ def test_a_fault_of_one_game_holds_its_rows_alone(tmp_path: Path, few_prices: No
 
 
 @pytest.mark.thorough
+def test_a_held_game_stops_no_night_until_a_person_decides(tmp_path: Path, few_prices: None) -> None:
+    store, lake, _ = published(tmp_path, 6, 7)
+    bad_days = [FIRST_DAY + timedelta(days=days) for days in range(7, 17)]
+    for number, day in enumerate(bad_days, 8):
+        game, _ = prices_of_a_game(demo_lake(lake, number), day, "9")
+        report = night(lake, store)
+        assert (report.outcome, report.data_day) == ("published", str(day))
+        assert report.held.startswith(f"{game}'s prices of {bad_days[0]}") and ", since 20" in report.held
+        assert not any(game in remark.message for remark in report.judgement.remarks)
+    good_day = FIRST_DAY + timedelta(days=18)
+    demo_lake(lake, 19)
+    report = night(lake, store)
+    assert (report.outcome, report.data_day) == ("published", str(good_day))
+    assert {file["day"] for file in report.quarantine} == set(map(str, bad_days)), "a good day after them is read"
+    decide = ("--game", game, "--store", store.root)
+    other = ("--game", "Other", *decide[2:])
+    assert "no file of Other of" in run("quarantine", "drop", bad_days[0], *other, status=1).stderr
+    run("quarantine", "drop", *bad_days[:5], *decide)
+    refused = run("quarantine", "accept", *bad_days[5:], *decide, status=1).stderr
+    assert "median × 9.0" in refused and "on the 7 days before 0." in refused and "say it with --yes" in refused
+    run("quarantine", "accept", *bad_days[5:], *decide, "--yes")
+    demo_lake(lake, 20)
+    report = night(lake, store)
+    assert (report.outcome, report.held, report.quarantine) == ("published", "", [])
+
+
+@pytest.mark.thorough
 def test_an_accepted_game_comes_in_and_is_what_later_days_are_compared_with(tmp_path: Path, few_prices: None) -> None:
     store, lake, _ = published(tmp_path, 7, 8)
     prices_of_a_game(demo_lake(lake, 9), BAD_DAY, "1.5")
@@ -200,7 +228,7 @@ def test_after_a_refusal_everything_says_what_to_do(refused: tuple[FolderStore, 
     advice = f"`cardpress quarantine drop {BAD_DAY} --store {store.root}`: the next night publishes without it"
     assert f": if the day is wrong, {advice}" in run("doctor", "--store", store.root).stdout
     assert json.loads(run("lake", "check", "--store", store.root, "--json").stdout) == [], "it never came in"
-    accepted = json.loads(run("quarantine", "accept", BAD_DAY, "--store", store.root, "--json").stdout)
+    accepted = json.loads(run("quarantine", "accept", BAD_DAY, "--yes", "--store", store.root, "--json").stdout)
     assert [(file["table"], file["verdict"]) for file in accepted] == [("price_guide", ACCEPTED)]
     run("quarantine", "drop", BAD_DAY, "--store", store.root)
     for command in ("show", "doctor"):
@@ -342,7 +370,7 @@ def test_the_days_of_a_lake_have_verdicts(tmp_path: Path) -> None:
     words = ("lake", "days", "--lake", lake, "--store", store.root)
     verdicts = [line.split()[5] for line in run(*words, "--table", "price_guide").stdout.splitlines()]
     assert verdicts == ["read"] * 8 + ["held"]
-    settle(store, [str(BAD_DAY)], DROPPED)
+    settle(store, Choice([str(BAD_DAY)]), DROPPED)
     listed = json.loads(run(*words, "--json").stdout)
     assert [f["verdict"] for f in listed if f["day"] == str(BAD_DAY)] == ["dropped", "new", "new", "new"]
 
@@ -382,7 +410,7 @@ def test_several_refused_nights_and_pruned_builds(refused) -> None:
     assert {file.day for file in read_quarantine(store) if file.waits} == {str(BAD_DAY), str(NEXT_DAY)}
     report = night(demo_lake(lake, 11), store)
     assert guide_days(store, report.live) == {FIRST_DAY + timedelta(days=n) for n in range(11)} - {BAD_DAY, NEXT_DAY}
-    run("quarantine", "accept", BAD_DAY, NEXT_DAY, "--store", store.root)
+    run("quarantine", "accept", BAD_DAY, NEXT_DAY, "--yes", "--store", store.root)
     assert BAD_DAY in guide_days(store, night(lake, store).live)
 
 
