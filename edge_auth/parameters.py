@@ -10,7 +10,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from typing import Any, ClassVar, Generic, TypeVar
 from urllib.parse import unquote_to_bytes
@@ -190,11 +190,15 @@ GAME, KIND, DAYS = Text(MAX_TEXT_CHARACTERS), Choice(KINDS), Integer(1, 3650)
 
 @dataclass(frozen=True)
 class Declared:
-    """The declaration of a parameter. `default` is its value where it is absent."""
+    """The declaration of a parameter. `default` is its value where it is absent.
+
+    `among` names the field that holds it with other parameters, if it has no field of its own.
+    """
 
     rule: Rule[Any]
     default: Any = None
     required: bool = False
+    among: str = ""
 
 
 def parameter(rule: Rule[T], default: T) -> T:
@@ -238,7 +242,11 @@ class PageQuery:
 
 def parameters_of(query: Any) -> dict[str, Declared]:
     """Return the parameters that the fields of a query's class declare, by name."""
-    return {name or one.name: declared for one in fields(query) for name, declared in one.metadata.items()}
+    found: dict[str, Declared] = {}
+    for one in fields(query):
+        for name, declared in one.metadata.items():
+            found[name or one.name] = replace(declared, among=one.name if name else "")
+    return found
 
 
 def read_query(text: str, query: type[T], declared: Mapping[str, Declared]) -> T:
@@ -248,9 +256,8 @@ def read_query(text: str, query: type[T], declared: Mapping[str, Declared]) -> T
         if one.required and name not in values:
             raise InvalidParameter(f"{name} is missing: this endpoint needs it")
     _require_ids_alone(values, declared)
-    for together in fields(query):  # type: ignore[arg-type]  # it is a dataclass
-        if _OF_FIELD not in together.metadata:
-            values[together.name] = {name: values.pop(name) for name in together.metadata if name in values}
+    for name in [name for name in values if declared[name].among]:
+        values.setdefault(declared[name].among, {})[name] = values.pop(name)
     return query(**values)
 
 

@@ -17,7 +17,7 @@ from generator.storage.catalogue import TEXT_FILTERS, Catalogue
 from generator.storage.meanings import Meanings
 from generator.storage.text import words
 
-_MOST_OFFERS, _MOST_TRIED, _MOST_PARTS = 3, 8, 12
+_MOST_OFFERS, _MOST_TRIED, _MOST_WORDS = 3, 8, 12
 _MAX_BYTES = 1500  # of the header: proxies refuse large ones
 _WIDEST = {"set": None, "kind": "all", "min_price": None, "max_price": None, "number": None, "rarity": None}
 Change: TypeAlias = dict[str, Any]  # parameters that differ from those of a request; None for absent
@@ -37,7 +37,7 @@ def advice(catalogue: Catalogue, meanings: Meanings, query: ProductsQuery, sort:
     wider = values | {of: widest for of, widest in _WIDEST.items() if _given(query).get(of, widest) != widest}
     less = [{name: " ".join([*parts[:at], *parts[at + 1 :]])} for at in reversed(range(len(parts)))]
     stages = [(values, likely), *([(wider, likely)] if wider != values else []), (values, less)]
-    stages = stages if len(parts) <= _MOST_PARTS else []  # each search for many parts takes long
+    stages = stages if len(words(text)) <= _MOST_WORDS else []  # each search for many words takes long
     found = (_offers(catalogue, query, sort, [base | change for change in changes]) for base, changes in stages)
     offers = next(filter(None, found), [])
     while nowhere or offers:

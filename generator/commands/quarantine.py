@@ -12,7 +12,7 @@ from generator.lake.lake import DAILY_TABLES
 from generator.lake.quarantine import (
     ACCEPTED,
     DROPPED,
-    Choice,
+    ChosenFiles,
     QuarantinedFile,
     describe_waiting,
     listed_files,
@@ -109,7 +109,7 @@ def drop(days: tuple[datetime, ...], game: str | None, table: str | None, store:
     _settle(_choice(days, game, table), store, DROPPED, as_json)
 
 
-def _settle(choice: Choice, location: str, verdict: str, as_json: bool, yes: bool = True) -> None:
+def _settle(choice: ChosenFiles, location: str, verdict: str, as_json: bool, yes: bool = True) -> None:
     store = open_store(location)
     meant = [file for file in listed_files(store) if file in choice]
     for file in meant:
@@ -130,8 +130,8 @@ def _settle(choice: Choice, location: str, verdict: str, as_json: bool, yes: boo
     say(f"{_NEXT[verdict]}: `cardpress nightly --lake LAKE --store {location}`", err=True)
 
 
-def _choice(days: Collection[datetime], game: str | None, table: str | None) -> Choice:
-    return Choice({f"{day:%Y-%m-%d}" for day in days}, game, table)
+def _choice(days: Collection[datetime], game: str | None, table: str | None) -> ChosenFiles:
+    return ChosenFiles({f"{day:%Y-%m-%d}" for day in days}, game, table)
 
 
 def _named(file: QuarantinedFile) -> str:

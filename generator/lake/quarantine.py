@@ -208,7 +208,7 @@ def hold(
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChosenFiles:
     """Which files of some days a person means: all, or those of a game or a table."""
 
     days: Collection[str]
@@ -224,7 +224,7 @@ class Choice:
         return "".join(f" of {name}" for name in (self.table, self.game) if name)
 
 
-def settle(store: Store, choice: Choice, verdict: str, published: Build | None = None) -> list[QuarantinedFile]:
+def settle(store: Store, choice: ChosenFiles, verdict: str, published: Build | None = None) -> list[QuarantinedFile]:
     """Accept or drop files of some days, and return them. GeneratorError: a day has none in quarantine.
 
     Args:
