@@ -190,15 +190,12 @@ GAME, KIND, DAYS = Text(MAX_TEXT_CHARACTERS), Choice(KINDS), Integer(1, 3650)
 
 @dataclass(frozen=True)
 class Declared:
-    """The declaration of a parameter. `default` is its value where it is absent.
-
-    `among` names the field that holds it with other parameters, if it has no field of its own.
-    """
+    """The declaration of a parameter. `default` is its value where it is absent."""
 
     rule: Rule[Any]
     default: Any = None
     required: bool = False
-    among: str = ""
+    among: str = ""  # the field that holds it with other parameters, if it has no field of its own
 
 
 def parameter(rule: Rule[T], default: T) -> T:

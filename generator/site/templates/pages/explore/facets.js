@@ -1,4 +1,5 @@
 // The values that a filter can have, as options `{value, label, products}`, and how many cards each would find.
+import {setName} from "./words.js";
 
 const LISTS = {kind: "kinds", rarity: "rarities", game: "games", set: "sets"}; // of /facets, by filter
 const LONGEST = 100; // such a list ends here
