@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from generator.storage.layers import Entry, Layer
     from generator.storage.market import Group, Market, Movers, Series
 
-FORMAT = 5
+FORMAT = 6
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ PART_OF_TABLE = {
     "watchlist": "watchlist",
     "identifiers": "identifiers",
     "market": "market",
+    "prices": "prices",
     "catalog": "sql",
 }
 PRICE_TABLES = ("price_guide", "listings", "filtered")  # a file has a month or a day of them
@@ -32,13 +33,16 @@ STORED_DIGITS = 16  # the same in the name of a file of a layer
 FORMATS = {
     "parquet": (".parquet", "application/vnd.apache.parquet"),
     "jsonl.gz": (".gz", "application/gzip"),
+    "csv.gz": (".gz", "application/gzip"),
     "ducklake": (".ducklake", "application/octet-stream"),
 }
+SPREADSHEET = "prices"  # the table of format csv.gz, which a tree has plain
+SPREADSHEET_KEY = f"{SPREADSHEET}.csv"
 CATALOGUE = "catalog"  # the table of the DuckLake catalogue, which names the files of format parquet
 LIVE_CATALOGUE = f"{CATALOGUE}.ducklake"  # the name under which clients find the catalogue of the live build
 _NAME = re.compile(
     r"(?P<stem>(?P<table>[a-z_]+)(?:-(?P<span>[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?))?)"
-    rf"-[0-9a-f]{{{NAME_DIGITS}}}\.(?P<format>parquet|jsonl\.gz|ducklake)"
+    rf"-[0-9a-f]{{{NAME_DIGITS}}}\.(?P<format>parquet|jsonl\.gz|csv\.gz|ducklake)"
 )
 
 

@@ -68,6 +68,7 @@ DRAWING_PREFIX, DRAWING_SUFFIX = "explore/drawn/", ".svg"
 # The Content-Type of an object: what the suffix of its key means.
 MEDIA_TYPES = {
     ".json": "application/json",
+    ".csv": "text/csv; charset=utf-8",
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",

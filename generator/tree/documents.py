@@ -21,7 +21,7 @@ import numpy as np
 
 from generator.storage import bodies, layout, market
 from generator.storage.builds import Build
-from generator.storage.bulk import LIVE_CATALOGUE, BulkFile, catalogue_of
+from generator.storage.bulk import LIVE_CATALOGUE, SPREADSHEET, SPREADSHEET_KEY, BulkFile, catalogue_of
 from generator.storage.catalogue import DEFAULT_SORT, KINDS
 from generator.storage.errors import StoreError
 from generator.storage.layers import Layer
@@ -133,6 +133,10 @@ class Documents:
         files = files | {LIVE_CATALOGUE: catalogue_of(files)}
         return {f"{layout.BULK}/{name}": file for name, file in files.items()}
 
+    @cached_property
+    def _spreadsheet(self) -> BulkFile:
+        return next(file for name, file in self._build.bulk_files.items() if name.startswith(f"{SPREADSHEET}-"))
+
     def __iter__(self) -> Iterator[TreeDocument]:
         """Yield the documents: the bulk files, then those of `objects`."""
         for key, file in self._bulk_files.items():
@@ -146,6 +150,7 @@ class Documents:
         """
         build = self._build
         cards = _card_tags(build, _hot_products(build) if hot else None)
+        yield TreeDocument(_name(build, SPREADSHEET_KEY), SPREADSHEET_KEY, self._spreadsheet.sha256[:_TAG_DIGITS])
         for key, tag in chain(self._pages(hot), cards, _market_tags(build), self._stored_tags()):
             yield TreeDocument(_name(build, key), key, tag[:_TAG_DIGITS])
 
@@ -167,6 +172,9 @@ class Documents:
         build, media_type = self._build, layout.media_type(key)
         if file := self._bulk_files.get(key):
             return TreeBody(file.media_type, file.sha256[:_TAG_DIGITS], read_file=partial(_read_file, build, file))
+        if key == SPREADSHEET_KEY:
+            file = self._spreadsheet
+            return TreeBody(media_type, file.sha256[:_TAG_DIGITS], _read_file(build, file), is_member=True)
         if found := _CARD.fullmatch(key):
             card = build.card(int(found[1]))
             return card and TreeBody(media_type, card.digest.hex()[:_TAG_DIGITS], card.member, is_member=True)

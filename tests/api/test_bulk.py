@@ -1,5 +1,6 @@
 """Bulk files over HTTP: their rows against the oracle, ranges, validators, limits, and which builds they come from."""
 
+import csv
 import gzip
 import hashlib
 import io
@@ -13,13 +14,14 @@ import pytest
 from tests.support.commands import issue, run
 from tests.support.oracle import Oracle, bulk
 from tests.support.service import Client, HttpAnswer, Service
+from tests.support.spreadsheets import csv_rows
 
 BULK = "/api/v1/bulk"
 TYPES = {"int64": "BIGINT", "double": "DOUBLE", "string": "VARCHAR"}
 TYPES |= {"date32[day]": "DATE", "timestamp[us]": "TIMESTAMP"}
 MEMBERS = ["name", "table", "format", "bytes", "records", "sha256", "columns"]
 MEMBERS += ["sorted_by", "first_day", "last_day", "url"]
-FILE_NAME = re.compile(r"([a-z_]+?)(?:-\d{4}-\d\d(?:-\d\d)?)?-([0-9a-f]{12})\.(parquet|jsonl\.gz|ducklake)")
+FILE_NAME = re.compile(r"([a-z_]+?)(?:-\d{4}-\d\d(?:-\d\d)?)?-([0-9a-f]{12})\.(parquet|jsonl\.gz|csv\.gz|ducklake)")
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +71,19 @@ def test_every_table_has_the_rows_of_the_oracle(
         key = lambda row, by=by: [(row[name] is not None, row[name]) for name in by if name in row]  # noqa: E731
         assert all(part == sorted(part, key=key) for part in rows)
         assert sorted((row for part in rows for row in part), key=key) == bulk.rows(fixed_oracle.lake, table), table
+
+
+def test_the_table_for_spreadsheets_has_the_rows_of_the_oracle(
+    bulk_client: Client, files: list[dict], fixed_oracle: Oracle
+) -> None:
+    [file] = [file for file in files if file["table"] == "prices"]
+    data = bulk_client.get(file["url"]).body
+    assert data[:10] == b"\x1f\x8b\x08" + bytes(5) + data[8:9] + b"\xff", "no name, no time and no system"
+    text, expected = gzip.decompress(data).decode(), csv_rows(fixed_oracle.lake)
+    assert list(csv.reader(io.StringIO(text, newline=""))) == expected and "\r\n" not in text
+    assert [name for name, _ in file["columns"]] == expected[0] and file["sorted_by"] == ["id_product"]
+    days = sorted(row[expected[0].index("day")] for row in expected[1:])
+    assert (file["records"], file["first_day"], file["last_day"]) == (len(days), days[0], days[-1])
 
 
 def test_months_before_the_as_of_days_are_one_file(files: list[dict], live_build: str) -> None:
@@ -189,5 +204,7 @@ def test_export_and_cat_give_the_same_bytes(fixed_store: Path, bulk_client: Clie
     exported = tmp_path / "tree" / "api" / "v1"
     assert (exported / "bulk" / file["name"]).read_bytes() == bulk_client.get(file["url"]).body
     assert (exported / "bulk.json").read_bytes() == bulk_client.get(BULK).body
+    [prices] = [file for file in bulk_client.get(BULK).json["files"] if file["table"] == "prices"]
+    assert (exported / "prices.csv").read_bytes() == gzip.decompress(bulk_client.get(prices["url"]).body)
     listed = {file["name"] for file in bulk_client.get(BULK).json["files"]}
     assert {path.name for path in (exported / "bulk").iterdir()} == listed | {"catalog.ducklake"}

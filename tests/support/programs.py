@@ -53,6 +53,7 @@ PROGRAMS = {
     "Java and npm": Program(("default-jre-headless", "npm"), ("java", "npm")),
     "systemd-analyze": Program(("systemd",), ("systemd-analyze",)),
     "strace": Program(("strace",), ("strace",)),
+    "LibreOffice": Program(("libreoffice-calc-nogui",), ("soffice",)),
     "mkfs.ext4": Program(("e2fsprogs",), ("mkfs.ext4",)),
 }
 

@@ -3,6 +3,7 @@
 from generator.making.layer import PlannedLayer, closed_periods
 from generator.making.layers.bulk import (
     bulk_cards_layer,
+    bulk_csv_layer,
     bulk_layers,
     bulk_market_layer,
     bulk_of_rows,
@@ -42,6 +43,7 @@ def define_layers(context: BuildContext) -> list[PlannedLayer]:
         *market,
         bulk_cards_layer(catalogue),
         bulk_market_layer(lake, market),
+        bulk_csv_layer(lake, catalogue, prices),
         drawings_layer(lake),
     ]
     layers += bulk_layers(lake, [layer for layer in layers if layout.holds_bulk_files(layer.name)])

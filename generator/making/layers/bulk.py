@@ -3,6 +3,7 @@
     bulk-<month>, bulk-<day>   the price tables, per closed month and per later day
     bulk-cards                 every Card as a line, read back from the layer `catalogue`
     bulk-market                the days in the layers of the market, joined
+    bulk-prices                the market price of each product and its year as CSV, from files of the price guide
     bulk-catalogue, …          tables of the catalogue, the watchlist and the identifiers, each the rows of a view
     bulk-sql                   the DuckLake catalogue
     bulk                       the manifest
@@ -19,6 +20,7 @@ attaches the file fetches it block by block.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,6 +39,7 @@ from generator.making.layer import Period, PlannedLayer, Task, closed_periods, d
 from generator.making.market_chain import days_of
 from generator.making.plan import IDS, PRICES, UNKNOWN, NamedProducts, Plan
 from generator.making.shared_tasks import (
+    GUIDE,
     SORTED_BY,
     card_rows,
     card_tasks,
@@ -44,6 +47,7 @@ from generator.making.shared_tasks import (
     known_rows,
     month_tasks,
     task_names,
+    text_buffer,
 )
 from generator.making.sorted_parquet import FORMAT, ROWS_PER_GROUP, sorted_parquet
 from generator.making.work import Intermediate, Work, small_layer
@@ -54,11 +58,13 @@ from generator.storage.bulk import (
     FORMATS,
     LIVE_CATALOGUE,
     PART_OF_TABLE,
+    SPREADSHEET,
     STORED_DIGITS,
     URL_FOLDER,
     file_name,
 )
 from generator.storage.catalogue import CARD_LINES
+from generator.storage.catalogue import PRICES as PRICES_OF_CARDS
 from generator.storage.stores.codec import compress_chunks
 
 _ENTRIES = "entries"  # the stem of a layer's file with the entries of its files
@@ -87,6 +93,9 @@ _MARKET_LAYER = layout.sublayer(layout.BULK, "market")
 _MARKET_SORTED_BY = ("game", "id_expansion", "day")
 _MARKET_GROUP = ["id_expansion", "game_folded"]
 _MARKET_COLUMNS = ["id_expansion", "game", "day", "value", "priced", "value_low", "priced_low", "index"]
+_CSV_LAYER = layout.sublayer(layout.BULK, PART_OF_TABLE[SPREADSHEET])
+_LONGEST_WINDOW = timedelta(days=364)
+_GZIP_SYSTEM = 9  # the place of the byte of a gzip header that names the system that wrote it
 _DUCKLAKE_LAYER = layout.sublayer(layout.BULK, PART_OF_TABLE[CATALOGUE])
 _DUCKLAKE_SQL = ("ducklake/tables", "ducklake/rows")
 _FORM = "storage_version 'v1.0.0', block_size 32768"  # most blocks of the usual size would be empty
@@ -204,6 +213,52 @@ def _firsts(days: pa.Table) -> NDArray[np.int64]:
         changes[1:] |= codes[1:] != codes[:-1]
     changes[1:] |= np.diff(days["day"].cast(pa.int32()).to_numpy()) <= 0  # the next layer
     return np.flatnonzero(changes)
+
+
+def bulk_csv_layer(lake: Lake, catalogue: PlannedLayer, prices: Sequence[PlannedLayer]) -> PlannedLayer:
+    """Define the layer of the file for spreadsheets, which changes when the catalogue or a file of prices does."""
+    spans = tuple(layer.name.removeprefix(layout.sublayer(layout.BULK, "")) for layer in prices)
+    return small_layer(
+        lake,
+        _CSV_LAYER,
+        partial(_bulk_csv, spans=spans),
+        GAME_NAMES,
+        after=[catalogue, *prices],
+        sql=("views/market_price", "views/bulk_prices"),
+        constants=(*_CONSTANTS, pa.__version__),
+    )
+
+
+def _bulk_csv(work: Work, spans: tuple[str, ...]) -> None:
+    work.tables.open_files("newest_prices", [work.file(layout.CATALOGUE, PRICES_OF_CARDS)])
+    needed = [span for span in spans if span >= _first_span(work.db)]
+    files = [work.file(layout.sublayer(layout.BULK, span), f"{GUIDE}-{span}") for span in needed]
+    if files:
+        work.tables.open_files("guide_days", files)
+    else:
+        work.db.connection.execute("create or replace view guide_days as select *, guide_day as day from newest_prices")
+    work.db.run("views/market_price", "views/bulk_prices")
+    columns = [[name, kind] for name, kind, *_ in work.db.rows("describe bulk_prices")]
+    header = ",".join(name for name, _ in columns) + "\n"
+    lines = work.db.table("select line from bulk_prices_lines order by id_product")
+    text, starts = text_buffer(lines["line"])
+    data = gzip_member(header.encode() + text[starts[0] : starts[-1]])
+    entry = _write_file(work, SPREADSHEET, f"{SPREADSHEET}.gz", "csv.gz", data, len(lines), ("id_product",))
+    [(first, last)] = work.db.rows("select min(day)::varchar, max(day)::varchar from bulk_prices")
+    work.add_json(_ENTRIES, [entry | {"columns": columns, "first_day": first, "last_day": last}])
+
+
+def _first_span(db: Database) -> str:
+    """Return the month with the first day that the window of any product needs, such as `2025-03`."""
+    [(oldest,)] = db.rows("select min(guide_day) from newest_prices")
+    return f"{oldest - _LONGEST_WINDOW:%Y-%m}" if oldest else ""
+
+
+def gzip_member(data: bytes) -> bytes:
+    """Compress with the zlib inside pyarrow: the bytes are the same on all machines, unlike those of igzip."""
+    member = bytearray(pa.Codec("gzip", compression_level=6).compress(data, asbytes=True))
+    member[_GZIP_SYSTEM] = 255  # unknown
+    return bytes(member)
 
 
 def bulk_of_rows(lake: Lake, identifiers: PlannedLayer) -> Iterator[PlannedLayer]:

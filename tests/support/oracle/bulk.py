@@ -1,11 +1,14 @@
 """Bulk files: the rows of each table, computed from the lake by brute force."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from math import isqrt
 
-from tests.support.oracle import games, market, watchlist
+from tests.support.oracle import games, market, market_price, watchlist
 from tests.support.oracle.cards import Cards, market_url
 from tests.support.oracle.lake import OracleLake, Row
-from tests.support.oracle.rounding import number
+from tests.support.oracle.rounding import change_pct, number
 
 GUIDE = tuple(f"{name}{holo}" for holo in ("", "_holo") for name in ("low", "avg", "trend", "avg1", "avg7", "avg30"))
 LISTING = ("available", "from_price", "available_foil", "from_price_foil")
@@ -20,6 +23,57 @@ COLUMNS = {
     "identifiers": "id_product scheme value",
     "market": "id_expansion game day value priced value_low priced_low index",
 }
+
+PRICES = [
+    *("id_product", "name", "game", "kind", "set_id", "set", "number", "rarity", "day", "price", "finish"),
+    *("low", "avg7", "avg30", "change_7d_pct", "change_30d_pct"),
+    *("low_30d", "high_30d", "low_365d", "high_365d", "deviation_30d", "url"),
+]
+
+
+def prices(lake: OracleLake) -> list[Row]:
+    """Every row of the table for spreadsheets, before texts are made safe for them."""
+    return [row for id_ in sorted(lake.products) if (row := _prices_of(lake, id_))]
+
+
+def _prices_of(lake: OracleLake, id_: int) -> Row | None:
+    guide = lake.guide.get(id_, {})
+    day = max(guide, default=None)
+    priced = market_price.of_row(guide[day]) if day else None
+    if day is None or priced is None:
+        return None
+    price, finish = priced
+    found = {then: market_price.of_row(row) for then, row in guide.items()}
+    same = {then: price for then, (price, other) in ((d, p) for d, p in found.items() if p) if other == finish}
+    month, year = ([p for d, p in same.items() if d > day - timedelta(days=days)] for days in (30, 365))
+    suffix = "_holo" if finish == "foil" else ""
+    card, product = Cards(lake).card(id_), _product(lake, id_)
+    values = (
+        *(product[name] for name in ("id_product", "name", "game", "kind", "id_expansion", "set_name")),
+        *(product["number"], product["rarity"], day, number(price), finish),
+        *(number(guide[day][f"{name}{suffix}"]) for name in ("low", "avg7", "avg30")),
+        *(_change(same, day, days) for days in (7, 30)),
+        *(number(pick(prices)) for prices in (month, year) for pick in (min, max)),
+        *(_deviation(month), card["cardmarket_url"]),
+    )
+    return dict(zip(PRICES, values, strict=True))
+
+
+def _change(prices: dict[date, Decimal], day: date, days: int) -> float | None:
+    for age in range(days, days + 4):
+        if (then := prices.get(day - timedelta(days=age))) is not None:
+            return number(change_pct(prices[day], then))
+    return None
+
+
+def _deviation(prices: list[Decimal]) -> float | None:
+    """The standard deviation of the population, to 2 decimals, half away from zero: by whole numbers."""
+    if len(prices) < 5:
+        return None
+    mean = sum(map(Fraction, prices)) / len(prices)
+    variance = sum((Fraction(price) - mean) ** 2 for price in prices) / len(prices)
+    halves = isqrt(int(variance * 40_000))  # of a cent, cut
+    return number(Decimal((halves + 1) // 2).scaleb(-2))
 
 
 def rows(lake: OracleLake, table: str) -> list[Row]:
