@@ -7,6 +7,7 @@ from datetime import datetime
 import click
 
 from generator.commands.options import DAY, json_option, store_option
+<<<<<<< HEAD
 from generator.errors import GeneratorError
 from generator.lake.lake import DAILY_TABLES
 from generator.lake.quarantine import (
@@ -19,14 +20,15 @@ from generator.lake.quarantine import (
     read_quarantine,
     settle,
 )
+=======
+from generator.lake.quarantine import ACCEPTED, DROPPED, QuarantinedFile, describe_waiting, read_quarantine, settle
+>>>>>>> parent of db2f41ee (A held game stops no other game until a person decides)
 from generator.releases.locks import with_reserve
 from generator.storage.builds import open_build, read_pointer
 from generator.storage.stores.open import open_store
 from generator.terminal import say, say_json, say_lines
 
 _days = click.argument("days", nargs=-1, required=True, type=DAY, metavar="DAY…")
-_game = click.option("--game", help="Only the rows of this game.")
-_table = click.option("--table", type=click.Choice(DAILY_TABLES), help="Only this table.")
 _MEANS = {ACCEPTED: "later builds read it", DROPPED: "builds leave it out for good"}
 _NEXT = {
     ACCEPTED: "the next night reads it and compares later days with it",
@@ -71,33 +73,24 @@ def list_(store: str, as_json: bool) -> None:
 
 @quarantine.command()
 @_days
-@_game
-@_table
-@click.option("--yes", is_flag=True, help="Accept also prices that moved to more than 3 times, or less than a third.")
 @store_option
 @json_option
-def accept(
-    days: tuple[datetime, ...], game: str | None, table: str | None, yes: bool, store: str, as_json: bool
-) -> None:
+def accept(days: tuple[datetime, ...], store: str, as_json: bool) -> None:
     """Let later builds read the files of days, because their data is right.
-
-    First it prints how their prices moved.
 
     The next night publishes them, unless a gate refuses it for another reason, and compares later days with them.
 
     \b
     Example: cardpress quarantine accept 2026-08-24 --store site_out
     """
-    _settle(_choice(days, game, table), store, ACCEPTED, as_json, yes)
+    _settle(days, store, ACCEPTED, as_json)
 
 
 @quarantine.command()
 @_days
-@_game
-@_table
 @store_option
 @json_option
-def drop(days: tuple[datetime, ...], game: str | None, table: str | None, store: str, as_json: bool) -> None:
+def drop(days: tuple[datetime, ...], store: str, as_json: bool) -> None:
     """Leave the files of days out of all builds for good, without further notices.
 
     The files stay in the lake. `accept` takes it back. A day that was published can be dropped too: the next night
@@ -106,9 +99,10 @@ def drop(days: tuple[datetime, ...], game: str | None, table: str | None, store:
     \b
     Example: cardpress quarantine drop 2026-08-24 --store site_out
     """
-    _settle(_choice(days, game, table), store, DROPPED, as_json)
+    _settle(days, store, DROPPED, as_json)
 
 
+<<<<<<< HEAD
 def _settle(choice: ChosenFiles, location: str, verdict: str, as_json: bool, yes: bool = True) -> None:
     store = open_store(location)
     meant = [file for file in listed_files(store) if file in choice]
@@ -120,9 +114,13 @@ def _settle(choice: ChosenFiles, location: str, verdict: str, as_json: bool, yes
             f"the prices of {far[0].named} moved by a factor of {far[0].factor:.2f}: nothing was accepted; "
             "if that is right, say it with --yes"
         )
+=======
+def _settle(days: Collection[datetime], location: str, verdict: str, as_json: bool) -> None:
+    store, texts = open_store(location), [f"{day:%Y-%m-%d}" for day in days]
+>>>>>>> parent of db2f41ee (A held game stops no other game until a person decides)
     pointer, _ = read_pointer(store)
     live = open_build(store, pointer.build) if pointer else None
-    files = with_reserve(store, lambda: settle(store, choice, verdict, live))
+    files = with_reserve(store, lambda: settle(store, texts, verdict, live))
     if as_json:
         say_json(list(map(asdict, files)))
     else:
@@ -130,10 +128,13 @@ def _settle(choice: ChosenFiles, location: str, verdict: str, as_json: bool, yes
     say(f"{_NEXT[verdict]}: `cardpress nightly --lake LAKE --store {location}`", err=True)
 
 
+<<<<<<< HEAD
 def _choice(days: Collection[datetime], game: str | None, table: str | None) -> ChosenFiles:
     return ChosenFiles({f"{day:%Y-%m-%d}" for day in days}, game, table)
 
 
+=======
+>>>>>>> parent of db2f41ee (A held game stops no other game until a person decides)
 def _named(file: QuarantinedFile) -> str:
     game = file.named.removeprefix(f"{file.table} of {file.day}")
     return f"{file.day} {file.table}{game} {file.sha256[:12]}"

@@ -30,7 +30,6 @@ from generator.compare.comparison import (
     read_rows_of_days,
     rows_of_last_days,
 )
-from generator.compare.held import rows_of_others, undecided_games, without_held
 from generator.compare.ordinary import count_differences, measure_columns, unusual
 from generator.compare.run_reports import NO_PAST, Judgement, Past, Verdict, breached_gates, known_judgement
 from generator.database import Database, sql_text
@@ -47,7 +46,6 @@ from generator.storage.market import INDEXES
 
 _BULK = pa.schema([("content", pa.string()), ("lake_table", pa.string()), ("records", pa.int64())])
 _GUIDE = "price_guide"
-_USUAL_DAYS = 7  # that are named beside a day whose prices moved
 # The tables of the lake that bulk files of other names are made of.
 _LAKE_TABLES = {"filtered": "filtered_checks", "market": "price_guide"}
 _DAYS = pa.schema(
@@ -105,21 +103,19 @@ def judge(
         db.set(price_factor=settings.PRICE_FACTOR, enough_prices=settings.ENOUGH_PRICES)
         db.set(enough_priced=settings.ENOUGH_PRICED, one_game=False)
         db.set(today=now.date().isoformat(), as_of=comparison.new.as_of.isoformat(), withdrawn=withdrawn)
-        held = undecided_games(comparison.new, comparison.tables["prices"]["new"])
-        days = rows_of_others(rows_of_last_days(comparison.new), held, comparison)
+        days = rows_of_last_days(comparison.new)
         _fill_source_rows(db, days)
-        with without_held(comparison, held):
-            db.run("checks/two_builds", "checks/sources")
-            verdicts = [
-                _verdict(db, f"checks/gates/{gate}", gate, limit, gate in set(forced)) for gate, limit in limits.items()
-            ]
-            for table, age in (max_age or {}).items():
-                db.set(aged_table=table, source_days=settings.SOURCE_DAYS)
-                verdicts.append(_verdict(db, "checks/max_age", f"max-age-{table}", float(age)))
-            days.pop(_GUIDE, None)
-            measured = measure_columns(comparison, days, left_out=held)
-            db.connection.register("unusual_columns", pa.Table.from_pylist(unusual(measured, past.columns), _UNUSUAL))
-            remarks = [_verdict(db, f"checks/remarks/{name}", name, limit) for name, limit in settings.REMARKS.items()]
+        db.run("checks/two_builds", "checks/sources")
+        verdicts = [
+            _verdict(db, f"checks/gates/{gate}", gate, limit, gate in set(forced)) for gate, limit in limits.items()
+        ]
+        for table, age in (max_age or {}).items():
+            db.set(aged_table=table, source_days=settings.SOURCE_DAYS)
+            verdicts.append(_verdict(db, "checks/max_age", f"max-age-{table}", float(age)))
+        days.pop(_GUIDE, None)
+        measured = measure_columns(comparison, days)
+        db.connection.register("unusual_columns", pa.Table.from_pylist(unusual(measured, past.columns), _UNUSUAL))
+        remarks = [_verdict(db, f"checks/remarks/{name}", name, limit) for name, limit in settings.REMARKS.items()]
         return Judgement(
             against=old.id if old else None,
             verdicts=[verdict for verdict in verdicts if verdict],
@@ -140,8 +136,7 @@ def breached_by_game(comparison: Comparison, judgement: Judgement) -> dict[str, 
     gates = {verdict.gate: verdict for verdict in judgement.breaches if verdict.tables}
     names = ("old_prices", "new_prices", "week_prices", "before_prices", "unread_days", "old_indexes", "new_indexes")
     db = comparison.db
-    held = undecided_games(comparison.new, comparison.tables["prices"]["new"])
-    with db.one_thread(), without_held(comparison, held):
+    with db.one_thread():
         db.set(one_game=True)
         whole = {name: db.table(f"from {name}") for name in names}
         games = db.answer("checks/judged_games")["game"].to_pylist()
@@ -339,22 +334,6 @@ def refused_files(
             for game in (games if file.table in PRICE_TABLES else []) or [None]:
                 refused.setdefault(original._replace(game=game), {})[verdict.gate] = verdict.value
     return refused
-
-
-def how_prices_moved(comparison: Comparison, files: Collection[FileKey]) -> dict[FileKey, tuple[float, str]]:
-    """Return by which factor the prices of refused files moved, and in words, once builds were judged."""
-    ratios: dict[tuple[str, str | None], list[tuple[str, float, int]]] = {}
-    for row in comparison.db.answer("checks/moved_days").to_pylist():
-        of_game = ratios.setdefault((row["table"], row["game"]), [])
-        of_game.append((row["day"], row["ratio"], row["products"]))
-    found = {}
-    for file in files:
-        of_game = ratios.get((file.table, file.game), [])
-        before = [ratio for day, ratio, _ in of_game if day < file.day][-_USUAL_DAYS:]
-        for ratio, products in ((ratio, products) for day, ratio, products in of_game if day == file.day):
-            usual = f"; on the {len(before)} days before {min(before):.2f} to {max(before):.2f}" if before else ""
-            found[file] = ratio, f"median × {ratio:.2f} over {products:,} products{usual}"
-    return found
 
 
 def forgive(

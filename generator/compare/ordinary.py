@@ -7,7 +7,7 @@ stays as it was. What lies outside is said, and stops nothing: it may be a kind 
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -184,20 +184,14 @@ class Measured(NamedTuple):
 _Table = tuple[str, tuple[str, ...], pa.Table, pa.Table]  # its name, its keys, its rows before and tonight
 
 
-def measure_columns(
-    comparison: Comparison, days: Mapping[str, pa.Table], left_out: Collection[str] = ()
-) -> list[Measured]:
-    """Measure the tables that differ between two builds; `days` are the last days of the scrapers' in the new one.
-
-    Tables of which a game is `left_out` are not measured: without it they are no longer like those of other nights.
-    """
+def measure_columns(comparison: Comparison, days: Mapping[str, pa.Table]) -> list[Measured]:
+    """Measure the tables that differ between two builds; `days` are the last days of the scrapers' in the new one."""
     if comparison.old is None:
         return []
     comparison.db.set(enough_rows=settings.ENOUGH_ROWS)
     comparison.db.run("checks/column_parts")
     tables = _tables(comparison, comparison.old, days)
-    whole = (table for table in tables if table[0] not in left_out)
-    return [measured for table in whole for measured in _measure(comparison.db, *table)]
+    return [measured for table in tables for measured in _measure(comparison.db, *table)]
 
 
 def unusual(tonight: Sequence[Measured], nights: Sequence[dict[str, list[float]]]) -> list[dict[str, Any]]:

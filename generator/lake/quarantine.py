@@ -29,7 +29,6 @@ DROPPED = "dropped"  # builds leave it out for good
 
 _ROWS = {"price_guide": "prices", "listings": "listings", "filtered_checks": "offers"}  # by table of prices, for people
 _MAX_NAMED = 3  # in a line for people
-MAX_FACTOR = 3  # a level that moved further is accepted only with --yes
 
 
 @dataclass(frozen=True)
@@ -46,8 +45,6 @@ class QuarantinedFile:
     since: str  # the time of that night
     in_lake: bool = True  # whether the lake of the last night had it
     game: str | None = None  # as in `FileKey`
-    figures: str = ""  # how its prices moved, in words; "" where there is nothing to compare
-    factor: float = 1.0  # the middle ratio of its prices to those before
 
     @property
     def key(self) -> FileKey:
@@ -59,11 +56,6 @@ class QuarantinedFile:
         """Which rows are meant, for people."""
         games = {None: "", NO_GAME: " (the products without a game)"}
         return f"{self.table} of {self.day}" + games.get(self.game, f" ({self.game})")
-
-    @property
-    def is_far(self) -> bool:
-        """Whether its prices moved so far that a person is asked twice before it is accepted."""
-        return not 1 / MAX_FACTOR <= self.factor <= MAX_FACTOR
 
     @property
     def waits(self) -> bool:
@@ -78,15 +70,10 @@ class QuarantinedFile:
 
 def read_quarantine(store: Store) -> list[QuarantinedFile]:
     """Return all files that were ever put in quarantine, by day, table and content."""
-    files = listed_files(store)
+    found = store.get_versioned(layout.QUARANTINE)
+    files = _parse(found.data, store.location) if found else []
     _check_complete(store, files)
     return files
-
-
-def listed_files(store: Store) -> list[QuarantinedFile]:
-    """Return the files that the quarantine names, also if it lacks some that the live build left out."""
-    found = store.get_versioned(layout.QUARANTINE)
-    return _parse(found.data, store.location) if found else []
 
 
 def _check_complete(store: Store, files: Collection[QuarantinedFile]) -> None:
@@ -151,9 +138,7 @@ def held_games(store: Store, record: BuildRecord) -> str:
     for (game, table), files in sorted(held.items()):
         what = f"{game}'s {_ROWS[table]}" if game != NO_GAME else f"the {_ROWS[table]} of the products without a game"
         gates = sorted({gate for file in files for gate in file.gates})
-        since = min(file.since for file in files)[: len("YYYY-MM-DD")]
-        of_when = f", since {since}" if since else ""
-        said.append(f"{what} of {_few([file.day for file in files])} are held ({_few(gates)}){of_when}")
+        said.append(f"{what} of {_few([file.day for file in files])} are held ({_few(gates)})")
     return "; ".join(said)
 
 
@@ -177,29 +162,19 @@ def count_waiting(files: Collection[QuarantinedFile], location: str) -> str:
     """Return held files as a short line, for nights after the one that refused them."""
     return (
         f"in quarantine since earlier nights: {_few([file.named for file in files])}; "
-        f"`cardpress quarantine accept` or `drop` decides, `cardpress quarantine list --store {location}` lists them"
+        f"`cardpress quarantine list --store {location}`"
     )
 
 
 def hold(
-    store: Store,
-    refused: Mapping[FileKey, Mapping[str, float]],
-    *,
-    build: str,
-    run: str,
-    now: datetime,
-    moved: Mapping[FileKey, tuple[float, str]] | None = None,
+    store: Store, refused: Mapping[FileKey, Mapping[str, float]], *, build: str, run: str, now: datetime
 ) -> list[QuarantinedFile]:
-    """Put files in quarantine by the gates that refused each, and return those that wait. A person's verdict stays.
-
-    `moved` says how the prices of a file moved: by which factor, and in words.
-    """
+    """Put files in quarantine by the gates that refused each, and return those that wait. A person's verdict stays."""
 
     def add(files: list[QuarantinedFile]) -> list[QuarantinedFile]:
         known = {file.key: file for file in files}
         for key, gates in refused.items():
-            factor, figures = (moved or {}).get(key, (1.0, ""))
-            new = QuarantinedFile(*key[:3], HELD, {}, build, run, timestamp(now), True, key.game, figures, factor)
+            new = QuarantinedFile(*key[:3], HELD, {}, build, run, timestamp(now), game=key.game)
             file = known.get(key, new)
             known[key] = replace(file, gates=dict(sorted((file.gates | dict(gates)).items())), in_lake=True)
         return list(known.values())
@@ -207,6 +182,7 @@ def hold(
     return [file for file in change_quarantine(store, add) if file.key in refused and file.waits]
 
 
+<<<<<<< HEAD
 @dataclass(frozen=True)
 class ChosenFiles:
     """Which files of some days a person means: all, or those of a game or a table."""
@@ -226,6 +202,10 @@ class ChosenFiles:
 
 def settle(store: Store, choice: ChosenFiles, verdict: str, published: Build | None = None) -> list[QuarantinedFile]:
     """Accept or drop files of some days, and return them. GeneratorError: a day has none in quarantine.
+=======
+def settle(store: Store, days: Collection[str], verdict: str, published: Build | None = None) -> list[QuarantinedFile]:
+    """Accept or drop all files of some days, and return them. GeneratorError: a day has none in quarantine.
+>>>>>>> parent of db2f41ee (A held game stops no other game until a person decides)
 
     Args:
         published: The live build. Files that it left out and that the quarantine lost are decided again. Prices of a
@@ -233,19 +213,17 @@ def settle(store: Store, choice: ChosenFiles, verdict: str, published: Build | N
     """
 
     def decide(files: list[QuarantinedFile]) -> list[QuarantinedFile]:
-        files = files + [file for file in (_lost(files, published) if published else []) if file in choice]
+        files = files + [file for file in (_lost(files, published) if published else []) if file.day in days]
         waiting = {file.day for file in files if file.waits}
         if verdict == DROPPED:
-            withdrawn = _withdrawn(files, published, set(choice.days) - waiting)
-            files = files + [file for file in withdrawn if file in choice]
-        for day in sorted(set(choice.days) - {file.day for file in files if file in choice}):
+            files = files + _withdrawn(files, published, set(days) - waiting)
+        for day in sorted(set(days) - {file.day for file in files}):
             raise GeneratorError(
-                f"no file{choice.of} of {day} is in quarantine in {store.location}: "
-                "`cardpress quarantine list` lists them"
+                f"no file of {day} is in quarantine in {store.location}: `cardpress quarantine list` lists the days"
             )
-        return [replace(file, verdict=verdict) if file in choice else file for file in files]
+        return [replace(file, verdict=verdict) if file.day in days else file for file in files]
 
-    return [file for file in change_quarantine(store, decide) if file in choice]
+    return [file for file in change_quarantine(store, decide) if file.day in days]
 
 
 def accept_read_files(store: Store, build: Build) -> None:
@@ -343,8 +321,7 @@ def _parse(data: bytes, location: str) -> list[QuarantinedFile]:
 
 def _file(entry: dict[str, Any]) -> QuarantinedFile:
     """Return a file from JSON. Raises KeyError, TypeError or ValueError for anything else."""
-    later = {"figures", "factor"} - entry.keys()  # that an earlier version did not write
-    file = QuarantinedFile(**{one.name: entry[one.name] for one in fields(QuarantinedFile) if one.name not in later})
+    file = QuarantinedFile(**{field.name: entry[field.name] for field in fields(QuarantinedFile)})
     if not all(isinstance(text, str) for text in (*file.key[:3], file.build, file.run, file.since, file.game or "")):
         raise TypeError
     if file.verdict not in (HELD, ACCEPTED, DROPPED):

@@ -23,7 +23,7 @@ from edge_auth.parameters import MAX_TEXT_CHARACTERS, ProductId
 from generator import settings
 from generator.clock import Clock, timestamp
 from generator.compare.comparison import Comparison, compare
-from generator.compare.gates import breached_by_game, forgive, how_prices_moved, judge, refused_files
+from generator.compare.gates import breached_by_game, forgive, judge, refused_files
 from generator.compare.run_reports import PUBLISHED, Judgement, RunReport, prune_run_reports, read_past, write_judgement
 from generator.errors import (
     BuildError,
@@ -288,10 +288,7 @@ def _hold_refused(night: Night, comparison: Comparison, judgement: Judgement) ->
     guilty = breached_by_game(comparison, judgement)
     refused = refused_files(judgement, new, comparison.old, guilty)
     try:
-        if not refused:
-            return []
-        moved = how_prices_moved(comparison, refused)
-        return hold(night.store, refused, build=new.id, run=night.run, now=now, moved=moved)
+        return hold(night.store, refused, build=new.id, run=night.run, now=now) if refused else []
     except StorageError as error:  # the gates refuse the build in any case
         night.progress.say(f"no file was put in quarantine: {error}")
         return []

@@ -25,7 +25,10 @@ from generator.lake.quarantine import (
     ACCEPTED,
     DROPPED,
     HELD,
+<<<<<<< HEAD
     ChosenFiles,
+=======
+>>>>>>> parent of db2f41ee (A held game stops no other game until a person decides)
     QuarantinedFile,
     hold,
     read_quarantine,
@@ -161,6 +164,7 @@ def test_a_fault_of_one_game_holds_its_rows_alone(tmp_path: Path, few_prices: No
 
 
 @pytest.mark.thorough
+<<<<<<< HEAD
 def test_a_held_game_stops_no_night_until_a_person_decides(tmp_path: Path, few_prices: None) -> None:
     store, lake, _ = published(tmp_path, 6, 7)
     bad_days = [FIRST_DAY + timedelta(days=days) for days in range(7, 17)]
@@ -189,6 +193,8 @@ def test_a_held_game_stops_no_night_until_a_person_decides(tmp_path: Path, few_p
 
 
 @pytest.mark.thorough
+=======
+>>>>>>> parent of db2f41ee (A held game stops no other game until a person decides)
 def test_an_accepted_game_comes_in_and_is_what_later_days_are_compared_with(tmp_path: Path, few_prices: None) -> None:
     store, lake, _ = published(tmp_path, 7, 8)
     prices_of_a_game(demo_lake(lake, 9), BAD_DAY, "1.5")
@@ -229,7 +235,7 @@ def test_after_a_refusal_everything_says_what_to_do(refused: tuple[FolderStore, 
     advice = f"`cardpress quarantine drop {BAD_DAY} --store {store.root}`: the next night publishes without it"
     assert f": if the day is wrong, {advice}" in run("doctor", "--store", store.root).stdout
     assert json.loads(run("lake", "check", "--store", store.root, "--json").stdout) == [], "it never came in"
-    accepted = json.loads(run("quarantine", "accept", BAD_DAY, "--yes", "--store", store.root, "--json").stdout)
+    accepted = json.loads(run("quarantine", "accept", BAD_DAY, "--store", store.root, "--json").stdout)
     assert [(file["table"], file["verdict"]) for file in accepted] == [("price_guide", ACCEPTED)]
     run("quarantine", "drop", BAD_DAY, "--store", store.root)
     for command in ("show", "doctor"):
@@ -371,7 +377,11 @@ def test_the_days_of_a_lake_have_verdicts(tmp_path: Path) -> None:
     words = ("lake", "days", "--lake", lake, "--store", store.root)
     verdicts = [line.split()[5] for line in run(*words, "--table", "price_guide").stdout.splitlines()]
     assert verdicts == ["read"] * 8 + ["held"]
+<<<<<<< HEAD
     settle(store, ChosenFiles([str(BAD_DAY)]), DROPPED)
+=======
+    settle(store, [str(BAD_DAY)], DROPPED)
+>>>>>>> parent of db2f41ee (A held game stops no other game until a person decides)
     listed = json.loads(run(*words, "--json").stdout)
     assert [f["verdict"] for f in listed if f["day"] == str(BAD_DAY)] == ["dropped", "new", "new", "new"]
 
@@ -411,7 +421,7 @@ def test_several_refused_nights_and_pruned_builds(refused) -> None:
     assert {file.day for file in read_quarantine(store) if file.waits} == {str(BAD_DAY), str(NEXT_DAY)}
     report = night(demo_lake(lake, 11), store)
     assert guide_days(store, report.live) == {FIRST_DAY + timedelta(days=n) for n in range(11)} - {BAD_DAY, NEXT_DAY}
-    run("quarantine", "accept", BAD_DAY, NEXT_DAY, "--yes", "--store", store.root)
+    run("quarantine", "accept", BAD_DAY, NEXT_DAY, "--store", store.root)
     assert BAD_DAY in guide_days(store, night(lake, store).live)
 
 
