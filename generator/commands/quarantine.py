@@ -7,22 +7,7 @@ from datetime import datetime
 import click
 
 from generator.commands.options import DAY, json_option, store_option
-<<<<<<< HEAD
-from generator.errors import GeneratorError
-from generator.lake.lake import DAILY_TABLES
-from generator.lake.quarantine import (
-    ACCEPTED,
-    DROPPED,
-    ChosenFiles,
-    QuarantinedFile,
-    describe_waiting,
-    listed_files,
-    read_quarantine,
-    settle,
-)
-=======
 from generator.lake.quarantine import ACCEPTED, DROPPED, QuarantinedFile, describe_waiting, read_quarantine, settle
->>>>>>> parent of db2f41ee (A held game stops no other game until a person decides)
 from generator.releases.locks import with_reserve
 from generator.storage.builds import open_build, read_pointer
 from generator.storage.stores.open import open_store
@@ -102,22 +87,8 @@ def drop(days: tuple[datetime, ...], store: str, as_json: bool) -> None:
     _settle(days, store, DROPPED, as_json)
 
 
-<<<<<<< HEAD
-def _settle(choice: ChosenFiles, location: str, verdict: str, as_json: bool, yes: bool = True) -> None:
-    store = open_store(location)
-    meant = [file for file in listed_files(store) if file in choice]
-    for file in meant:
-        if file.figures:
-            say(f"{_named(file)}: {file.figures}", err=True)
-    if not yes and (far := [file for file in meant if file.is_far]):
-        raise GeneratorError(
-            f"the prices of {far[0].named} moved by a factor of {far[0].factor:.2f}: nothing was accepted; "
-            "if that is right, say it with --yes"
-        )
-=======
 def _settle(days: Collection[datetime], location: str, verdict: str, as_json: bool) -> None:
     store, texts = open_store(location), [f"{day:%Y-%m-%d}" for day in days]
->>>>>>> parent of db2f41ee (A held game stops no other game until a person decides)
     pointer, _ = read_pointer(store)
     live = open_build(store, pointer.build) if pointer else None
     files = with_reserve(store, lambda: settle(store, texts, verdict, live))
@@ -128,13 +99,6 @@ def _settle(days: Collection[datetime], location: str, verdict: str, as_json: bo
     say(f"{_NEXT[verdict]}: `cardpress nightly --lake LAKE --store {location}`", err=True)
 
 
-<<<<<<< HEAD
-def _choice(days: Collection[datetime], game: str | None, table: str | None) -> ChosenFiles:
-    return ChosenFiles({f"{day:%Y-%m-%d}" for day in days}, game, table)
-
-
-=======
->>>>>>> parent of db2f41ee (A held game stops no other game until a person decides)
 def _named(file: QuarantinedFile) -> str:
     game = file.named.removeprefix(f"{file.table} of {file.day}")
     return f"{file.day} {file.table}{game} {file.sha256[:12]}"

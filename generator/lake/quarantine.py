@@ -182,30 +182,8 @@ def hold(
     return [file for file in change_quarantine(store, add) if file.key in refused and file.waits]
 
 
-<<<<<<< HEAD
-@dataclass(frozen=True)
-class ChosenFiles:
-    """Which files of some days a person means: all, or those of a game or a table."""
-
-    days: Collection[str]
-    game: str | None = None
-    table: str | None = None
-
-    def __contains__(self, file: QuarantinedFile) -> bool:
-        return file.day in self.days and self.game in (None, file.game) and self.table in (None, file.table)
-
-    @property
-    def of(self) -> str:
-        """The game and the table, for a message; "" for all."""
-        return "".join(f" of {name}" for name in (self.table, self.game) if name)
-
-
-def settle(store: Store, choice: ChosenFiles, verdict: str, published: Build | None = None) -> list[QuarantinedFile]:
-    """Accept or drop files of some days, and return them. GeneratorError: a day has none in quarantine.
-=======
 def settle(store: Store, days: Collection[str], verdict: str, published: Build | None = None) -> list[QuarantinedFile]:
     """Accept or drop all files of some days, and return them. GeneratorError: a day has none in quarantine.
->>>>>>> parent of db2f41ee (A held game stops no other game until a person decides)
 
     Args:
         published: The live build. Files that it left out and that the quarantine lost are decided again. Prices of a

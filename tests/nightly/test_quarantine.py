@@ -25,10 +25,6 @@ from generator.lake.quarantine import (
     ACCEPTED,
     DROPPED,
     HELD,
-<<<<<<< HEAD
-    ChosenFiles,
-=======
->>>>>>> parent of db2f41ee (A held game stops no other game until a person decides)
     QuarantinedFile,
     hold,
     read_quarantine,
@@ -164,37 +160,6 @@ def test_a_fault_of_one_game_holds_its_rows_alone(tmp_path: Path, few_prices: No
 
 
 @pytest.mark.thorough
-<<<<<<< HEAD
-def test_a_held_game_stops_no_night_until_a_person_decides(tmp_path: Path, few_prices: None) -> None:
-    store, lake, _ = published(tmp_path, 6, 7)
-    bad_days = [FIRST_DAY + timedelta(days=days) for days in range(7, 17)]
-    for number, day in enumerate(bad_days, 8):
-        game, _ = prices_of_a_game(demo_lake(lake, number), day, "9")
-        report = night(lake, store)
-        assert (report.outcome, report.data_day) == ("published", str(day))
-        assert report.held.startswith(f"{game}'s prices of {bad_days[0]}") and ", since 20" in report.held
-        assert not any(game in remark.message for remark in report.judgement.remarks)
-    good_day = FIRST_DAY + timedelta(days=18)
-    demo_lake(lake, 19)
-    report = night(lake, store)
-    assert (report.outcome, report.data_day) == ("published", str(good_day))
-    held = {file["day"] for file in report.quarantine if file["table"] == "price_guide"}
-    assert held == set(map(str, bad_days)), "a good day after them is read"
-    decide = ("--game", game, "--store", store.root)
-    other = ("--game", "Other", *decide[2:])
-    assert "no file of Other of" in run("quarantine", "drop", bad_days[0], *other, status=1).stderr
-    run("quarantine", "drop", *bad_days[:5], *decide)
-    refused = run("quarantine", "accept", *bad_days[5:], *decide, status=1).stderr
-    assert "median × 9.0" in refused and " days before " in refused and "say it with --yes" in refused
-    run("quarantine", "accept", *bad_days[5:], *decide, "--yes")
-    demo_lake(lake, 20)
-    report = night(lake, store)
-    assert report.outcome == "published" and "prices" not in report.held
-
-
-@pytest.mark.thorough
-=======
->>>>>>> parent of db2f41ee (A held game stops no other game until a person decides)
 def test_an_accepted_game_comes_in_and_is_what_later_days_are_compared_with(tmp_path: Path, few_prices: None) -> None:
     store, lake, _ = published(tmp_path, 7, 8)
     prices_of_a_game(demo_lake(lake, 9), BAD_DAY, "1.5")
@@ -377,11 +342,7 @@ def test_the_days_of_a_lake_have_verdicts(tmp_path: Path) -> None:
     words = ("lake", "days", "--lake", lake, "--store", store.root)
     verdicts = [line.split()[5] for line in run(*words, "--table", "price_guide").stdout.splitlines()]
     assert verdicts == ["read"] * 8 + ["held"]
-<<<<<<< HEAD
-    settle(store, ChosenFiles([str(BAD_DAY)]), DROPPED)
-=======
     settle(store, [str(BAD_DAY)], DROPPED)
->>>>>>> parent of db2f41ee (A held game stops no other game until a person decides)
     listed = json.loads(run(*words, "--json").stdout)
     assert [f["verdict"] for f in listed if f["day"] == str(BAD_DAY)] == ["dropped", "new", "new", "new"]
 
