@@ -48,7 +48,7 @@ OTHER_PATHS = (
     f"{API}/watchlist/pages/0", f"{API}/watchlist/x/history/history", f"{API}/watchlist/a/../../status",
     f"{API}/market/sets/1", f"{API}/cards/sets/1/0", f"{API}/cards/all/trend/0", f"{API}/names.json",
 )  # fmt: skip
-WITHOUT_A_PATH = ("api/v1/lists.json", "404.html", "index.json")
+WITHOUT_A_PATH = ("api/v1/lists.json", "api/v1/prices.csv", "404.html", "index.json")
 
 
 class BuiltTree:
