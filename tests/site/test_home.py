@@ -155,6 +155,38 @@ def _is_plain(mover: dict, client: Client) -> bool:
     return mover["now"] >= 5 and guide["avg7"] != guide["avg30"] and along and not (low and mover["now"] > 3 * low)
 
 
+PLAIN = {"now": 12.0, "then": 6.0, "low": 4.0, "low before": 3.99, "avg7": 11.0, "avg30": 10.0}
+
+
+@pytest.mark.parametrize("finish", ["normal", "foil"])
+@pytest.mark.parametrize(
+    ("changed", "is_shown"),
+    [
+        ({}, True),
+        ({"low": 3.99, "low before": 3.0}, False),  # more than 3 times the lowest offer
+        ({"low before": 4.0}, False),
+        ({"low before": 4.01}, False),
+        ({"low before": None}, True),
+        ({"low": None}, True),
+        ({"avg7": 10.0}, False),
+        ({"then": 16.0}, False),  # a fall, and the offers rose
+        ({"then": 16.0, "low before": 4.01}, True),
+        ({"now": 4.99, "then": 16.0, "low before": 4.01}, False),
+    ],
+)
+def test_a_tile_has_a_move_that_the_offers_share(changed: dict, is_shown: bool, finish: str) -> None:
+    values = PLAIN | changed
+    guide = {name: values[name] for name in ("low", "avg7", "avg30")}
+    guides = {"holo": guide, "avg7": 1, "avg30": 1, "low": 1} if finish == "foil" else guide | {"holo": {}}
+    low = "low_holo" if finish == "foil" else "low"
+    points = [{"day": "then", low: values["low before"]}, {"day": "now", low: values["low"]}]
+    card = {"image": None, "category": None, "number": None, "price_guide": guides, "history": {"price_guide": points}}
+    prices = {"now": values["now"], "then": values["then"], "change": values["now"] - values["then"]}
+    mover = {"id_product": 1, "name": "P", "finish": finish, "day_then": "then", "day_now": "now", **prices}
+    found = site._moves("up", lambda target: {"data": [mover]} if "/movers?" in target else card)
+    assert bool(found) == is_shown
+
+
 def test_it_promises_only_what_the_build_has() -> None:
     catalogue = {"products": 7, "singles": 5, "sealed": 2, "sets": 0, "price_guide_day": "2026-07-14"}
     status = {
