@@ -143,6 +143,9 @@ FIRST_GUIDE_YEAR = 2000
 MAX_RUN_REPORTS = 400
 MAX_RUN_PAGES = 30
 
+# Which objects `tree/` has: `--objects`.
+OBJECTS = ("auto", "all", "hot", "none")
+
 # `doctor` warns if a folder store has less free space, if the store's clock differs by more, or if a key expires in
 # fewer days.
 MIN_FREE_BYTES = 1_000_000_000

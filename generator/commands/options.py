@@ -16,7 +16,6 @@ from click.shell_completion import CompletionItem
 from generator import settings
 from generator.errors import BuildError
 from generator.reading.overview import LIVE, PREVIOUS
-from generator.releases.live_tree import CHOICES
 from generator.storage import layout
 from generator.storage.builds import Build, live_build_id, open_build, read_pointer
 from generator.storage.errors import StorageError
@@ -99,7 +98,7 @@ state_option = click.option(
     help="Folder of the shim's own files: the rate limit counter, and copies of files that it reads often.",
 )
 objects_option = click.option(
-    "--objects", type=click.Choice(CHOICES),
+    "--objects", type=click.Choice(settings.OBJECTS),
     help="Which plain objects tree/ has: all, hot (what is asked most), none (tree/ stays as it is), or auto: all up "
     "to 20,000 products, hot above.  [default: as the store has it, at first auto]",
 )  # fmt: skip

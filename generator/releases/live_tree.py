@@ -22,8 +22,7 @@ from generator.threads import in_order
 from generator.tree.documents import Documents
 from generator.tree.export import RECORD, ReadAhead, Target, TreeRecord, TreeWriter
 
-AUTO, ALL, HOT, NONE = "auto", "all", "hot", "none"
-CHOICES = (AUTO, ALL, HOT, NONE)
+AUTO, ALL, HOT, NONE = settings.OBJECTS
 _READERS = 8
 _MOST_FOR_ALL = 20_000  # products, of which `auto` writes all objects
 
@@ -60,7 +59,7 @@ def update_live_tree(
     """Bring `tree/` up to the live build. ExportError says that it could not be, and that the build is live.
 
     Args:
-        choice: One of `CHOICES`; None for what the tree has, at first `auto`.
+        choice: One of `settings.OBJECTS`; None for what the tree has, at first `auto`.
         run, seconds: Of the lock.
     """
     live = live_build_id(store)

@@ -270,7 +270,7 @@ def _hot_products(build: Build) -> np.ndarray:
 
 def lists_of(build: Build) -> dict[str, TreeList]:
     """Return the lists of a build by folder."""
-    lists = card_lists(build) | _set_lists(build)
+    lists = card_lists(build)
     for path, layer in _STORED_LISTS.items():
         lists[_folder(path)] = _stored_list(build.layers[layer])
     return dict(sorted((lists | dict(_movers(build)) | dict(_market(build))).items()))
@@ -294,11 +294,11 @@ def _rankings(build: Build) -> dict[str, np.ndarray]:
 
 
 def card_lists(build: Build) -> dict[str, TreeList]:
-    """Return the lists of /cards by folder: the Cards of each kind in the default order of each sort."""
+    """Return the lists of /cards by folder: of each kind in the default order of each sort, and of each set."""
     counts = build.catalogue.counts["keyed"]
     keyed = [counts[kind][sort] for kind, sort in product(KINDS, build.catalogue.order)]
-    rankings = _rankings(build).items()
-    return {folder: _card_list(build, order, count) for (folder, order), count in zip(rankings, keyed, strict=True)}
+    rankings = zip(_rankings(build).items(), keyed, strict=True)
+    return {folder: _card_list(build, order, count) for (folder, order), count in rankings} | _set_lists(build)
 
 
 def _set_lists(build: Build) -> dict[str, TreeList]:

@@ -1,6 +1,5 @@
 """A publish moves the pointer alone, and shims change over beside requests; builds that requests name in X-Build."""
 
-import os
 import threading
 import time
 from collections.abc import Iterator
@@ -83,7 +82,6 @@ def test_a_publish_changes_the_pointer_and_the_steps_alone(folder: FolderStore, 
 
 STATUS = "/api/v1/status"
 CHANGES = "/api/v1/changes"
-LONG = ("--store-timeout", "60")  # how long a request waits for a build
 
 
 @pytest.mark.parametrize("path", mostly_thorough(["/docs", "/explore/", "/docs/llms.txt"], "/docs"))
@@ -126,26 +124,28 @@ def test_made_up_builds_cost_the_store_little(location, tmp_path, lists):
     assert client.get(STATUS).status == 200
 
 
-@pytest.mark.thorough
-def test_a_build_that_is_being_opened_delays_no_one(store, tmp_path):
-    """Its record is a pipe that has no writer yet, so opening it takes as long as the test likes.
+@pytest.mark.shim_only("changes the registry in this process")
+def test_a_build_that_is_being_opened_delays_no_one(store, tmp_path, monkeypatch):
+    """Several requests wait for it, and it is opened once."""
+    other = small_store.add_build(FolderStore(store), 20, live=False)
+    client = WsgiClient(store, str(tmp_path / "state"), 1_000_000, store_seconds=60.0)
+    assert client.get(STATUS).status == 200
+    going_on, read, opened = Event(), build_registry.BuildRegistry._read, list[str]()
 
-    As many requests wait for it as may. A second opening would wait for the pipe for ever.
-    """
-    key, other = issue(store), small_store.add_build(FolderStore(store), 20, live=False)
-    record = Path(store) / "builds" / f"{other}.json"
-    content = record.read_bytes()
-    with Service(Path(store), tmp_path / "state", *LONG, workers=1) as service, ThreadPoolExecutor(8) as pool:
-        record.unlink()
-        os.mkfifo(record)
-        answers = [pool.submit(service.client(key).get, STATUS, X_Build=other) for _ in range(8)]
-        writer = until(lambda: _open_for_writing(record), 60, "the shim reads the record")
-        for _ in range(20):
-            assert service.client(key).get(STATUS).status == 200
+    def slow(self, id_):
+        opened.append(id_)
+        going_on.wait(60)
+        return read(self, id_)
+
+    monkeypatch.setattr(build_registry.BuildRegistry, "_read", slow)
+    with ThreadPoolExecutor(8) as pool:
+        answers = [pool.submit(client.get, STATUS, x_build=other) for _ in range(8)]
+        until(lambda: opened, 60, "it is being opened")
+        assert {client.get(STATUS).status for _ in range(20)} == {200}
         assert not any(answer.done() for answer in answers)
-        with os.fdopen(writer, "wb") as pipe:
-            pipe.write(content)
-        assert {answer.result(60)["X-Build"] for answer in answers} == {other}
+        going_on.set()
+        assert {answer.result(60).headers["X-Build"] for answer in answers} == {other}
+    assert opened == [other]
 
 
 @pytest.mark.shim_only("changes the store in this process")
@@ -180,14 +180,6 @@ def test_a_request_that_finds_no_place_to_wait_is_told_when_to_come_back(store, 
         refused = client.get(STATUS, x_build=other)
         going_on.set()
     assert (refused.status, refused.code, refused.headers["Retry-After"]) == (429, "rate_limited", "5")
-
-
-def _open_for_writing(pipe: Path) -> int | None:
-    """The pipe's writing end, or None while no process reads it."""
-    try:
-        return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
-    except OSError:
-        return None
 
 
 def test_a_pruned_build_answers_no_more(folder: FolderStore, builds: list[str], tmp_path: Path) -> None:

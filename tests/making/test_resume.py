@@ -72,7 +72,7 @@ def test_a_closed_year_is_built_once(year_turned) -> None:
     demo_lake(lake, DAYS)
     by_day = {"catalogue", "extremes-open", "games", "history-open", "market", "movers", "series-open"}
     by_day |= {"site", "status", "watchlist"}
-    bulk = {"bulk", "bulk-sql", "bulk-2026-01-03", "bulk-cards", "bulk-market", "bulk-watchlist"}
+    bulk = {"bulk", "bulk-sql", "bulk-2026-01-03", "bulk-cards", "bulk-market", "bulk-prices", "bulk-watchlist"}
     assert set(built(lake, store).made) == by_day | bulk
 
 
@@ -95,7 +95,13 @@ def test_a_late_correction_makes_its_year_and_what_reads_it(year_turned) -> None
         "site",
         "status",
     }
-    assert set(built(lake, store).made) == by_prices | {"bulk", "bulk-2025-11", "bulk-cards", "bulk-market"}
+    assert set(built(lake, store).made) == by_prices | {
+        "bulk",
+        "bulk-2025-11",
+        "bulk-cards",
+        "bulk-market",
+        "bulk-prices",
+    }
 
 
 @pytest.mark.thorough

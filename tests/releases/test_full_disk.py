@@ -65,7 +65,8 @@ def test_a_night_without_room_says_so_and_writes_no_layer(full, disk: Path) -> N
 def test_rollback_works_at_0_bytes(full, disk: Path) -> None:
     store, _, ids = full
     assert free(disk) == 0
-    assert run("rollback", "--store", store.root).stdout.strip() == ids[0]
+    rolled_back = run("rollback", "--store", store.root, status=1)
+    assert rolled_back.stdout.strip() == ids[0] and f"{ids[0]} is live, but tree/" in rolled_back.stderr
     assert live_build_id(store) == ids[0] and store.stat(RESERVE) is None
     fill(disk)
     refused = run("publish", ids[1], "--store", store.root, status=1)  # the reserve was used
@@ -109,7 +110,9 @@ def test_keys_are_issued_at_0_bytes(full, disk: Path) -> None:
 
 def test_publish_works_at_0_bytes(full, disk: Path) -> None:
     store, _, ids = full
-    assert run("publish", ids[0], "--store", store.root).stdout.strip() == ids[0] == live_build_id(store)
+    result = run("publish", ids[0], "--store", store.root, status=1)
+    assert result.stdout.strip() == ids[0] == live_build_id(store)
+    assert f"{ids[0]} is live, but tree/" in result.stderr
 
 
 def test_prune_works_at_0_bytes(disk: Path, tmp_path: Path) -> None:
