@@ -28,7 +28,7 @@ from generator.errors import ExportError
 from generator.storage.builds import Build
 from generator.storage.bulk import LIVE_CATALOGUE
 from generator.storage.errors import Conflict
-from generator.storage.stores.disk import FOLDER_OF_THE_FILE_SYSTEM
+from generator.storage.stores.disk import FOLDER_OF_THE_FILE_SYSTEM, replace_file
 from generator.storage.stores.interface import Store, parse_json
 from generator.storage.stores.open import is_folder, open_store
 from generator.storage.stores.remedies import with_remedy
@@ -42,6 +42,7 @@ _SECONDS_BETWEEN_RECORDS = 30.0
 
 
 RECORD = ".cardpress-export.json"
+_MODE = 0o644  # as of every file of a tree
 _FORMAT = 1
 GZIP_SUFFIX = ".gz"
 _CACHE_CONTROL = "no-cache"  # a reader asks whether its copy is current
@@ -172,7 +173,9 @@ class Target:
         if data == self._record:
             return
         if self._folder:
-            self._store.put(RECORD, data)
+            self._store.sync()  # a record that outlives a power cut names no file that does not
+            with _translated_errors():
+                replace_file(self._folder / RECORD, [data], mode=_MODE, durable=True)
         else:
             try:
                 self._store.swap(RECORD, data, self._etag)

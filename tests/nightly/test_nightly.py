@@ -82,7 +82,7 @@ def test_a_lake_s_first_night_and_the_next(tmp_path: Path) -> None:
     assert summary["outcome"] == "published" and summary["error"] is None
     assert summary["live_before"] == first.stdout.strip()
     assert summary["live"] == summary["build"] == live_build_id(opened)
-    assert set(summary["seconds"]) == {"build", "verify", "gates", "publish", "smoke", "prune"}
+    assert set(summary["seconds"]) == {"build", "verify", "gates", "publish", "smoke", "tree", "prune"}
     assert summary["judgement"]["differences"]["trends_changed"] > 0
     assert all(line.startswith(f"[{summary['run']}] ") for line in second.stderr.splitlines())
     values = prometheus(metrics)

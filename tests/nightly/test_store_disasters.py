@@ -20,6 +20,7 @@ from generator.releases.locks import current_holder
 from generator.storage import layout
 from generator.storage.builds import live_build_id
 from generator.storage.stores.folder import FolderStore
+from generator.tree.export import RECORD
 from tests.support.commands import issue, run
 from tests.support.lake_edits import rewrite
 from tests.support.nights import DAYS, names, published
@@ -76,7 +77,7 @@ class StorePlace:
         self.reader.read_everything()
         assert (self.reader.statuses, self.reader.builds) == ({200}, before)
         hidden = names(self.store, lambda name: Path(name).name.startswith("."))
-        half = [name for name in hidden if not name.endswith(".lock")]
+        half = [name for name in hidden if not name.endswith((".lock", RECORD))]
         assert half == []
         assert current_holder(self.store, layout.NIGHTLY_LOCK, utc_now) is None
 

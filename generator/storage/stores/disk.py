@@ -60,9 +60,11 @@ def _create(folder: Path, mode: int, make_folder: Callable[[], object]) -> tuple
     return os.open(temporary, flags, mode), temporary
 
 
-def replace_file(path: Path, data: Iterable[Writable], *, mode: int | None = None) -> None:
-    """Create or replace a file. Readers see the old bytes or the new ones, never a mixture."""
+def replace_file(path: Path, data: Iterable[Writable], *, mode: int | None = None, durable: bool = False) -> None:
+    """Create or replace a file. Readers see the old bytes or the new ones; with `durable` also after a power cut."""
     with written_beside(path, data, mode=mode) as temporary:
+        if durable:
+            sync_path(temporary)
         os.replace(temporary, path)
 
 
