@@ -113,7 +113,7 @@ class _FolderLock(_Lock):
             os.close(self._handle)
             self._taken = False
             if holder := current_holder(self.store, self.name, self.clock):
-                raise self._is_busy(holder, "`cardpress unlock --force` takes its lock away") from error
+                raise self._is_busy(holder, "that run is alive: wait until it ends") from error
             raise BusyError(f"another {self.what} began at the same moment: nothing was done") from error
         except OSError as error:
             raise StoreError(with_remedy(f"{self._path} cannot be locked: {error.strerror}", error)) from error
@@ -217,10 +217,11 @@ def release_lock(store: Store, name: str, *, force: bool, clock: Clock) -> Holde
     if holder is None:
         return None
     if not force:
-        raise BusyError(
-            f"{name} is held by run {holder['run']} on {holder['host']} (process {holder['pid']}), which may be alive: "
-            "check there, then pass --force"
-        )
+        # the system releases the lock of a folder when its process ends
+        is_folder = store.local_path(name) is not None
+        state = "is alive: wait until it ends" if is_folder else "may be alive: check there, then pass --force"
+        who = f"run {holder['run']} on {holder['host']} (process {holder['pid']}) since {holder['since']}"
+        raise BusyError(f"{name} is held by {who}, which {state}")
     if store.local_path(name):
         _lock_file(store, name).unlink(missing_ok=True)
         store.delete([name])

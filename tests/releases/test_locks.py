@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from generator.clock import utc_now
 from generator.errors import BusyError, TerminatedError
 from generator.releases.locks import current_holder, end_by_error, locked
 from generator.storage import layout
+from generator.storage.layout import POINTER
 from generator.storage.stores.folder import FolderStore
 from tests.support.commands import run
 from tests.support.nights import demo_lake, in_hours, published
@@ -82,9 +84,13 @@ def test_a_lock_of_the_future_is_found_and_released(tmp_path: Path, monkeypatch:
 def test_a_run_that_may_be_alive_keeps_its_lock_unless_forced(store: FolderStore) -> None:
     with nightly(store) as lock:
         lock.check()
-        with pytest.raises(BusyError, match="another nightly is running: run alive on "), nightly(store):
+        with pytest.raises(BusyError, match="another nightly is running: run alive on ") as busy, nightly(store):
             raise AssertionError("it was locked twice")
-        assert "which may be alive" in run("unlock", "--store", store.root, status=1).stderr
+        refused = run("unlock", "--store", store.root, status=1).stderr
+        in_folder = store.local_path(POINTER) is not None
+        for said in (str(busy.value), refused):
+            assert re.search(r"\(process \d+\) since \d{4}-", said)
+            assert ("alive: wait until it ends" in said) == in_folder != ("--force" in said)
         assert current_holder(store, layout.NIGHTLY_LOCK, utc_now)
         run("unlock", "--store", store.root, "--force")
         assert current_holder(store, layout.NIGHTLY_LOCK, utc_now) is None
