@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import MutableMapping
+from contextlib import suppress
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -119,10 +120,11 @@ def main() -> None:
     """
     try:
         cli(prog_name="cardpress")
-    except (GeneratorError, StorageError, EdgeError, OSError) as error:
+    except (GeneratorError, StorageError, EdgeError, OSError, MemoryError) as error:
         if os.environ.get("CARDPRESS_DEBUG"):
             raise
-        say(f"cardpress: {_message(error)}", err=True)
+        with suppress(OSError):  # a log on a full disk
+            say(f"cardpress: {_message(error)}", err=True)
         sys.exit(1)
     except RuntimeError as error:
         if not is_signal(error) or os.environ.get("CARDPRESS_DEBUG"):

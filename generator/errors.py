@@ -89,6 +89,8 @@ def message_of(error: BaseException) -> str:
     """Return an error as one line. Errors of the operating system name their file."""
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return "Python is out of memory: free some on this machine, or raise its limit (ulimit -v, or the container's)"
     return "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
 
 

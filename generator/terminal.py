@@ -15,6 +15,8 @@ from typing import Any, Protocol
 
 import click
 
+from generator.errors import GeneratorError
+
 _MANY_STEPS = 1000
 _NOT_PLAIN = re.compile(r"[^\x20-\x7e]")
 
@@ -71,8 +73,13 @@ class Progress:
         self._stored_bytes += size
 
     def say(self, line: str) -> None:
-        if not self.quiet:
+        """Print one line. Raise GeneratorError if standard error, perhaps a log on a full disk, takes none."""
+        if self.quiet:
+            return
+        try:
             say(self.prefix + line, err=True)
+        except OSError as error:
+            raise GeneratorError(f"standard error takes no line ({error.strerror}): see to the log's disk") from error
 
     @contextmanager
     def bar(self, label: str, length: int) -> Iterator[ProgressBar]:

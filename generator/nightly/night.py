@@ -26,7 +26,7 @@ from generator.errors import (
     is_signal,
     message_of,
 )
-from generator.lake.quarantine import describe_waiting, read_quarantine
+from generator.lake.quarantine import describe_waiting, held_games, read_quarantine
 from generator.nightly import steps
 from generator.nightly.monitoring import Notices
 from generator.nightly.steps import Night
@@ -39,7 +39,7 @@ from generator.storage.builds import Pointer, live_build_id, open_build, read_po
 from generator.storage.errors import DamagedObject, NoLiveBuild, StorageError
 from generator.storage.stores.interface import Store
 
-_FAILURES = (GeneratorError, StorageError, OSError)
+_FAILURES = (GeneratorError, StorageError, OSError, MemoryError)
 # The outcomes of a night that decided against its build. After any other error, the outcome stays as it was.
 _OUTCOMES: dict[type[Exception], str] = {
     GateError: REFUSED,
@@ -61,11 +61,11 @@ def run_night(night: Night, notices: Notices) -> None:
     free_reserve_if_full(night.store)
     lock = locked(night.store, layout.NIGHTLY_LOCK, run=night.run, clock=night.clock, seconds=night.lease)
     with hold_back(), lock as held_lock:
-        night.progress.say(f"nightly of {night.lake} into {night.store.location}")
-        notices.start(night.run)
         with_pages = night.pages
         try:
             with end_by_error("night"):
+                night.progress.say(f"nightly of {night.lake} into {night.store.location}")
+                notices.start(night.run)
                 _run_steps(night, held_lock)
         except BaseException as error:
             night.report.failed_step = night.failed_step(error)
@@ -162,6 +162,8 @@ def _write_report(night: Night) -> None:
         report.games = _games(night)
         with suppress(StorageError):  # a damaged one has failed the night
             report.quarantine = [asdict(file) for file in read_quarantine(store) if file.waits]
+        if report.build is None and report.live:  # it failed before it read the quarantine
+            report.held = held_games(store, open_build(store, report.live).record)
         report.finished = timestamp(night.clock())
         data = json.dumps(report.to_json(), indent=1, ensure_ascii=False, default=str).encode()
         with_reserve(store, lambda: store.put(f"{layout.REPORTS}{report.run}.json", data + b"\n"))

@@ -4,6 +4,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
@@ -32,7 +34,7 @@ from tests.support import service
 from tests.support.commands import run
 from tests.support.lake_edits import empty
 from tests.support.nights import FIRST_DAY, QUIET, assert_whole, demo_lake, in_hours, names, published
-from tests.support.service import Failed
+from tests.support.service import ROOT, Failed, environment
 
 pytestmark = pytest.mark.xdist_group("nights")  # one process: the published builds are made once
 EIGHTH, NINTH = (f"{FIRST_DAY + timedelta(days=days)}" for days in (7, 8))  # days of the lake
@@ -319,3 +321,22 @@ def test_an_error_of_the_system_without_a_file_names_the_step_or_the_command(two
     with patch("generator.commands.build.open_lake", side_effect=error):
         failed = run("build", "--lake", lake, "--store", store.root, status=1)
     assert failed.stderr.startswith("cardpress: `cardpress build` failed: [Errno 22] Invalid argument; set CARDPRESS_")
+
+
+def test_a_night_whose_log_is_full_is_recorded_as_failed(tmp_path: Path) -> None:
+    store, lake, _ = published(tmp_path, 7)
+    command = [sys.executable, "-m", "generator", "nightly", "--lake", lake, "--store", store.root, "--no-pages"]
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(command, cwd=ROOT, env=environment(), stderr=full, timeout=300)
+    assert ended.returncode == 1
+    assert report(store)["outcome"] == "failed" and "standard error takes no line (No space" in report(store)["error"]
+    assert "last night: failed" in run("show", "--store", store.root).stdout
+
+
+def test_a_night_without_memory_ends_with_one_line(tmp_path: Path) -> None:
+    store, lake, _ = published(tmp_path, 7)
+    demo_lake(lake, 8)
+    with patch.object(steps, "make_build", side_effect=MemoryError):
+        said = run("nightly", "--lake", lake, "--store", store.root, "--no-pages", status=1).stderr.splitlines()
+    assert said[-1].startswith("cardpress: the step build failed: Python is out of memory: free some on this machine")
+    assert report(store)["failed_step"] == "build"
