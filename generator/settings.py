@@ -102,6 +102,9 @@ ENOUGH_ROWS = 50
 # changes every night. And of so many products the offers are measured.
 MEASURED_NIGHTS = 28
 ENOUGH_MEASURED_NIGHTS = 4
+USUAL_RATIO_NIGHTS = 7  # that a person sees beside the figures of a held game
+# To accept prices that rose or fell by more than this factor takes `--yes`.
+MAX_ACCEPTED_FACTOR = 3
 SAMPLED_OFFERS = 1000
 # The gates that look back a week compare with the newest build that is at least this many days older.
 WEEK_DAYS = 6

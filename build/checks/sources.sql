@@ -1,5 +1,7 @@
 -- The sources of a build: each table of days and, where its rows are of products, each game. Python makes source_rows: a row per
--- row of the last days ("table", id, slug, day, a, b: two of its values). Variable as_of is the build's day.
+-- row of the last days ("table", id, slug, day, a, b: two of its values), and held_days (which games are held or dropped, by
+-- table and day; no game for all). A held day came in, so it is a day of the source, whose rows are not known. Variable as_of is
+-- the build's day.
 create or replace table source_days as
 with rows_of_days as (
     select s."table", coalesce(p.game, '') as game, s.id, s.slug, s.day, s.a, s.b
@@ -11,6 +13,12 @@ counted as (
     select "table", game, day, count(*) as "rows"
     from rows_of_days
     group by all
+    union all
+    select distinct "table", s.game, h.day, null
+    from held_days as h
+    join (select distinct "table", game from rows_of_days) as s using ("table")
+    anti join rows_of_days as r on r."table" = h."table" and r.game = s.game and r.day = h.day
+    where coalesce(h.game, s.game) = s.game and h.day between getvariable('as_of')::date - 27 and getvariable('as_of')::date
 ),
 
 -- how many rows of a day have the values of the source's day before

@@ -21,7 +21,7 @@ select o.*, coalesce(o.game, n.game, '') as game_now
 from old_prices as o left join new_prices as n using (id_product);
 
 -- The games that have a row on the newest day of the price guide. Gates that count what that day lacks leave the others out:
--- a guide that is late is judged by its age (game-behind, and what the night says of late sources).
+-- they are held or late, which the night says.
 create or replace view games_of_the_day as
 select distinct coalesce(o.game_now, n.game, '') as game_now
 from new_prices as n left join old_games as o using (id_product)

@@ -24,6 +24,7 @@ from generator.commands.options import (
 )
 from generator.errors import BusyError
 from generator.lake.lake import DAILY_TABLES, absolute
+from generator.lake.quarantine import QuarantinedFile, decision
 from generator.nightly.monitoring import Notices, write_textfile
 from generator.nightly.night import new_run_id, run_night
 from generator.nightly.steps import Night
@@ -163,16 +164,22 @@ def nightly(
 
 
 def _print_result(night: Night, textfile: Path | None, as_json: bool) -> None:
+    if textfile:  # before the lines, which a full disk may not take
+        _write_metrics(night, textfile)
     if night.report.held:
-        say(night.report.held, err=True)
+        waiting = [QuarantinedFile(**file) for file in night.report.quarantine]
+        way_out = f": `{decision('accept', waiting, night.store.location)}`, or `drop`" if waiting else ""
+        say(f"{night.report.held}{way_out}", err=True)
     if night.tree_line:
         night.progress.say(night.tree_line)
     if as_json:
         say_json(night.report.to_json())
     elif night.report.succeeded:
         say(night.report.build)
-    if textfile:
-        try:
-            write_textfile(textfile, night.report)
-        except OSError as error:  # missing metrics are no reason to fail a night
-            night.progress.say(f"{textfile} was not written: {error.strerror or error}")
+
+
+def _write_metrics(night: Night, textfile: Path) -> None:
+    try:
+        write_textfile(textfile, night.report)
+    except OSError as error:  # missing metrics are no reason to fail a night
+        night.progress.say(f"{textfile} was not written: {error.strerror or error}")

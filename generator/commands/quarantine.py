@@ -7,13 +7,31 @@ from datetime import datetime
 import click
 
 from generator.commands.options import DAY, json_option, store_option
-from generator.lake.quarantine import ACCEPTED, DROPPED, QuarantinedFile, describe_waiting, read_quarantine, settle
+from generator.errors import GeneratorError
+from generator.lake.lake import DAILY_TABLES
+from generator.lake.quarantine import (
+    ACCEPTED,
+    DROPPED,
+    QuarantinedFile,
+    Selection,
+    chosen,
+    decision,
+    describe_waiting,
+    few,
+    left_waiting,
+    read_quarantine,
+    settle,
+)
 from generator.releases.locks import with_reserve
+from generator.settings import MAX_ACCEPTED_FACTOR
 from generator.storage.builds import open_build, read_pointer
+from generator.storage.stores.interface import Store
 from generator.storage.stores.open import open_store
 from generator.terminal import say, say_json, say_lines
 
-_days = click.argument("days", nargs=-1, required=True, type=DAY, metavar="DAY…")
+_days = click.argument("days", nargs=-1, type=DAY, metavar="[DAY…]")
+_game = click.option("--game", help="Only the rows of this game; '' for the products without a game.")
+_table = click.option("--table", type=click.Choice(DAILY_TABLES), metavar="TABLE", help="Only the files of this table.")
 _MEANS = {ACCEPTED: "later builds read it", DROPPED: "builds leave it out for good"}
 _NEXT = {
     ACCEPTED: "the next night reads it and compares later days with it",
@@ -51,6 +69,7 @@ def list_(store: str, as_json: bool) -> None:
     for file in files:
         gone = "" if file.in_lake else ", no longer in the lake"
         why = f"refused by {', '.join(file.gates)}" if file.gates else "withdrawn after it was published"
+        why += f": {file.figures}" if file.figures else ""
         say(f"{_named(file)}: {file.verdict}{gone}, {why}")
     if waiting := [file for file in files if file.waits]:
         say(describe_waiting(waiting, store), err=True)
@@ -58,45 +77,82 @@ def list_(store: str, as_json: bool) -> None:
 
 @quarantine.command()
 @_days
+@_game
+@_table
+@click.option("--yes", is_flag=True, help="Accept prices that rose or fell by more than a factor of 3, too.")
 @store_option
 @json_option
-def accept(days: tuple[datetime, ...], store: str, as_json: bool) -> None:
+def accept(
+    days: tuple[datetime, ...], game: str | None, table: str | None, yes: bool, store: str, as_json: bool
+) -> None:
     """Let later builds read the files of days, because their data is right.
 
-    The next night publishes them, unless a gate refuses it for another reason, and compares later days with them.
+    Prints the figures that held them. Without a day, all that waits of --game or --table is meant. The next night
+    publishes them, unless a gate refuses it for another reason, and compares later days with them.
 
     \b
-    Example: cardpress quarantine accept 2026-08-24 --store site_out
+    Example: cardpress quarantine accept 2026-08-24 --game Magic --store site_out
     """
-    _settle(days, store, ACCEPTED, as_json)
+    _settle(_selection(days, game, table), store, ACCEPTED, as_json, yes)
 
 
 @quarantine.command()
 @_days
+@_game
+@_table
 @store_option
 @json_option
-def drop(days: tuple[datetime, ...], store: str, as_json: bool) -> None:
+def drop(days: tuple[datetime, ...], game: str | None, table: str | None, store: str, as_json: bool) -> None:
     """Leave the files of days out of all builds for good, without further notices.
 
-    The files stay in the lake. `accept` takes it back. A day that was published can be dropped too: the next night
-    publishes without its prices.
+    Prints the figures that held them. Without a day, all that waits of --game or --table is meant. The files stay in
+    the lake. `accept` takes it back. A day that was published can be dropped too: the next night publishes without its
+    prices.
 
     \b
     Example: cardpress quarantine drop 2026-08-24 --store site_out
     """
-    _settle(days, store, DROPPED, as_json)
+    _settle(_selection(days, game, table), store, DROPPED, as_json, True)
 
 
-def _settle(days: Collection[datetime], location: str, verdict: str, as_json: bool) -> None:
-    store, texts = open_store(location), [f"{day:%Y-%m-%d}" for day in days]
+def _selection(days: Collection[datetime], game: str | None, table: str | None) -> Selection:
+    if not days and game is None and table is None:
+        raise click.UsageError("say which: a day such as 2026-08-24, --game or --table")
+    return Selection([f"{day:%Y-%m-%d}" for day in days], game, table)
+
+
+def _settle(selection: Selection, location: str, verdict: str, as_json: bool, yes: bool) -> None:
+    store = open_store(location)
     pointer, _ = read_pointer(store)
     live = open_build(store, pointer.build) if pointer else None
-    files = with_reserve(store, lambda: settle(store, texts, verdict, live))
+    meant = chosen(store, selection, live)
+    for file in meant:
+        if file.figures:
+            say(f"{file.named}: {file.figures}", err=True)
+    far = [file for file in meant if _is_far(file.ratio)]
+    if far and not yes:
+        raise GeneratorError(
+            f"nothing was accepted: {far[0].named} has a {far[0].figures}, which is rarely right: "
+            "check the prices, then pass --yes"
+        )
+    files = with_reserve(store, lambda: settle(store, selection, verdict, live))
     if as_json:
         say_json(list(map(asdict, files)))
     else:
         say_lines(f"{_named(file)}: {verdict}, {_MEANS[verdict]}" for file in files)
-    say(f"{_NEXT[verdict]}: `cardpress nightly --lake LAKE --store {location}`", err=True)
+    _say_next(files, store, verdict)
+
+
+def _is_far(ratio: float | None) -> bool:
+    return ratio is not None and not 1 / MAX_ACCEPTED_FACTOR <= ratio <= MAX_ACCEPTED_FACTOR
+
+
+def _say_next(files: Collection[QuarantinedFile], store: Store, verdict: str) -> None:
+    """Say which other days of the same games still wait, and what the next step is."""
+    if left := left_waiting(store, files):
+        command = decision(verdict, left, store.location)
+        say(f"still left out: {few([file.named for file in left])}: `{command}`", err=True)
+    say(f"{_NEXT[verdict]}: `cardpress nightly --lake LAKE --store {store.location}`", err=True)
 
 
 def _named(file: QuarantinedFile) -> str:

@@ -8,6 +8,7 @@ files say names their `tables`. It adds `known_days` if it judges only days that
 
 import itertools
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -35,7 +36,7 @@ from generator.compare.run_reports import NO_PAST, Judgement, Past, Verdict, bre
 from generator.database import Database, sql_text
 from generator.errors import DamageError
 from generator.lake.files import NO_GAME, PRICE_TABLES, FileKey
-from generator.lake.quarantine import QuarantinedFile, files_read, original_of, unread_files
+from generator.lake.quarantine import QuarantinedFile, Ratio, files_read, original_of, unread_files
 from generator.pack.verify import checked_file
 from generator.storage import layout
 from generator.storage.builds import Build, open_build
@@ -46,6 +47,7 @@ from generator.storage.market import INDEXES
 
 _BULK = pa.schema([("content", pa.string()), ("lake_table", pa.string()), ("records", pa.int64())])
 _GUIDE = "price_guide"
+_ALL_GAMES = "*"  # in checks/held_ratios
 # The tables of the lake that bulk files of other names are made of.
 _LAKE_TABLES = {"filtered": "filtered_checks", "market": "price_guide"}
 _DAYS = pa.schema(
@@ -56,6 +58,7 @@ _LINKS = pa.schema(
     [("id_product", pa.int64())] + [(name, pa.string()) for name in ("image", "image_large", "cardmarket_url")]
 )
 _FINGERPRINTS = pa.schema([("key", pa.string()), ("entry", pa.string())])
+_HELD_DAYS = pa.schema([("table", pa.string()), ("game", pa.string()), ("day", pa.date32())])
 _UNUSUAL = pa.schema([("distance", pa.float64()), ("sentence", pa.string())])
 
 
@@ -83,7 +86,7 @@ def judge(
     now: datetime,
     thresholds: Mapping[str, float] | None = None,
     forced: Iterable[str] = (),
-    days_left_out: Collection[tuple[str, str]] = (),
+    left_out: Collection[FileKey] = (),
     max_age: Mapping[str, int] | None = None,
     past: Past = NO_PAST,
 ) -> Judgement:
@@ -91,11 +94,12 @@ def judge(
 
     Args:
         comparison: Of the new build with the live one. Without that one, gates that compare return no verdict.
-        days_left_out: Tables and days of files in quarantine. Records of these days are not counted as lost.
+        left_out: The files in quarantine. Records of their days are not counted as lost, nor their sources as late.
         max_age: By table of days, how many days old its newest row may be, for each game.
     """
     limits = settings.GATES | dict(thresholds or {})
     old, db = comparison.old, comparison.db
+    days_left_out = {(file.table, file.day) for file in left_out}
     with db.one_thread():  # equal values have one order
         _open_sides(comparison, days_left_out)
         _open_past(comparison, past)
@@ -105,6 +109,7 @@ def judge(
         db.set(today=now.date().isoformat(), as_of=comparison.new.as_of.isoformat(), withdrawn=withdrawn)
         days = rows_of_last_days(comparison.new)
         _fill_source_rows(db, days)
+        db.connection.register("held_days", _held_days(left_out))
         db.run("checks/two_builds", "checks/sources")
         verdicts = [
             _verdict(db, f"checks/gates/{gate}", gate, limit, gate in set(forced)) for gate, limit in limits.items()
@@ -126,12 +131,24 @@ def judge(
         )
 
 
-def breached_by_game(comparison: Comparison, judgement: Judgement) -> dict[str, set[str]]:
-    """Return the games that breach gates by themselves, each with its gates, once a comparison was judged.
+class Guilt(NamedTuple):
+    """Which games breach gates by themselves.
 
-    Each gate that judges day files is asked again for each game alone; '' stands for products without a game. The
-    result is empty, and the fault one of whole files, if a gate is breached by all games together and by none alone, or
-    if no game is cleared: those that are too small to be judged may have the same fault.
+    Attributes:
+        games: Each of them with its gates; '' stands for products without a game.
+        held: The same, if their rows can be held alone; {} if the fault is one of whole files.
+    """
+
+    games: dict[str, set[str]]
+    held: dict[str, set[str]]
+
+
+def breached_by_game(comparison: Comparison, judgement: Judgement) -> Guilt:
+    """Return the games that breach gates by themselves, once a comparison was judged.
+
+    Each gate that judges day files is asked again for each game alone. The fault is one of whole files if a gate is
+    breached by all games together and by none alone, or if no game is cleared: those that are too small to be judged
+    may have the same fault.
     """
     gates = {verdict.gate: verdict for verdict in judgement.breaches if verdict.tables}
     names = ("old_prices", "new_prices", "week_prices", "before_prices", "unread_days", "old_indexes", "new_indexes")
@@ -150,8 +167,40 @@ def breached_by_game(comparison: Comparison, judgement: Judgement) -> dict[str, 
                     guilty[game] = breached
                 else:
                     cleared |= any(_could_judge(db, verdict, gates[verdict.gate]) for verdict in verdicts)
+        db.set(one_game=False)
+        db.run("checks/two_builds")
     explained = set().union(*guilty.values()) == gates.keys()
-    return guilty if explained and cleared else {}
+    return Guilt(guilty, guilty if explained and cleared else {})
+
+
+def told_once(judgement: Judgement, guilty: Mapping[str, Collection[str]]) -> Judgement:
+    """Let the message of a gate that several games breach by themselves name them all: it is one cause."""
+
+    def told(verdict: Verdict) -> Verdict:
+        games = sorted(game or "the products without a game" for game in guilty if verdict.gate in guilty[game])
+        if len(games) < 2 or not verdict.stops:
+            return verdict
+        return replace(verdict, message=f"{verdict.message}; so of {len(games)} games: {', '.join(games)}")
+
+    return replace(judgement, verdicts=[told(verdict) for verdict in judgement.verdicts])
+
+
+def held_ratios(comparison: Comparison, past: Past) -> dict[tuple[str, str | None], Ratio]:
+    """Return by table and game how far its prices lie from those of the live build; None stands for all games."""
+    rows = comparison.db.answer("checks/held_ratios").to_pylist()
+    found = {}
+    for row in rows:
+        game = None if row["game"] == _ALL_GAMES else row["game"]
+        worst = row["worst"]
+        usual = _usual_middles(past, f"{row['table']}/middle {worst['price']}/game/{game}")
+        found[row["table"], game] = Ratio(worst["price"], worst["ratio"], worst["products"], usual)
+    return found
+
+
+def _usual_middles(past: Past, key: str) -> tuple[float, float] | None:
+    """Return the least and the greatest middle ratio of the last seven nights that measured it."""
+    logarithms = [end for night in past.columns[: settings.USUAL_RATIO_NIGHTS] for end in night.get(key, ())]
+    return (math.exp(min(logarithms)), math.exp(max(logarithms))) if logarithms else None
 
 
 def _could_judge(db: Database, of_game: Verdict, of_all: Verdict) -> bool:
@@ -195,6 +244,11 @@ def _fill_source_rows(db: Database, days: Mapping[str, pa.Table]) -> None:
         _, a, b = SOURCES[table]
         keys = "null, slug" if table == "watch_checks" else "id_product, null"
         db.insert("source_rows", f"select $1, {keys}, day, {a}, {b} from batch", rows, table)
+
+
+def _held_days(left_out: Collection[FileKey]) -> pa.Table:
+    rows = [{"table": file.table, "game": file.game, "day": date.fromisoformat(file.day)} for file in left_out]
+    return pa.Table.from_pylist(rows, _HELD_DAYS)
 
 
 def _open_sides(comparison: Comparison, days_left_out: Collection[tuple[str, str]]) -> None:
@@ -363,7 +417,7 @@ def forgive(
     forced = {
         verdict.gate
         for verdict in judgement.breaches
-        if files and (of_gate := _judged_files(verdict, new, live)) and of_gate <= files
+        if files and (of_gate := _originals(_judged_files(verdict, new, live), new)) and of_gate <= files
     }
     verdicts = [replace(verdict, forced=True) if verdict.gate in forced else verdict for verdict in judgement.verdicts]
     return replace(judgement, verdicts=verdicts), said
@@ -381,12 +435,17 @@ def _right_builds(
     tables = {table for verdict in judgement.breaches for table in back.get(verdict.gate, [])}
     if tables and (before := known_judgement(live.store, live.id).get("against")):
         yield before, tables, f"{live.id} was live although gates refused it: compared with {before} as well"
-    unread = {file.whole for file in unread_files(new, live)} if accepted else set()
+    unread = _originals(unread_files(new, live), new) if accepted else set()
     believed = [file for file in accepted if file.key.whole in unread and file.build != new.id]
     if believed:
         newest = max(believed, key=lambda file: (file.day, file.since)).build
         said = f"accepted days came in: compared with {newest}, which had the last of them, as well"
         yield newest, {file.table for file in believed}, said
+
+
+def _originals(files: Collection[FileKey], build: Build) -> set[FileKey]:
+    """Return the files of the lake that files are which a build read, perhaps without the rows of some games."""
+    return {original_of(build.record, file).whole for file in files}
 
 
 def _judged_files(verdict: Verdict, new: Build, live: Build) -> set[FileKey]:

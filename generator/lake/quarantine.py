@@ -9,10 +9,11 @@ layers of days those of the closed months. So it is known what one build read th
 """
 
 import json
+import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from generator.clock import timestamp
 from generator.errors import GeneratorError
@@ -31,6 +32,28 @@ _ROWS = {"price_guide": "prices", "listings": "listings", "filtered_checks": "of
 _MAX_NAMED = 3  # in a line for people
 
 
+class Ratio(NamedTuple):
+    """How far the prices of a game lie from those before.
+
+    Attributes:
+        price: The column that lies farthest from 1.
+        ratio: Its middle price ratio.
+        products: How many products have both prices.
+        usual: The least and the greatest such ratio of the last seven nights; None if it is not known.
+    """
+
+    price: str
+    ratio: float
+    products: int
+    usual: tuple[float, float] | None
+
+    @property
+    def figures(self) -> str:
+        """The ratio as a person reads it."""
+        usual = "; the last seven nights {:.2f} to {:.2f}".format(*self.usual) if self.usual else ""
+        return f"median of {self.price} × {self.ratio:.3g} over {self.products:,} products{usual}"
+
+
 @dataclass(frozen=True)
 class QuarantinedFile:
     """A file in quarantine."""
@@ -45,6 +68,8 @@ class QuarantinedFile:
     since: str  # the time of that night
     in_lake: bool = True  # whether the lake of the last night had it
     game: str | None = None  # as in `FileKey`
+    ratio: float | None = None  # of its prices to those before, where it lies farthest from 1; None: not measured
+    figures: str = ""  # the same for people, beside what is usual
 
     @property
     def key(self) -> FileKey:
@@ -70,10 +95,14 @@ class QuarantinedFile:
 
 def read_quarantine(store: Store) -> list[QuarantinedFile]:
     """Return all files that were ever put in quarantine, by day, table and content."""
-    found = store.get_versioned(layout.QUARANTINE)
-    files = _parse(found.data, store.location) if found else []
+    files = _read_list(store)
     _check_complete(store, files)
     return files
+
+
+def _read_list(store: Store) -> list[QuarantinedFile]:
+    found = store.get_versioned(layout.QUARANTINE)
+    return _parse(found.data, store.location) if found else []
 
 
 def _check_complete(store: Store, files: Collection[QuarantinedFile]) -> None:
@@ -96,7 +125,7 @@ def _check_complete(store: Store, files: Collection[QuarantinedFile]) -> None:
 
 def _lost(files: Collection[QuarantinedFile], live: Build) -> list[QuarantinedFile]:
     """Return the files that a build left out and that the quarantine does not know."""
-    unknown = skipped_files(live.record) - {file.key for file in files}
+    unknown = skipped_files(live.record) - {file.key for file in files} - {file.key.whole for file in files}
     return [QuarantinedFile(*key[:3], HELD, {}, live.id, "", "", game=key.game) for key in sorted(unknown, key=str)]
 
 
@@ -125,31 +154,45 @@ def waiting_files(store: Store, record: BuildRecord) -> list[QuarantinedFile]:
     skipped = skipped_files(record)
     if not skipped:
         return []
-    return [file for file in read_quarantine(store) if file.verdict == HELD and file.key in skipped]
+    return [file for file in read_quarantine(store) if file.verdict == HELD and skipped & {file.key, file.key.whole}]
 
 
 def held_games(store: Store, record: BuildRecord) -> str:
-    """Return which games' prices a build lacks because they are held, as a sentence; '' for none."""
-    held: dict[tuple[str, str], list[QuarantinedFile]] = {}
+    """Return which prices a build lacks because they are held, since when and why, as a sentence; '' for none."""
+    held: dict[tuple[str, str | None], list[QuarantinedFile]] = {}
     for file in waiting_files(store, record):
-        if file.game is not None:
-            held.setdefault((file.game, file.table), []).append(file)
-    said = []
-    for (game, table), files in sorted(held.items()):
-        what = f"{game}'s {_ROWS[table]}" if game != NO_GAME else f"the {_ROWS[table]} of the products without a game"
-        gates = sorted({gate for file in files for gate in file.gates})
-        said.append(f"{what} of {_few([file.day for file in files])} are held ({_few(gates)})")
-    return "; ".join(said)
+        held.setdefault((file.table, file.game), []).append(file)
+    ordered = sorted(held.items(), key=lambda item: (item[0][1] or "", item[0][0]))
+    return "; ".join(_held_sentence(table, game, files) for (table, game), files in ordered)
+
+
+def _held_sentence(table: str, game: str | None, files: Sequence[QuarantinedFile]) -> str:
+    rows = _ROWS.get(table, f"rows of {table}")
+    whose = {None: f"all {rows}", NO_GAME: f"the {rows} of the products without a game"}.get(game, f"{game}'s {rows}")
+    days = sorted({file.day for file in files})
+    when = days[0] if len(days) == 1 else f"{len(days)} days since {days[0]}"
+    gates = few(sorted({gate for file in files for gate in file.gates}))
+    figures = next((f": {file.figures}" for file in reversed(files) if file.figures), "")
+    return f"{whose} of {when} are held ({gates}{figures})"
 
 
 def describe_waiting(files: Collection[QuarantinedFile], location: str) -> str:
     """Return held files, and the command that ends it, as one sentence."""
-    named = [f"{file.named} ({_few(list(file.gates))})" for file in files]
-    days, them = " ".join(sorted({file.day for file in files})), "it" if len(named) == 1 else "them"
+    named = [f"{file.named} ({few(list(file.gates))})" for file in files]
+    them = "it" if len(named) == 1 else "them"
     return (
-        f"in quarantine, left out of builds: {', '.join(named)}; `cardpress quarantine drop {days} --store {location}` "
+        f"in quarantine, left out of builds: {', '.join(named)}; `{decision('drop', files, location)}` "
         f"leaves {them} out for good, `accept` instead of `drop` lets {them} in"
     )
+
+
+def decision(verdict: str, files: Collection[QuarantinedFile], location: str) -> str:
+    """Return the command that decides about files, by their days, or by their game if there are many."""
+    days, games = sorted({file.day for file in files}), {file.game for file in files}
+    [game] = games if len(games) == 1 else [None]
+    which = f" --game {shlex.quote(game)}" if game is not None else ""
+    of_days = f" {' '.join(days)}" if len(days) <= _MAX_NAMED or not which else ""
+    return f"cardpress quarantine {verdict}{of_days}{which} --store {location}"
 
 
 def waiting_in_short(files: Collection[QuarantinedFile], location: str) -> str:
@@ -161,47 +204,105 @@ def waiting_in_short(files: Collection[QuarantinedFile], location: str) -> str:
 def count_waiting(files: Collection[QuarantinedFile], location: str) -> str:
     """Return held files as a short line, for nights after the one that refused them."""
     return (
-        f"in quarantine since earlier nights: {_few([file.named for file in files])}; "
-        f"`cardpress quarantine list --store {location}`"
+        f"in quarantine since earlier nights: {few([file.named for file in files])}; "
+        f"`cardpress quarantine list --store {location}`, then `accept` or `drop` instead of `list`"
     )
 
 
 def hold(
-    store: Store, refused: Mapping[FileKey, Mapping[str, float]], *, build: str, run: str, now: datetime
+    store: Store,
+    refused: Mapping[FileKey, Mapping[str, float]],
+    *,
+    build: str,
+    run: str,
+    now: datetime,
+    ratios: Mapping[tuple[str, str | None], Ratio] | None = None,
 ) -> list[QuarantinedFile]:
-    """Put files in quarantine by the gates that refused each, and return those that wait. A person's verdict stays."""
+    """Put files in quarantine by the gates that refused each, and return those that wait. A person's verdict stays.
+
+    `ratios` say how far the prices of a table lie from those before, by game; None stands for all games.
+    """
+
+    def held(key: FileKey, gates: Mapping[str, float], known: QuarantinedFile | None) -> QuarantinedFile:
+        file = known or QuarantinedFile(*key[:3], HELD, {}, build, run, timestamp(now), game=key.game)
+        file = replace(file, gates=dict(sorted((file.gates | dict(gates)).items())), in_lake=True)
+        if ratio := (ratios or {}).get((key.table, key.game)):
+            return replace(file, ratio=ratio.ratio, figures=ratio.figures)
+        return file
 
     def add(files: list[QuarantinedFile]) -> list[QuarantinedFile]:
         known = {file.key: file for file in files}
-        for key, gates in refused.items():
-            new = QuarantinedFile(*key[:3], HELD, {}, build, run, timestamp(now), game=key.game)
-            file = known.get(key, new)
-            known[key] = replace(file, gates=dict(sorted((file.gates | dict(gates)).items())), in_lake=True)
-        return list(known.values())
+        return list((known | {key: held(key, gates, known.get(key)) for key, gates in refused.items()}).values())
 
     return [file for file in change_quarantine(store, add) if file.key in refused and file.waits]
 
 
-def settle(store: Store, days: Collection[str], verdict: str, published: Build | None = None) -> list[QuarantinedFile]:
-    """Accept or drop all files of some days, and return them. GeneratorError: a day has none in quarantine.
+class Selection(NamedTuple):
+    """Which files in quarantine are meant: those of days, or all that wait, of a game and a table or of all."""
+
+    days: Collection[str]
+    game: str | None = None  # `NO_GAME`: the products without a game
+    table: str | None = None
+
+    def means(self, file: QuarantinedFile) -> bool:
+        """Return whether a file is meant, if its rows are those of the game."""
+        of_day = file.day in self.days if self.days else file.waits
+        return of_day and self.game in (None, file.game) and self.table in (None, file.table)
+
+    def includes(self, file: QuarantinedFile) -> bool:
+        """Return whether rows of a file are meant that is held with the rows of all games."""
+        whole = self.game is not None and file.game is None and file.table in PRICE_TABLES
+        return whole and self._replace(game=None).means(file)
+
+
+def chosen(store: Store, selection: Selection, published: Build | None = None) -> list[QuarantinedFile]:
+    """Return the files that `settle` would decide about, as they are in quarantine now."""
+    return [file for file in _by_game(_read_list(store), selection, published) if selection.means(file)]
+
+
+def left_waiting(store: Store, decided: Collection[QuarantinedFile]) -> list[QuarantinedFile]:
+    """Return the files that wait, of the tables and games of files that were decided about."""
+    kinds = {(file.table, file.game) for file in decided}
+    return [file for file in _read_list(store) if file.waits and (file.table, file.game) in kinds]
+
+
+def settle(store: Store, selection: Selection, verdict: str, published: Build | None = None) -> list[QuarantinedFile]:
+    """Accept or drop files, and return them. GeneratorError: a day has none in quarantine, or none waits.
 
     Args:
         published: The live build. Files that it left out and that the quarantine lost are decided again. Prices of a
-            day that it read can be dropped; of a day with files that wait for a person, these alone are meant.
+            day that it read can be dropped; of a day with files that wait for a person, these alone are meant. Of a
+            file that is held whole, the games of this build that are not chosen go on waiting.
     """
+    decided: set[FileKey] = set()
 
     def decide(files: list[QuarantinedFile]) -> list[QuarantinedFile]:
-        files = files + [file for file in (_lost(files, published) if published else []) if file.day in days]
-        waiting = {file.day for file in files if file.waits}
+        nonlocal decided
+        lost = _lost(files, published) if published else []
+        files = _by_game(files + [file for file in lost if file.day in selection.days], selection, published)
         if verdict == DROPPED:
-            files = files + _withdrawn(files, published, set(days) - waiting)
-        for day in sorted(set(days) - {file.day for file in files}):
+            files = files + _withdrawn(files, published, selection)
+        decided = {file.key for file in files if selection.means(file)}
+        missing = sorted(set(selection.days) - {key.day for key in decided})
+        if missing or not decided:
+            which = "no file" + (f" of {missing[0]}" if missing else "")
+            which += f" with rows of the game {selection.game}" if selection.game else ""
             raise GeneratorError(
-                f"no file of {day} is in quarantine in {store.location}: `cardpress quarantine list` lists the days"
+                f"{which} is in quarantine in {store.location}: `cardpress quarantine list` lists the days"
             )
-        return [replace(file, verdict=verdict) if file.day in days else file for file in files]
+        return [replace(file, verdict=verdict) if file.key in decided else file for file in files]
 
-    return [file for file in change_quarantine(store, decide) if file.day in days]
+    return [file for file in change_quarantine(store, decide) if file.key in decided]
+
+
+def _by_game(files: Collection[QuarantinedFile], selection: Selection, live: Build | None) -> list[QuarantinedFile]:
+    """Return files that are held whole, but of which one game is meant, as the rows of each game of the live build."""
+    games = {NO_GAME, *(game["game"] or NO_GAME for game in live.record["games"])} if live else set()
+    found = []
+    for file in files:
+        is_split = selection.game in games and selection.includes(file)
+        found += [replace(file, game=game) for game in sorted(games)] if is_split else [file]
+    return found
 
 
 def accept_read_files(store: Store, build: Build) -> None:
@@ -264,17 +365,23 @@ def unread_files(build: Build, live: Build) -> set[FileKey]:
     return files_read(build) - files_read(live)
 
 
-def _withdrawn(files: list[QuarantinedFile], published: Build | None, days: Collection[str]) -> list[QuarantinedFile]:
-    """Return the files of days that a build read and that were never in quarantine."""
+def _withdrawn(files: list[QuarantinedFile], published: Build | None, selection: Selection) -> list[QuarantinedFile]:
+    """Return the chosen files that a build read, of days without files that wait, and that were never in quarantine."""
     if published is None:
         return []
-    known = {file.key.whole for file in files}
+    days = set(selection.days) - {file.day for file in files if file.waits}
+    known = {file.key for file in files} | {file.key.whole for file in files if selection.game in (None, file.game)}
     prices = (file for file in files_read(published) if file.day in days and file.table in PRICE_TABLES)
-    read = {original_of(published.record, file) for file in prices}
-    return [QuarantinedFile(*key[:3], DROPPED, {}, published.id, "", "") for key in sorted(read - known)]
+    read = {original_of(published.record, file) for file in prices if selection.table in (None, file.table)}
+    dropped = (
+        QuarantinedFile(*key[:3], DROPPED, {}, published.id, "", "", game=selection.game)
+        for key in sorted(read - known)
+    )
+    return list(dropped)
 
 
-def _few(texts: Sequence[str]) -> str:
+def few(texts: Sequence[str]) -> str:
+    """Return the first texts, and how many more there are."""
     more = len(texts) - _MAX_NAMED
     return ", ".join(texts[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
@@ -299,7 +406,9 @@ def _parse(data: bytes, location: str) -> list[QuarantinedFile]:
 
 def _file(entry: dict[str, Any]) -> QuarantinedFile:
     """Return a file from JSON. Raises KeyError, TypeError or ValueError for anything else."""
-    file = QuarantinedFile(**{field.name: entry[field.name] for field in fields(QuarantinedFile)})
+    later = {"ratio", "figures"}  # which earlier versions did not write
+    known = [field.name for field in fields(QuarantinedFile) if field.name in entry or field.name not in later]
+    file = QuarantinedFile(**{name: entry[name] for name in known})
     if not all(isinstance(text, str) for text in (*file.key[:3], file.build, file.run, file.since, file.game or "")):
         raise TypeError
     if file.verdict not in (HELD, ACCEPTED, DROPPED):

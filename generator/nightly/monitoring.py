@@ -6,7 +6,7 @@ The file has the text format of Prometheus, for the textfile collector of its no
 import json
 import threading
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,6 +41,7 @@ _HELP = {
     "damaged_layers": "Layers that were damaged in the store, and that the last nightly run made again.",
     "quarantined_files": "Day files of the lake that wait in quarantine, left out of builds.",
     "quarantined_file": "Each of them.",
+    "held_timestamp_seconds": "The first day whose rows of a table are held, by game, until it is accepted or dropped.",
     "late_sources": "Sources, each a table and a game, that are late or thin in the build of the last nightly run.",
     "reread_bytes": "Bytes of layers that the store had, and that the last nightly run read again.",
     "game_guide_timestamp_seconds": "The day that half of the game's rows in the price guide reach, in the live build.",
@@ -107,10 +108,19 @@ def _samples(report: RunReport, last_success: float | None) -> dict[str, _Sample
         "quarantined_file": [
             ({name: file[name] for name in ("table", "day", "sha256")}, 1) for file in report.quarantine
         ],
+        "held_timestamp_seconds": _held_since(report.quarantine),
         "late_sources": [({}, sum(remark.value for remark in judgement.remarks if remark.gate == LATE))],
         "reread_bytes": [({}, report.reread_bytes)],
         "pruned_bytes": [({}, report.pruned.get("bytes", 0))],
     }
+
+
+def _held_since(waiting: Iterable[dict[str, Any]]) -> _Samples:
+    days: dict[tuple[str, str], str] = {}
+    for file in waiting:
+        game = "all games" if file["game"] is None else file["game"] or NO_GAME  # an empty label counts as none
+        days[file["table"], game] = min(file["day"], days.get((file["table"], game), file["day"]))
+    return [({"table": table, "game": game}, _day_seconds(day)) for (table, game), day in sorted(days.items())]
 
 
 def _game_samples(games: list[dict[str, Any]]) -> dict[str, _Samples]:
@@ -160,7 +170,7 @@ class Notices:
 
     def finish(self, report: RunReport) -> None:
         if self.ping:
-            line = report.error or report.outcome
+            line = "; ".join(filter(None, (report.held, report.error or report.outcome)))
             url = self.ping if report.succeeded else _below(self.ping, "/fail")
             self._post(url, line.encode(), "text/plain; charset=utf-8")
         if self.notify:

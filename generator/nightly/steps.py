@@ -23,8 +23,24 @@ from edge_auth.parameters import MAX_TEXT_CHARACTERS, ProductId
 from generator import settings
 from generator.clock import Clock, timestamp
 from generator.compare.comparison import Comparison, compare
-from generator.compare.gates import breached_by_game, forgive, judge, refused_files
-from generator.compare.run_reports import PUBLISHED, Judgement, RunReport, prune_run_reports, read_past, write_judgement
+from generator.compare.gates import (
+    Guilt,
+    breached_by_game,
+    forgive,
+    held_ratios,
+    judge,
+    refused_files,
+    told_once,
+)
+from generator.compare.run_reports import (
+    PUBLISHED,
+    Judgement,
+    Past,
+    RunReport,
+    prune_run_reports,
+    read_past,
+    write_judgement,
+)
 from generator.errors import (
     BuildError,
     BusyError,
@@ -43,6 +59,7 @@ from generator.lake.lake import Lake, open_lake
 from generator.lake.quarantine import (
     ACCEPTED,
     QuarantinedFile,
+    Ratio,
     count_waiting,
     describe_waiting,
     held_games,
@@ -244,7 +261,10 @@ def _judge_against(night: Night, build: str, other: str | None) -> list[Quaranti
     old, new = open_build(night.store, other) if other else None, open_build(night.store, build)
     comparison = Comparison(old, new, night.resources)
     night.compare_with(comparison)
-    judgement = _judge(night, comparison)
+    past = read_past(night.store, comparison.new.as_of)
+    judgement = _judge(night, comparison, past)
+    guilt = breached_by_game(comparison, judgement) if old and judgement.breaches else None
+    judgement = told_once(judgement, guilt.games) if guilt else judgement
     write_judgement(night.store, build, judgement, run=night.run, now=night.clock())
     night.report.judgement = judgement
     for verdict in judgement.verdicts:
@@ -252,20 +272,20 @@ def _judge_against(night: Night, build: str, other: str | None) -> list[Quaranti
             night.progress.say(verdict.line() + (": forced" if verdict.forced else ""))
     for remark in judgement.remarks:
         night.progress.say(f"strange: {remark.message}")
-    return _hold_refused(night, comparison, judgement) if old and judgement.breaches else []
+    return _hold_refused(night, comparison, judgement, guilt, held_ratios(comparison, past)) if guilt else []
 
 
-def _judge(night: Night, comparison: Comparison) -> Judgement:
+def _judge(night: Night, comparison: Comparison, past: Past) -> Judgement:
     files, now = read_quarantine(night.store), night.clock()
-    days = {(file.table, file.day) for file in files if file.verdict != ACCEPTED}
+    left_out = {file.key for file in files if file.verdict != ACCEPTED}
     judged = partial(
         judge,
         now=now,
         thresholds=night.thresholds,
         forced=night.forced,
-        days_left_out=days,
+        left_out=left_out,
         max_age=night.max_age,
-        past=read_past(night.store, comparison.new.as_of),
+        past=past,
     )
 
     def judged_by(other: Build) -> Judgement:
@@ -281,14 +301,19 @@ def _judge(night: Night, comparison: Comparison) -> Judgement:
     return judgement
 
 
-def _hold_refused(night: Night, comparison: Comparison, judgement: Judgement) -> list[QuarantinedFile]:
+def _hold_refused(
+    night: Night,
+    comparison: Comparison,
+    judgement: Judgement,
+    guilt: Guilt,
+    ratios: Mapping[tuple[str, str | None], Ratio],
+) -> list[QuarantinedFile]:
     """Put the day files that the breached gates judged in quarantine: only the rows of the games at fault, if known."""
     assert comparison.old is not None
     now, new = night.clock(), comparison.new
-    guilty = breached_by_game(comparison, judgement)
-    refused = refused_files(judgement, new, comparison.old, guilty)
+    refused = refused_files(judgement, new, comparison.old, guilt.held)
     try:
-        return hold(night.store, refused, build=new.id, run=night.run, now=now) if refused else []
+        return hold(night.store, refused, build=new.id, run=night.run, now=now, ratios=ratios) if refused else []
     except StorageError as error:  # the gates refuse the build in any case
         night.progress.say(f"no file was put in quarantine: {error}")
         return []

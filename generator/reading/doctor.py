@@ -30,7 +30,7 @@ from generator.errors import BuildError, GeneratorError
 from generator.ingest.gaps import unnamed_expansions
 from generator.lake.files import STAGE, LakeFile
 from generator.lake.lake import DAILY_TABLES, list_files
-from generator.lake.quarantine import read_quarantine, waiting_in_short
+from generator.lake.quarantine import decision, read_quarantine, waiting_in_short
 from generator.lake.table_writer import LakeWriter
 from generator.lake.tables import check_columns
 from generator.pack.verify import visible_damage
@@ -245,7 +245,9 @@ def _check_last_night(store: Store) -> Iterator[Finding]:
         advice = "`cardpress publish BUILD` lifts the hold" if held else "`cardpress show` says more"
         yield warning("night", f"{run}, {night['error']}", advice)
     elif night.get("held"):
-        yield warning("night", f"{night['held']}; {run}", f"`cardpress quarantine list --store {store.location}`")
+        waiting = [file for file in read_quarantine(store) if file.waits]
+        advice = f"`{decision('accept', waiting, store.location)}`, or `drop`" if waiting else "run a night"
+        yield warning("night", f"{night['held']}; {run}", advice)
     else:
         yield ok("night", run)
 

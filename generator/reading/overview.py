@@ -13,6 +13,7 @@ from generator.lake.quarantine import (
     DROPPED,
     HELD,
     QuarantinedFile,
+    decision,
     held_games,
     read_quarantine,
     skipped_files,
@@ -50,10 +51,9 @@ def why_not_published(store: Store, night: Mapping[str, Any]) -> list[str]:
 
 def _next_steps(files: list[QuarantinedFile], location: str) -> Iterator[str]:
     waiting = [file for file in files if file.waits]
-    days = " ".join(sorted({file.day for file in waiting}))
     if waiting:
         yield (
-            f"if the day is wrong, `cardpress quarantine drop {days} --store {location}`: the next night publishes "
+            f"if the day is wrong, `{decision('drop', waiting, location)}`: the next night publishes "
             "without it, and publishes a corrected file"
         )
         yield "if it is right, `accept` in place of `drop`: the next night reads it and compares later days with it"
@@ -71,7 +71,7 @@ def undone_decisions(store: Store, record: BuildRecord) -> str | None:
     undone = {
         f"{file.day} {file.verdict}"
         for file in read_quarantine(store)
-        if (file.verdict == ACCEPTED and file.key in skipped)
+        if (file.verdict == ACCEPTED and skipped & {file.key, file.key.whole})
         or (file.verdict == DROPPED and file.key not in skipped and file.day <= last_days.get(file.table, ""))
         if file.in_lake
     }

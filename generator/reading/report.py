@@ -138,10 +138,10 @@ def _warnings(build: Build, night: Record | None, judgement: Record | None) -> I
     newest = newest_report(store)
     if newest and newest.get("build") != build.id and (failed := why_not_published(store, newest)):
         yield f"The last night was {newest['outcome']}", [*failed[1:], "This page is about what clients see."]
+    if night and night["error"]:
+        yield "Why the night failed", [str(night["error"]).partition("; in quarantine")[0]]
     if night and (files := [QuarantinedFile(**file) for file in night.get("quarantine", [])]):
         yield "In quarantine", [describe_waiting(files, night["store"])]
-    if night and night["error"]:
-        yield "Why the night failed", [night["error"]]
     if judgement and judgement["remarks"]:
         yield "What is strange", [remark["message"] for remark in judgement["remarks"]]
 

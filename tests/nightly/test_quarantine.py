@@ -26,6 +26,7 @@ from generator.lake.quarantine import (
     DROPPED,
     HELD,
     QuarantinedFile,
+    Selection,
     hold,
     read_quarantine,
     settle,
@@ -88,13 +89,16 @@ def without(lake: Path, folder: Path, day: date = BAD_DAY) -> Path:
     return folder
 
 
-def prices_of_a_game(lake: Path, day: date, change: str) -> tuple[str, set[int]]:
-    """Change the prices of the game with the most products in a day's guide. Return its name and its products."""
+def prices_of_a_game(lake: Path, day: date, change: str, place: int = 0) -> tuple[str, set[int]]:
+    """Change the prices of a game in a day's guide: of that with the most products, or by its place after it.
+
+    Return its name and its products.
+    """
     products = f"""read_parquet('{lake}/products.parquet') as p
         join read_parquet('{lake}/expansions.parquet') as e on e.id = p.id_expansion"""
     with duckdb.connect() as connection:
         query = f"select e.game, list(id_product) as ids from {products} where game is not null group by 1"
-        game, ids = connection.execute(f"from ({query}) order by len(ids) desc, game").fetchall()[0]
+        game, ids = connection.execute(f"from ({query}) order by len(ids) desc, game").fetchall()[place]
     columns = ", ".join(f"case when mine then {name} * {change} else {name} end as {name}" for name in (*GUIDE, *FOIL))
     rewrite(
         of_day(lake, "price_guide", day),
@@ -200,7 +204,11 @@ def test_after_a_refusal_everything_says_what_to_do(refused: tuple[FolderStore, 
     advice = f"`cardpress quarantine drop {BAD_DAY} --store {store.root}`: the next night publishes without it"
     assert f": if the day is wrong, {advice}" in run("doctor", "--store", store.root).stdout
     assert json.loads(run("lake", "check", "--store", store.root, "--json").stdout) == [], "it never came in"
-    accepted = json.loads(run("quarantine", "accept", BAD_DAY, "--store", store.root, "--json").stdout)
+    asked = run("quarantine", "accept", BAD_DAY, "--store", store.root, status=1).stderr
+    assert asked.splitlines()[0].startswith(f"price_guide of {BAD_DAY}: median of ")
+    assert "× 100 over" in asked and asked.endswith("then pass --yes\n")
+    assert [file.verdict for file in read_quarantine(store)] == [HELD], "nothing was accepted by mistake"
+    accepted = json.loads(run("quarantine", "accept", BAD_DAY, "--yes", "--store", store.root, "--json").stdout)
     assert [(file["table"], file["verdict"]) for file in accepted] == [("price_guide", ACCEPTED)]
     run("quarantine", "drop", BAD_DAY, "--store", store.root)
     for command in ("show", "doctor"):
@@ -342,7 +350,7 @@ def test_the_days_of_a_lake_have_verdicts(tmp_path: Path) -> None:
     words = ("lake", "days", "--lake", lake, "--store", store.root)
     verdicts = [line.split()[5] for line in run(*words, "--table", "price_guide").stdout.splitlines()]
     assert verdicts == ["read"] * 8 + ["held"]
-    settle(store, [str(BAD_DAY)], DROPPED)
+    settle(store, Selection([str(BAD_DAY)]), DROPPED)
     listed = json.loads(run(*words, "--json").stdout)
     assert [f["verdict"] for f in listed if f["day"] == str(BAD_DAY)] == ["dropped", "new", "new", "new"]
 
@@ -382,7 +390,7 @@ def test_several_refused_nights_and_pruned_builds(refused) -> None:
     assert {file.day for file in read_quarantine(store) if file.waits} == {str(BAD_DAY), str(NEXT_DAY)}
     report = night(demo_lake(lake, 11), store)
     assert guide_days(store, report.live) == {FIRST_DAY + timedelta(days=n) for n in range(11)} - {BAD_DAY, NEXT_DAY}
-    run("quarantine", "accept", BAD_DAY, NEXT_DAY, "--store", store.root)
+    run("quarantine", "accept", BAD_DAY, NEXT_DAY, "--yes", "--store", store.root)
     assert BAD_DAY in guide_days(store, night(lake, store).live)
 
 
