@@ -1,4 +1,4 @@
-"""`cardpress keys`: issue, list, revoke and change API keys, which a shim follows in two seconds; count their use."""
+"""`cardpress keys`: issue, list, import, revoke, change API keys, which a shim follows in seconds; count their use."""
 
 import time
 from functools import partial
@@ -117,7 +117,10 @@ def list_(store: str, keys: str | None, as_json: bool) -> None:
     Example: cardpress keys list
     """
     broken: list[KeyFormatError] = []
-    records = open_key_file(store, keys).records(partial(Progress().bar_if_long, "keys"), broken.append)
+    file = open_key_file(store, keys)
+    records = file.records(partial(Progress().bar_if_long, "keys"), broken.append)
+    if not records:
+        file.changes()  # raises if another version has written them elsewhere
     if as_json:
         say_json([_fields(record) for record in records], indent=1)
     elif records:
@@ -168,6 +171,28 @@ def update(
     if not changes:
         raise click.UsageError("nothing to change: pass --scope, --rate-limit or --expires")
     _update(store, keys, id_, **changes)
+
+
+@keys.command("import")
+@click.argument("source")
+@store_option
+@keys_option
+def import_(source: str, store: str, keys: str | None) -> None:
+    """Take the records of another store's keys, also of one that an older version wrote.
+
+    SOURCE is that store, or the location that --keys named there. It is only read. Clients keep their keys. What SOURCE
+    says replaces what an earlier import took, but a key that is revoked here stays so.
+
+    \b
+    Example: cardpress keys import /srv/cards/store --store /srv/cards/store-2
+    """
+    from generator.reading.other_keys import read_records  # the other commands do not need it
+
+    records, broken = read_records(source)
+    changed = with_reserve(open_store(store), lambda: open_key_file(store, keys).merge(records))
+    say(f"keys of {source}: {changed} taken, {len(records) - changed} here already", err=True)
+    if broken:
+        raise KeyFormatError("; ".join(broken))
 
 
 @keys.command()

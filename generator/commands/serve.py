@@ -10,7 +10,7 @@ import click
 from edge_auth.errors import EdgeError
 from edge_auth.serve import app, server
 from generator.commands.options import FILE, NETWORK, keys_option, rate_limit_url_option, state_option, store_option
-from generator.storage.builds import read_pointer
+from generator.storage.builds import open_build, read_pointer
 from generator.storage.errors import StorageError
 from generator.storage.keys import open_key_file
 from generator.storage.stores.open import is_folder, open_store
@@ -111,8 +111,11 @@ def missing_steps(store: str, keys: str | None) -> Iterator[str]:
     if not (is_folder(store) and is_folder(keys or "")):
         return
     try:
-        if read_pointer(open_store(store))[0] is None:
+        pointer, _ = read_pointer(open_store(store))
+        if pointer is None:
             yield f"no build is live in {store} yet: run `cardpress build --lake LAKE --store {store} --publish`"
+        else:
+            open_build(open_store(store), pointer.build)
         if not open_key_file(store, keys).changes().version:
             where = f"--store {store}" + (f" --keys {keys}" if keys else "")
             yield f"there is no key yet: run `cardpress keys issue {where} --name NAME`"

@@ -36,7 +36,7 @@ from generator.releases.locks import Lock, end_by_error, free_reserve_if_full, h
 from generator.releases.publish import publish
 from generator.storage import layout
 from generator.storage.builds import Pointer, live_build_id, open_build, read_pointer
-from generator.storage.errors import DamagedObject, NoLiveBuild, StorageError
+from generator.storage.errors import DamagedObject, NoLiveBuild, OtherVersion, StorageError
 from generator.storage.stores.interface import Store
 
 _FAILURES = (GeneratorError, StorageError, OSError, MemoryError)
@@ -100,6 +100,7 @@ def _run_steps(night: Night, lock: Lock) -> None:
         night.step("prune", steps.prune_store, night)
 
     report = night.report
+    _require_same_version(night.store)
     report.data_day_before = _live_data_day(night.store)
     rotation = Rotation(night.store, night.reread_days, night.clock) if night.reread_days else None
     build = night.step("build", steps.make_new_build, night, rotation, prune)
@@ -200,6 +201,16 @@ def _live_data_day(store: Store) -> str | None:
         record = open_build(store, live_build_id(store)).record
         return record["freshness"]["catalogue"]["price_guide_day"] or record["as_of"]
     return None
+
+
+def _require_same_version(store: Store) -> None:
+    """Raise OtherVersion if the live build is of one: the gates could not compare with it."""
+    try:
+        open_build(store, live_build_id(store))
+    except OtherVersion:
+        raise
+    except (NoLiveBuild, StorageError):  # the steps say what they miss
+        return
 
 
 def _note_day(night: Night) -> None:

@@ -40,7 +40,7 @@ from generator.releases.change_documents import verify_steps
 from generator.releases.locks import Holder, current_holder
 from generator.storage import layout
 from generator.storage.builds import Build, open_build, read_pointer
-from generator.storage.errors import Conflict, StorageError
+from generator.storage.errors import Conflict, KeyFormatError, OtherVersion, StorageError
 from generator.storage.keys import KeyFile
 from generator.storage.stores.interface import Store
 from generator.storage.stores.open import is_folder, open_store
@@ -95,7 +95,9 @@ def guarded(check: str, findings: Iterable[Finding], advice: str) -> Iterator[Fi
         yield from findings
     except (GeneratorError, StorageError, OSError, ValueError) as error:
         message, (code, text), remedy = str(error), cause_of(error), remedy_of(error)
-        if code:
+        if isinstance(error, KeyFormatError | OtherVersion):
+            message, advice = message.split(": ", 1)
+        elif code:
             advice = remedy or (f"{code}, {text}" if text else code)
         yield problem(check, message.removesuffix(f": {advice}"), advice)
 
@@ -153,7 +155,10 @@ def check_store(store: Store, clock: Clock) -> Iterator[Finding]:
     if pointer is None:
         yield problem("live", f"no build is live in {store.location}", _how_to_publish(store, records))
         return
-    live = open_build(store, pointer.build)
+    try:
+        live = open_build(store, pointer.build)
+    except OtherVersion:  # among the records
+        return
     yield from _check_live_build(live, clock)
     if pointer.hold:
         message = f"a rollback to {pointer.build} holds publishing back"
@@ -189,17 +194,21 @@ def _how_to_publish(store: Store, records: list[str]) -> str:
 
 
 def _check_records(store: Store, records: list[str], live: str | None) -> Iterator[Finding]:
-    errors = []
+    errors, is_live = list[StorageError](), False
     for build in sorted(map(layout.id_of, records), key=lambda build: build != live):
         try:
             open_build(store, build)
         except StorageError as error:
-            errors.append(f"{error} (live)" if build == live else str(error))
+            errors.append(error)
+            is_live = is_live or build == live
     if errors:
-        more = f", and {len(errors) - 1} more" if len(errors) > 1 else ""
-        command, then = ("rollback", "") if errors[0].endswith("(live)") else ("prune", " sets it aside")
+        (message, colon, remedy), is_other = str(errors[0]).partition(": "), isinstance(errors[0], OtherVersion)
+        more = (" (live)" if is_live else "") + (f", and {len(errors) - 1} more" if len(errors) > 1 else "")
+        command, then = ("rollback", "") if is_live else ("prune", " sets it aside")
         advice = f"`cardpress {command} --store {shlex.quote(store.location)}`{then}"
-        yield problem("records", errors[0] + more, advice)
+        if not is_other:
+            message += colon + remedy
+        yield problem("records", message + more, remedy if is_other and is_live else advice)
 
 
 def _check_live_build(live: Build, clock: Clock) -> Iterator[Finding]:

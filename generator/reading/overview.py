@@ -21,7 +21,7 @@ from generator.lake.quarantine import (
 from generator.reading.page import Cell, Column, Record, Table, age, counts, number, part, table, what
 from generator.storage import layout
 from generator.storage.builds import BuildRecord, open_build, read_pointer
-from generator.storage.errors import DamagedObject
+from generator.storage.errors import DamagedObject, OtherVersion
 from generator.storage.stores.interface import Store
 
 NO_GAME = "no game named"  # what people and Prometheus read of products without a game
@@ -96,7 +96,9 @@ def overview(store: Store, clock: Clock) -> dict[str, Any]:
     for entry in sorted(store.entries(layout.BUILDS), reverse=True):
         try:
             record = open_build(store, layout.id_of(entry.name)).record
-        except DamagedObject:  # the doctor names it
+        except DamagedObject as error:  # the doctor names it
+            if isinstance(error, OtherVersion) and layout.id_of(entry.name) == live:
+                raise
             continue
         state = LIVE if record["id"] == live else PREVIOUS if record["id"] in previous else ""
         state = FAILED if pointer and record["id"] in pointer.failed else state

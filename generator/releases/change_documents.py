@@ -23,7 +23,7 @@ from generator.storage import layout
 from generator.storage.builds import Build, Pointer, open_build, read_pointer
 from generator.storage.catalogue import Catalogue
 from generator.storage.changes import DocumentEntry, Index, Step, index_to_bytes, moves, parse_index, read_index
-from generator.storage.errors import MissingObject, StorageError, UnknownBuild
+from generator.storage.errors import MissingObject, OlderVersion, StorageError, UnknownBuild
 from generator.storage.layout import CATALOGUE
 from generator.storage.stores.interface import Store, update_json
 from generator.terminal import say
@@ -151,7 +151,7 @@ def _make_documents(store: Store, step: Step, comparison: Comparison | None = No
         return
     try:
         entries = dict(_store_comparison(store, step, comparison))
-    except UnknownBuild:  # it was pruned
+    except (UnknownBuild, OlderVersion):  # it was pruned, or is of an older version
         entries = {step.pair: None}
     store.sync()  # the index names the documents
     _update_index(store, lambda index: index | entries)

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from generator.storage import bodies, layout
 from generator.storage.bulk import BulkFile, read_manifest
-from generator.storage.errors import DamagedObject, MissingObject, NoLiveBuild, StoreError, UnknownBuild
+from generator.storage.errors import (
+    DamagedObject,
+    MissingObject,
+    NoLiveBuild,
+    OlderVersion,
+    OtherVersion,
+    StoreError,
+    UnknownBuild,
+)
 from generator.storage.splice import SplicedCard, detail_since, splice
 from generator.storage.stores.file_cache import FileCache
 from generator.storage.stores.interface import Store, parse_json, read_json
@@ -45,7 +53,13 @@ class Pointer:
     def from_bytes(data: bytes) -> "Pointer":
         """Parse a stored pointer, or raise StoreError."""
         try:
-            return Pointer(**parse_json(data))
+            fields = parse_json(data)
+            if isinstance(fields, dict) and fields.keys() - Pointer.__dataclass_fields__:
+                raise OtherVersion(
+                    f"{layout.POINTER} is of another version of cardpress: use that one, or make a store of this "
+                    "version beside it, by `cardpress build --lake LAKE --store NEW --publish`"
+                )
+            return Pointer(**fields)
         except (ValueError, TypeError) as error:
             raise StoreError(f"{layout.POINTER} is not a pointer to a build: {error}") from error
 
@@ -124,11 +138,10 @@ def open_build(store: Store, build_id: str, file_cache: FileCache | None = None)
     if not isinstance(record, dict):
         raise DamagedObject(f"the record of build {build_id} is no record")
     if (found := record.get("format")) != FORMAT:
-        # A prune sets damaged records aside: those before this format, but not those that a newer version reads.
-        kind = DamagedObject if found in range(FORMAT) else StoreError
+        kind = OlderVersion if found in range(FORMAT) else OtherVersion
         raise kind(
-            f"build {build_id} has format {found}, this version reads {FORMAT}: "
-            "`cardpress build --lake … --publish` makes the build anew"
+            f"build {build_id} is of another version of cardpress (format {found}, this one reads {FORMAT}): "
+            f"`cardpress build --lake LAKE --store {store.location} --publish` makes it anew"
         )
     digests = {name: layer["digest"] for name, layer in record["layers"].items()}
     if layout.build_id(record["as_of"], digests) != build_id:

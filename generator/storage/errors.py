@@ -17,6 +17,14 @@ class DamagedObject(StoreError):
     """The bytes of an object do not match their hash."""
 
 
+class OtherVersion(StoreError):
+    """Another version of cardpress wrote it, and this one does not read it. The remedy is after a colon."""
+
+
+class OlderVersion(OtherVersion, DamagedObject):
+    """A prune sets aside what an older version has written, as if it were damaged."""
+
+
 class AccessDenied(StoreError):
     """The store denies access. Without permission to list a bucket, S3 also denies access to missing objects."""
 

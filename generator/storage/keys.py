@@ -22,10 +22,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import reduce
 from typing import Any
 
 from generator.storage import layout
-from generator.storage.errors import Conflict, KeyFormatError, StorageError, StoreError
+from generator.storage.errors import Conflict, KeyFormatError, OtherVersion, StorageError, StoreError
 from generator.storage.stores.interface import Store, Versioned, parse_json, update_json
 from generator.storage.stores.open import open_store
 from generator.storage.times import unix_timestamp
@@ -98,8 +99,7 @@ class KeyRecord:
         except (ValueError, KeyError, TypeError) as error:
             name = ID_PREFIX + sha256[:ID_DIGITS]  # the log hides whole hashes
             raise KeyFormatError(
-                f"the record of {name} cannot be read ({error}): restore or delete the file whose name begins with its "
-                "digits"
+                f"the record of {name} cannot be read ({error}): restore the file whose name begins with its digits"
             ) from error
         return record
 
@@ -156,16 +156,22 @@ class KeyChanges:
         return json.dumps({"version": self.version, "changes": self.latest}, indent=0).encode() + b"\n"
 
     @staticmethod
-    def parse(data: bytes) -> "KeyChanges":
+    def parse(data: bytes, location: str = "STORE") -> "KeyChanges":
+        """Parse `keys.json` of the store at a location."""
         try:
             document = parse_json(data)
+            if isinstance(document, dict) and "format" in document:
+                raise OtherVersion(
+                    f"the keys in {location} are of another version of cardpress: `cardpress keys import {location} "
+                    "--store NEW` takes them into a store of this version"
+                )
             version, latest = document["version"], tuple(document["changes"])
             if type(version) is not int or not all(_SHA256.fullmatch(sha256) for sha256 in latest):
                 raise TypeError("a field has the wrong type")
         except (ValueError, KeyError, TypeError) as error:
             raise KeyFormatError(
-                f"the list of changed keys cannot be read ({error!r}): delete the file {layout.KEYS}, and "
-                "`cardpress keys issue` writes a new one; records of other versions have to be issued anew"
+                f"the list of changed keys cannot be read ({error!r}): restore {layout.KEYS}, or move it elsewhere; "
+                "the next `cardpress keys update` writes a new one, and no key is lost"
             ) from error
         return KeyChanges(version, latest)
 
@@ -183,7 +189,7 @@ class KeyFile:
         """Return what `keys.json` says, or said before it was lost. Without the file there were no changes yet."""
         found = self.store.get_versioned(self.name, self._known)
         if found and found is not self._known:
-            self._changes, self._known = KeyChanges.parse(found.data), found
+            self._changes, self._known = KeyChanges.parse(found.data, self.store.location), found
         return self._changes
 
     def find(self, sha256: str) -> KeyRecord | None:
@@ -232,6 +238,28 @@ class KeyFile:
             self.store.swap(self.object_of(record.sha256), record.to_bytes(), None)
         self._note(record.sha256)
 
+    def merge(self, records: Sequence[KeyRecord]) -> int:
+        """Add records, or replace those of the same keys; what is revoked here stays so. Return how many changed."""
+        self.changes()  # as in `add`
+        with ThreadPoolExecutor(_THREADS) as pool:
+            changed = sum(pool.map(self._merge, records))
+        self._note(*(record.sha256 for record in records))  # as in `update`
+        return changed
+
+    def _merge(self, record: KeyRecord) -> bool:
+        """Put one record in place. Return whether it was not there, or was another one."""
+        changed = False
+
+        def change(data: bytes | None) -> bytes:
+            nonlocal changed
+            revoked = data is not None and KeyRecord.from_bytes(record.sha256, data).revoked
+            merged = (replace(record, revoked=True) if revoked else record).to_bytes()
+            changed = merged != data
+            return merged
+
+        update_json(self.store, self.object_of(record.sha256), change)
+        return changed
+
     def update(self, id_: str, **changes: Any) -> KeyRecord:
         """Change fields of the record with this id. Return the new record."""
         self.changes()  # as in `add`
@@ -258,11 +286,11 @@ class KeyFile:
             raise StorageError(f"{len(found)} keys have the id {id_}: name one by {ID_PREFIX}{' or '.join(found)}")
         return found[0]
 
-    def _note(self, sha256: str) -> None:
+    def _note(self, *hashes: str) -> None:
         def change(data: bytes | None) -> bytes:
             # A list that was deleted goes on beyond its numbers, so that readers do not take the new one for it.
             before = KeyChanges(time.time_ns() // 1_000_000) if data is None else KeyChanges.parse(data)
-            return before.and_(sha256).to_bytes()
+            return reduce(KeyChanges.and_, hashes, before).to_bytes()
 
         update_json(self.store, self.name, change)
 

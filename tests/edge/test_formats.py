@@ -6,7 +6,7 @@ import random
 import pytest
 
 from generator.storage.builds import FORMAT, open_build
-from generator.storage.errors import StoreError
+from generator.storage.errors import OtherVersion
 from generator.storage.stores import codec
 from generator.storage.stores.folder import FolderStore
 from tests.support import small_store
@@ -36,6 +36,7 @@ def test_a_build_of_another_format_is_refused_with_what_to_do(tmp_path, other):
     name = f"builds/{build}.json"
     store.put(name, json.dumps(json.loads(store.get(name)) | {"format": other}).encode())
     with pytest.raises(
-        StoreError, match=rf"has format {other}, this version reads {FORMAT}: `cardpress build --lake … --publish`"
+        OtherVersion,
+        match=rf"format {other}, this one reads {FORMAT}\): `cardpress build --lake LAKE --store .* --publish`",
     ):
         open_build(store, build)

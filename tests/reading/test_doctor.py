@@ -118,7 +118,12 @@ WRONG: dict[str, tuple[Callable[[Path], object], str, str, str]] = {
     "hold": (lambda place: rollback(FolderStore(str(place / "store"))), "hold", "warning", "`cardpress publish BUILD"),
     "last night": (night_that_failed, "night", "warning", "the step build failed: lake "),
     "not writable": (in_the_way, "writing", "problem", "private"),
-    "keys unreadable": (write("store/private/keys.json", "[]"), "keys", "problem", "delete the file private/keys.json"),
+    "keys unreadable": (
+        write("store/private/keys.json", "[]"),
+        "keys",
+        "problem",
+        "restore private/keys.json, or move it elsewhere",
+    ),
     "no keys": (remove("store/private/keys"), "keys", "warning", "`cardpress keys issue"),
     "keys expired": (expire, "keys", "problem", "none of 1 is valid"),
     "key ends soon": (
