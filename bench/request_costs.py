@@ -64,7 +64,6 @@ def requests(set_id: int, total: int) -> Iterator[Request]:
     yield "100 `ids` of /series", f"{API}/series?ids={','.join(map(str, range(10_000, 10_100)))}", {}
     yield "/market, longest page", f"{API}/market?limit=500", {}
     yield "/market/history of a set", f"{API}/market/history?set={set_id}", {}
-    yield "/games", f"{API}/games?limit=500", {}
     yield "the largest offset", f"{cards}?q=e&offset={'9' * 18}", {}
     yield "/fingerprints with gzip", f"{API}/fingerprints", {"HTTP_ACCEPT_ENCODING": "gzip"}
     yield "/fingerprints without gzip", f"{API}/fingerprints", {}

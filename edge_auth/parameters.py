@@ -57,6 +57,7 @@ class Integer(Rule[int]):
     high: int | None = None
 
     def read(self, name: str, text: str) -> int:
+        """Return the integer, or raise InvalidParameter with the bounds."""
         allowed = f"from {self.low} to {self.high}" if self.high is not None else f"of at least {self.low}"
         if not _INTEGER.fullmatch(text):
             raise InvalidParameter(f"{name} must be an integer {allowed}, not {quote_input(text)}")
@@ -174,6 +175,7 @@ class NameList(Rule[tuple[str, ...]]):
     repeated = ": write one name a line, with %0A between them"
 
     def read(self, name: str, text: str) -> tuple[str, ...]:
+        """Return the names, each once."""
         names = list(filter(None, map(str.strip, text.split("\n"))))
         if not 1 <= len(names) <= self.most:
             raise InvalidParameter(f"{name} must hold 1 to {self.most} names, one a line, not {len(names)}")

@@ -43,6 +43,7 @@ class EdgePeer(Ours):
         return None if found else "apt-get install nginx libnginx-mod-http-lua lua-resty-core lua-cjson"
 
     def command(self, port: int) -> list[str]:
+        """Return the command that starts a shim and the nginx before it, with an empty cache."""
         folder = self.data.state
         shutil.rmtree(folder, ignore_errors=True)
         (folder / "nginx").mkdir(parents=True)

@@ -54,6 +54,7 @@ def list_changes(query: ChangesQuery) -> Body:
     "changes/<pair>", path=f"{_CHANGES_URL}{{from}}...{{to}}", schema="Changes", of_build=False, errors=(NotFound,)
 )
 def get_changes(pair: str) -> Body:
+    """Return the document of a step, which may be newer than the last poll."""
     builds = _builds()
     if all(step.pair != pair for step in builds.steps().documented):
         builds.refresh()

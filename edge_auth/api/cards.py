@@ -122,6 +122,7 @@ class CardQuery:
 
 @cards.get("cards/<id_product>", schema="CardDetail", errors=(NotFound,), subject=ProductId())
 def get_card(build: OpenBuild, id_product: int, query: CardQuery) -> Body:
+    """Return a card with its whole history, or with that of the last `days` days."""
     if query.days is not None:
         first_day = build.as_of - timedelta(days=query.days - 1)
         if (detail := build.card_since(id_product, first_day.isoformat())) is not None:

@@ -75,6 +75,7 @@ class GroupQuery:
 
 @market.get("market/history", schema="MarketHistory", errors=(NotFound,))
 def get_market_history(build: OpenBuild, query: GroupQuery) -> Body:
+    """Return the days of one set or one game."""
     if (query.set is None) == (query.game is None):
         raise InvalidParameter("give exactly one of set and game: a set has an id, a game a name")
     groups = build.market

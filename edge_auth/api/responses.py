@@ -94,6 +94,7 @@ def lost_page(request: ApiRequest, body: Body, headers: Mapping[str, str]) -> An
 
 
 def refusal(error: ApiError) -> Answer:
+    """Return the answer that an error means, as JSON."""
     request = this_request()
     body = dumps({"error": {"code": error.code, "message": str(error)}}) + b"\n"
     fields = {**COMMON_HEADERS, **request.answer_headers, **error.headers, "Cache-Control": "no-store"}

@@ -123,6 +123,7 @@ def _require_place(holder: Holder, held: Sequence[Holder]) -> None:
 
 
 def of_file(path: Path, span: range) -> Iterator[bytes]:
+    """Yield a part of a file. It is open until the last chunk, so it may be deleted meanwhile. Raise StoreError."""
     try:
         file = path.open("rb", buffering=0)
     except OSError as error:

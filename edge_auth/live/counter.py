@@ -105,6 +105,7 @@ class FileCounter:
         self._window = 0
 
     def hit(self, name: str, limit: int, now: float) -> Usage:
+        """Count in the file, or in this process while the file cannot be used."""
         window = int(now) // WINDOW_SECONDS
         with self._lock:
             try:

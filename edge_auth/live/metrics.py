@@ -45,6 +45,7 @@ class Metrics:
         self._try()
 
     def request(self, endpoint: str | None, status: int, seconds: float, key_id: str | None) -> None:
+        """Count an answer. `seconds` is the time that it took."""
         if monotonic() > self._next_try:
             self._try()
         if self._counters:

@@ -66,6 +66,7 @@ class RedisCounter:
             self._start_recovery()
 
     def hit(self, name: str, limit: int, now: float) -> Usage:
+        """Count on this machine and at the server; here alone while the server fails."""
         usage = self._machine.hit(name, limit, now)
         if not usage.allowed:  # a count only grows, so no call is needed
             return usage
@@ -106,6 +107,7 @@ class RedisCounter:
 
 
 def connect(url: str, timeout_seconds: float) -> redis.Redis:
+    """Return a client of a Redis or Valkey server that tries each call once. Raise ValueError for a bad URL."""
     return redis.Redis.from_url(
         plain_url(url),
         socket_timeout=timeout_seconds,

@@ -25,21 +25,43 @@ Change: TypeAlias = dict[str, Any]  # parameters that differ from those of a req
 
 def advice(catalogue: Catalogue, meanings: Meanings, query: ProductsQuery, sort: str) -> str | None:
     """Return what is said about a search that finds nothing, as JSON in ASCII; None if nothing can be said."""
-    name, text, of_find = ("find", query.find, True) if query.find else ("q", query.q or "", False)
+    name = "find" if query.find else "q"
+    text = query.find or query.q or ""
     parts = [part for part in text.split() if words(part)]
     values = dict(_other_values(catalogue, query))
-    unknown = (part for part in parts if not meanings.is_known(part, of_find))
+    unknown = (part for part in parts if not meanings.is_known(part, name == "find"))
     nowhere = list(dict.fromkeys([*(_given(query)[of] for of in values), *unknown]))
-    likely: list[Change] = [{}] if of_find or not parts else [{}, {"q": None, "find": text}]
-    likely += [
-        {name: one, "rarity": rarity} if rarity else {name: one} for one, rarity in meanings.texts(parts, of_find)
-    ]
-    wider = values | {of: widest for of, widest in _WIDEST.items() if _given(query).get(of, widest) != widest}
-    less = [{name: " ".join([*parts[:at], *parts[at + 1 :]])} for at in reversed(range(len(parts)))]
-    stages = [(values, likely), *([(wider, likely)] if wider != values else []), (values, less)]
-    stages = stages if len(words(text)) <= _MOST_WORDS else []  # each search for many words takes long
-    found = (_offers(catalogue, query, sort, [base | change for change in changes]) for base, changes in stages)
-    offers = next(filter(None, found), [])
+    offers: list[Change] = []
+    if len(words(text)) <= _MOST_WORDS:  # each search for many words takes long
+        stages = _stages(query, values, name, parts, _likely(meanings, name, text, parts))
+        offers = next(filter(None, (_offers(catalogue, query, sort, changes) for changes in stages)), [])
+    return _fitting(nowhere, offers)
+
+
+def _likely(meanings: Meanings, name: str, text: str, parts: list[str]) -> list[Change]:
+    """Return what is probably meant: the text as given, in `find` instead of `q`, in words that names use."""
+    likely: list[Change] = [{}]
+    if name == "q" and parts:
+        likely.append({"q": None, "find": text})
+    for one, rarity in meanings.texts(parts, name == "find"):
+        likely.append({name: one, "rarity": rarity} if rarity else {name: one})
+    return likely
+
+
+def _stages(
+    query: ProductsQuery, values: Change, name: str, parts: list[str], likely: list[Change]
+) -> Iterator[list[Change]]:
+    """Yield what to try, nearest first: other values of filters, then no filters, then the text without one part."""
+    yield [values | change for change in likely]
+    given = _given(query)
+    wider = values | {of: widest for of, widest in _WIDEST.items() if given.get(of, widest) != widest}
+    if wider != values:
+        yield [wider | change for change in likely]
+    yield [{**values, name: " ".join([*parts[:at], *parts[at + 1 :]])} for at in reversed(range(len(parts)))]
+
+
+def _fitting(nowhere: list[str], offers: list[Change]) -> str | None:
+    """Return what a header can hold: offers go first where it would be too long."""
     while nowhere or offers:
         said = json.dumps({"nowhere": nowhere, "instead": offers}, separators=(",", ":"))
         if len(said) <= _MAX_BYTES:

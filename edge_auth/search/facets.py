@@ -38,37 +38,42 @@ class Facets:
     def __init__(self, catalogue: Catalogue, set_names: Mapping[int, str]):
         games, rarities = catalogue.spellings["game"], catalogue.spellings["rarity"]
         heads = [_set_head(id_, set_names.get(id_)) for id_ in catalogue.set_ids.tolist()]
-        self._sets, self._kinds = _Entries([*heads, _set_head(None, None)]), _value_entries(["sealed", "single"])
-        self._games, self._rarities = _value_entries(games.values()), _value_entries(rarities.values())
+        self._sets = _Entries([*heads, _set_head(None, None)])
+        self._kinds = _value_entries(["sealed", "single"])
+        self._games = _value_entries(games.values())
+        self._rarities = _value_entries(rarities.values())
         self._game_of_set = _places([*catalogue.set_games, None], games)
-        self._ranking = catalogue.order[DEFAULT_SORT][: catalogue.keyed[DEFAULT_SORT]]
-        self._single, self._set, prices = catalogue.single, catalogue.set, catalogue.cents[MARKET_SORT]
-        cents = np.zeros(len(catalogue.ids), np.int64)  # the market price of each product, 0 for none
-        cents[catalogue.order[MARKET_SORT][: len(prices)]] = prices
-        self._cents = cents if int(cents.max(initial=0)) * len(cents) < _TOO_LARGE else cents.astype(object)
-        self._cents_before = np.append(0, self._cents.take(self._ranking).cumsum())
+        self._single, self._set = catalogue.single, catalogue.set
         column = catalogue.texts["rarity"]
-        self._rarity = _places(list(column.code_of), rarities).astype(np.min_scalar_type(len(rarities)))[column.codes]
+        place_of_code = _places(list(column.code_of), rarities).astype(np.min_scalar_type(len(rarities)))
+        self._rarity = place_of_code[column.codes]
+        self._cents = _market_prices(catalogue)
+        self._prepare_bits(catalogue)
+        self._prepare_steps(catalogue)
+
+    def _prepare_bits(self, catalogue: Catalogue) -> None:
+        """Set what counts a mask: the words where sets start, and the bits of what is counted."""
+        self._words = len(catalogue.ids) // _WORD_BITS + 1
         starts = np.append(catalogue.set_starts, len(catalogue.ids))
         self._start_word, bit = np.divmod(starts, _WORD_BITS)
         self._before_start = (np.uint64(1) << bit.astype(np.uint64)) - np.uint64(1)
-        self._words = len(catalogue.ids) // _WORD_BITS + 1
         sizes = np.bincount(self._rarity, minlength=len(self._rarities))
         self._frequent = np.flatnonzero(sizes >= self._words)
-        masks = (self._single, cents > 0, *(self._rarity == place for place in self._frequent))
+        masks = (self._single, self._cents > 0, *(self._rarity == place for place in self._frequent))
         self._bits = np.array([_bits(mask) for mask in masks])
         self._rest = np.flatnonzero(sizes[self._rarity] < self._words)  # the products of other rarities
         self._rest_rarity = self._rarity[self._rest].astype(np.intp)
-        self._step = len(self._ranking) // _STEPS + 1
-        self._before_step = self._counts_before_steps()
 
-    def _counts_before_steps(self) -> np.ndarray:
-        """Return the counts of the products before each step of the ranking: a row of all numbers but the sum."""
+    def _prepare_steps(self, catalogue: Catalogue) -> None:
+        """Set what counts a range of the ranking: the sums before each rank, and all numbers before each step."""
+        self._ranking = catalogue.order[DEFAULT_SORT][: catalogue.keyed[DEFAULT_SORT]]
+        self._cents_before = np.append(0, self._cents.take(self._ranking).cumsum())
+        self._step = len(self._ranking) // _STEPS + 1
         rows = [np.zeros(len(self._sets) + len(self._rarities) + 2, np.uint32)]
         for start in range(0, len(self._ranking), self._step):
             of_sets, of_rarities, singles, priced, _ = self._few(self._ranking[start : start + self._step])
             rows.append(rows[-1] + np.concatenate((of_sets, of_rarities, [singles, priced])).astype(np.uint32))
-        return np.array(rows)
+        self._before_step = np.array(rows)
 
     def of_mask(self, mask: np.ndarray) -> bytes:
         """Return the facets of the products that match: bool, by ordinal."""
@@ -143,6 +148,14 @@ class _Entries:
             forms.append(self._forms[-1])
             shown.append(without)
         return b",".join(forms) % tuple(shown)
+
+
+def _market_prices(catalogue: Catalogue) -> np.ndarray:
+    """Return the market price of each product in cents, 0 for none: as Python's integers if sums may be too large."""
+    prices, cents = catalogue.cents[MARKET_SORT], np.zeros(len(catalogue.ids), np.int64)
+    cents[catalogue.order[MARKET_SORT][: len(prices)]] = prices
+    is_small = int(cents.max(initial=0)) * len(cents) < _TOO_LARGE
+    return cents if is_small else cents.astype(object)
 
 
 def _bits(mask: np.ndarray) -> np.ndarray:

@@ -1,8 +1,11 @@
 """`cardpress nightly`: the command that a scheduler runs every night."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import date, timedelta
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,13 +15,12 @@ from generator.commands.options import (
     FILE,
     HTTP_URL,
     Parsed,
-    grace_option,
     json_option,
-    keep_option,
     lake_option,
     lease_option,
     objects_option,
     resources_options,
+    retention_options,
     scheduler_option,
     store_option,
 )
@@ -61,6 +63,24 @@ def _expected_day(text: str) -> str:
         raise ValueError(f"{text!r} is not today, yesterday or a day such as 2026-08-22") from None
 
 
+def _notice_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command --ping, --notify and --pages-url as the argument `notices`."""
+
+    @click.option(
+        "--ping", type=HTTP_URL, help="Request URL/start when the run begins, then URL, or URL/fail after a failure."
+    )
+    @click.option("--notify", type=HTTP_URL, help="Post the result as JSON to this URL, of Slack, Discord or your own.")
+    @click.option(
+        "--pages-url", type=HTTP_URL, help="Where you serve private/nights/ of the store, for links in notices."
+    )
+    @wraps(command)
+    def with_notices(*args: Any, **options: Any) -> None:
+        urls = (options.pop(name) for name in ("ping", "notify", "pages_url"))
+        command(*args, notices=Notices(*urls), **options)
+
+    return with_notices
+
+
 @click.command()
 @lake_option
 @store_option
@@ -76,15 +96,10 @@ def _expected_day(text: str) -> str:
     "--max-age", "max_ages", multiple=True, type=Parsed("TABLE=DAYS", _max_age),
     help="Refuse the night if the newest row of this table is older, for any game. Else a late source is only said.",
 )  # fmt: skip
-@keep_option
-@grace_option
+@retention_options
 @click.option("--textfile", type=FILE, help="Write Prometheus metrics to this file.")
 @click.option("--pages/--no-pages", default=True, help="Write the report and the changes as pages into the store.")
-@click.option(
-    "--ping", type=HTTP_URL, help="Request URL/start when the run begins, then URL, or URL/fail after a failure."
-)
-@click.option("--notify", type=HTTP_URL, help="Post the result as JSON to this URL, of Slack, Discord or your own.")
-@click.option("--pages-url", type=HTTP_URL, help="Where you serve private/nights/ of the store, for links in notices.")
+@_notice_options
 @click.option(
     "--expect-day", type=Parsed("DAY", _expected_day),
     help="Exit with 1 if the live build's prices are older after the run. DAY: today, yesterday or YYYY-MM-DD (UTC).",
@@ -105,13 +120,10 @@ def nightly(
     gates: tuple[tuple[str, float], ...],
     forced: tuple[str, ...],
     max_ages: tuple[tuple[str, int], ...],
-    keep: int,
-    grace: float,
+    rules: RetentionRules,
     textfile: Path | None,
     pages: bool,
-    ping: str | None,
-    notify: str | None,
-    pages_url: str | None,
+    notices: Notices,
     expect_day: str | None,
     reread_days: int,
     objects: str | None,
@@ -132,17 +144,16 @@ def nightly(
     if textfile and not textfile.parent.is_dir():
         raise click.BadParameter(f"{textfile.parent} is not a folder", param_hint="'--textfile'")
     run = new_run_id(utc_now)
-    progress = Progress(prefix=f"[{run}] ")
     night = Night(
         run,
         absolute(lake) if scheduler else lake,
         open_store(store),
         utc_now,
-        progress,
+        Progress(prefix=f"[{run}] "),
         thresholds=dict(gates),
         max_age=dict(max_ages),
         forced=forced,
-        rules=RetentionRules(keep, timedelta(hours=grace)),
+        rules=rules,
         resources=resources,
         scheduler=scheduler,
         lease=lease,
@@ -152,9 +163,13 @@ def nightly(
         expect_day=expect_day,
         reread_days=reread_days,
     )
+    _run(night, notices, textfile, as_json)
+
+
+def _run(night: Night, notices: Notices, textfile: Path | None, as_json: bool) -> None:
     busy = False
     try:
-        run_night(night, Notices(progress, ping, notify, pages_url))
+        run_night(night, notices)
     except BusyError:
         busy = night.report.finished is None
         raise

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import timedelta
 from functools import wraps
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
@@ -16,6 +17,7 @@ from click.shell_completion import CompletionItem
 from generator import settings
 from generator.errors import BuildError
 from generator.reading.overview import LIVE, PREVIOUS
+from generator.releases.prune import RetentionRules
 from generator.storage import layout
 from generator.storage.builds import Build, live_build_id, open_build, read_pointer
 from generator.storage.errors import StorageError
@@ -137,20 +139,30 @@ lease_option = click.option(
     metavar="SECONDS",
     help="How long the lock of a killed run blocks the other runs of a bucket.",
 )
-keep_option = click.option(
-    "--keep",
-    type=click.IntRange(1),
-    default=settings.KEPT_BUILDS,
-    metavar="N",
-    help="How many builds to keep: the live one, then those that a rollback reaches, then the newest others.",
-)
-grace_option = click.option(
-    "--grace",
-    type=click.FloatRange(0),
-    default=settings.GRACE_HOURS,
-    metavar="HOURS",
-    help="Keep everything younger, and builds that were live within this time: clients may be pinned to them.",
-)
+
+
+def retention_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
+    """Give a command --keep and --grace as the argument `rules`."""
+
+    @click.option(
+        "--keep",
+        type=click.IntRange(1),
+        default=settings.KEPT_BUILDS,
+        metavar="N",
+        help="How many builds to keep: the live one, then those that a rollback reaches, then the newest others.",
+    )
+    @click.option(
+        "--grace",
+        type=click.FloatRange(0),
+        default=settings.GRACE_HOURS,
+        metavar="HOURS",
+        help="Keep everything younger, and builds that were live within this time: clients may be pinned to them.",
+    )
+    @wraps(command)
+    def with_rules(*args: Any, keep: int, grace: float, **options: Any) -> _Result:
+        return command(*args, rules=RetentionRules(keep, timedelta(hours=grace)), **options)
+
+    return with_rules
 
 
 class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click

@@ -1,19 +1,16 @@
 """The commands about a store's builds as a whole: `publish`, `rollback`, `verify`, `prune`, `unlock`."""
 
-from datetime import timedelta
-
 import click
 
 from generator.clock import timestamp, utc_now
 from generator.commands.live_tree import bring_up_tree
 from generator.commands.options import (
     BuildName,
-    grace_option,
     json_option,
-    keep_option,
     lease_option,
     named_build,
     objects_option,
+    retention_options,
     store_option,
 )
 from generator.lake.quarantine import read_quarantine
@@ -91,12 +88,11 @@ def verify(build: str | None, store: str, as_json: bool) -> None:
 
 @click.command()
 @store_option
-@keep_option
-@grace_option
+@retention_options
 @click.option("--dry-run", is_flag=True, help="List what would be deleted; delete nothing.")
 @lease_option
 @json_option
-def prune(store: str, keep: int, grace: float, dry_run: bool, lease: float, as_json: bool) -> None:
+def prune(store: str, rules: RetentionRules, dry_run: bool, lease: float, as_json: bool) -> None:
     """Delete what no remaining build needs, and what killed runs left.
 
     The live build and the one before it always remain, so that a rollback is possible.
@@ -104,7 +100,7 @@ def prune(store: str, keep: int, grace: float, dry_run: bool, lease: float, as_j
     \b
     Example: cardpress prune --store site_out --keep 7 --dry-run
     """
-    opened, rules = open_store(store), RetentionRules(keep, timedelta(hours=grace))
+    opened = open_store(store)
     if dry_run:
         deletions = find_deletions(opened, rules, utc_now)
     else:

@@ -94,6 +94,7 @@ class IdentifierFiles(ImportFiles):
 
     @property
     def summary(self) -> str:
+        """What was read, and how much of it was left out, with an example each."""
         read = self.read_of.total()
         counts = [
             f"{self.matched:,} matched",
@@ -109,6 +110,7 @@ class IdentifierFiles(ImportFiles):
         return counts | {kind: vars(getattr(self, kind)) for kind in ("without", "unknown", "refused")}
 
     def read(self, on_read: OnRead) -> None:
+        """Read the cards of a catalogue or the lines of a table. Raise IngestError for a file of another form."""
         for place, path in enumerate(self.paths):
             try:
                 self._read(place, self._cards(path, self.format) if self.format else self._lines(path))
@@ -175,6 +177,7 @@ class IdentifierFiles(ImportFiles):
         self._rows.clear()
 
     def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
+        """Yield the table of identifiers. Count what the lake's products match, and leave wrong links out."""
         with closing(duckdb.connect()) as db:
             run_file(db, "macros")
             db.create_function("name_words", _name_words, ["VARCHAR"], "VARCHAR[]")
@@ -296,6 +299,7 @@ class CardmarketIdentifiers(ImportFiles):
         return {"expansions": len(self.names), "products": len(self.expansions)}
 
     def read(self, on_read: OnRead) -> None:
+        """Read names, numbers and ids. Raise IngestError if the file has none, or no date."""
         try:
             with open_bounded(self.path, self.limits) as file:
                 self._read(JsonStream(file))
@@ -343,6 +347,7 @@ class CardmarketIdentifiers(ImportFiles):
         self.ids += [(id_, "mtgjson", uuid) for uuid in _texts(value.get("uuids"), "uuids")]
 
     def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
+        """Yield the numbers of products, the names of expansions, and the table of identifiers."""
         named = [(id_, name, self.created_at) for id_, name in self.names.items()]
         names = as_table(named, expansions_file().imported_schema)
         catalogue = CatalogueUpdate(lake, expansions=[encode_parquet(names)])

@@ -126,6 +126,7 @@ class ScrapedLines(Lines):
     format: ScrapedFormat
 
     def judge(self, lake: LakeWriter) -> None:
+        """Find checks that contradict themselves, times that cannot be, and slugs that the watchlist lacks."""
         for file in self.files:
             if self.format.counts:
                 lines = file.rows.append_column("place", pa.array(range(len(file.rows)), pa.int64()))
@@ -136,6 +137,7 @@ class ScrapedLines(Lines):
             self._judge_slugs(lake)
 
     def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
+        """Yield the days of the table, and for list pages what they say of products and expansions."""
         table = self.format.table
         yield from merge_checks(lake, table, self.rows.select(table.schema.names))
         if self.format is LIST_PAGES:
@@ -215,6 +217,7 @@ class KeptTable(Lines):
         file.rows = file.rows.set_column(place, "updated_at", pc.fill_null(file.rows["updated_at"], written))
 
     def judge(self, lake: LakeWriter) -> None:
+        """Find unknown columns, and values that are given in several ways. Raise IngestError for empty files."""
         for file in self.files:
             _refuse_empty(file)
         keys = set[str]().union(*(file.keys for file in self.files))
@@ -245,6 +248,7 @@ class AttributeLines(KeptTable):
     """Numbers, rarities, URLs and images of products, as if list pages had shown them."""
 
     def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
+        """Yield the products with their new numbers, rarities, pages and pictures."""
         catalogue = CatalogueUpdate(lake)
         catalogue.add_pages(self.rows.rename_columns({"updated_at": "scraped_at"}))
         catalogue.complete()
@@ -268,6 +272,7 @@ class ExpansionLines(KeptTable):
             self.rows = self.rows.set_column(self.rows.schema.get_field_index("game"), "game", games)
 
     def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
+        """Yield the named expansions. Raise IngestError if the files name none of those that they list."""
         named = self.rows.filter(self.rows["name"].is_valid()).select(["id", "name", "updated_at"])
         incoming = named.rename_columns(["id", "name", "created_at"]).cast(expansions_file().imported_schema)
         catalogue = CatalogueUpdate(lake, expansions=[encode_parquet(incoming)])
@@ -331,6 +336,7 @@ class WatchlistLines(Lines):
             raise IngestError(f"{self.paths[0]}: it has no lines below its header: nothing was imported")
 
     def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
+        """Yield the watchlist: a line replaces the row with its slug or its page."""
         file = watchlist_file()
         before = file.read(lake).select(file.schema.names)
         known = {fold(row["slug"] or ""): row for row in before.to_pylist()}

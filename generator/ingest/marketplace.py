@@ -93,6 +93,7 @@ class MarketplaceFiles(ImportFiles):
         return [*((path, kind) for kind, path in self.named), *((path, None) for path in found)]
 
     def read(self, on_read: OnRead) -> None:
+        """Read the files by what they hold, oldest first; leave the others."""
         for path, kind in self.paths():
             try:
                 read = read_marketplace_file(path, self.limits, kind)
@@ -119,6 +120,7 @@ class MarketplaceFiles(ImportFiles):
         return super().accepts(finding) or any(finding.case in accepted for accepted in known)
 
     def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
+        """Yield the catalogue, the guides by day, and what is remembered of the games."""
         changes, games = self._update_catalogue(lake)
         yield from changes
         guides: dict[TableFile, list[pa.Buffer]] = {}

@@ -159,23 +159,22 @@ _REPORTED = ("run", "outcome", "succeeded", "error", "failed_step", "build", "li
 class Notices:
     """The services that get notices of a run, by their URLs."""
 
-    progress: Progress
     ping: str | None = None  # of a check that raises an alarm when no ping comes; `…/start` and `…/fail` too
     notify: str | None = None  # takes a JSON notice, as Slack and Discord do
     pages_url: str | None = None  # where you serve the pages of nights; None: notices name their place in the store
 
-    def start(self, run: str) -> None:
+    def start(self, run: str, progress: Progress) -> None:
         if self.ping:
-            self._post(_below(self.ping, "/start"), run.encode(), "text/plain")
+            self._post(_below(self.ping, "/start"), run.encode(), "text/plain", progress)
 
-    def finish(self, report: RunReport) -> None:
+    def finish(self, report: RunReport, progress: Progress) -> None:
         if self.ping:
             line = "; ".join(filter(None, (report.held, report.error or report.outcome)))
             url = self.ping if report.succeeded else _below(self.ping, "/fail")
-            self._post(url, line.encode(), "text/plain; charset=utf-8")
+            self._post(url, line.encode(), "text/plain; charset=utf-8", progress)
         if self.notify:
             body = json.dumps(notice(report, self._link(report)), default=str).encode()
-            self._post(self.notify, body, "application/json")
+            self._post(self.notify, body, "application/json", progress)
 
     def _link(self, report: RunReport) -> str | None:
         if report.build is None or report.outcome == UNCHANGED:
@@ -185,7 +184,7 @@ class Notices:
             return f"{self.pages_url.rstrip('/')}/{page.removeprefix(layout.NIGHT_PAGES)}"
         return f"{report.store}/{page}"
 
-    def _post(self, url: str, body: bytes, media_type: str) -> None:
+    def _post(self, url: str, body: bytes, media_type: str, progress: Progress) -> None:
         """Send a request in a thread of its own, because a look-up of a name has no timeout."""
         problems: list[str] = []
 
@@ -203,7 +202,7 @@ class Notices:
         if thread.is_alive():
             problems.append("no answer in time")
         if problems:  # the path of the URL is often a secret
-            self.progress.say(f"{urlsplit(url).hostname} got no notice: {problems[0]}")
+            progress.say(f"{urlsplit(url).hostname} got no notice: {problems[0]}")
 
 
 def notice(report: RunReport, link: str | None) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def run_night(night: Night, notices: Notices) -> None:
         try:
             with end_by_error("night"):
                 night.progress.say(f"nightly of {night.lake} into {night.store.location}")
-                notices.start(night.run)
+                notices.start(night.run, night.progress)
                 _run_steps(night, held_lock)
         except BaseException as error:
             night.report.failed_step = night.failed_step(error)
@@ -82,7 +82,7 @@ def run_night(night: Night, notices: Notices) -> None:
                     _write_pages(night)
             finally:
                 night.compare_with(None)
-                notices.finish(night.report)
+                notices.finish(night.report, night.progress)
 
 
 def _with_step(night: Night, error: Exception) -> Exception:

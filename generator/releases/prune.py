@@ -72,6 +72,7 @@ class Deletions:
         )
 
     def summary(self) -> dict[str, Any]:
+        """What `prune --json` and the report of a night say."""
         files = sum(map(len, self.layers.values()))
         return {
             "kept": self.remaining,

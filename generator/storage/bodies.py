@@ -130,6 +130,7 @@ class StoredBody(Body):
 
     @property
     def plain(self) -> bytes:
+        """The content. A large one is read from its file, or inflated one at a time."""
         if self.size < LARGE_BYTES:
             return super().plain
         if self.file is not None:

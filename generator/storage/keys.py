@@ -83,6 +83,7 @@ class KeyRecord:
 
     @staticmethod
     def from_bytes(sha256: str, data: bytes) -> "KeyRecord":
+        """Return the record of the key with this hash. Raise KeyFormatError if a field is missing or wrong."""
         try:
             fields = parse_json(data)
             record = KeyRecord(sha256, **{name: fields[name] for name in (*_PUBLIC, "revoked")})
@@ -157,7 +158,7 @@ class KeyChanges:
 
     @staticmethod
     def parse(data: bytes, location: str = "STORE") -> "KeyChanges":
-        """Parse `keys.json` of the store at a location."""
+        """Return the changes that `keys.json` of the store at a location lists, or raise KeyFormatError."""
         try:
             document = parse_json(data)
             if isinstance(document, dict) and "format" in document:

@@ -151,6 +151,7 @@ class Index:
         return np.flatnonzero(np.asarray(self._pack) == number)
 
     def entry(self, position: int) -> Entry:
+        """Return where the object of a row of the index lies, with its hashes and size."""
         digest = slice(position * _DIGEST_BYTES, (position + 1) * _DIGEST_BYTES)
         return Entry(
             self.packs[self._pack[position]].name,

@@ -14,6 +14,7 @@ from tests.support.sources import FILES, docstrings, parsed
 pytestmark = pytest.mark.xdist_group("layout")  # one process: the code is parsed once
 MAX_FLAT_MODULES = 8
 MAX_FUNCTION_LINES = 50
+SHORT_WITHOUT_DOCSTRING = 8  # lines of a body
 # The folders of a store. Only `layout` spells their names, so a layout that changes is changed in one file.
 STORE_PREFIX = re.compile("/?(builds|layers|gates|reports|intents|work|private)/")
 LAYOUT = ROOT / "generator" / "storage" / "layout.py"
@@ -38,20 +39,32 @@ def test_modules_have_docstrings() -> None:
     assert [relative(path) for path in CODE if not ast.get_docstring(parsed(path))] == []
 
 
-def lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """Return the number of lines of a function's body, without its docstring."""
-    body = function.body[1:] if ast.get_docstring(function) and len(function.body) > 1 else function.body
-    return (function.end_lineno or 0) - body[0].lineno + 1
-
-
 def test_functions_are_short() -> None:
     functions = ((path, node) for path in CODE for node in ast.walk(parsed(path)))
     lengths = {
-        f"{relative(path)}: {node.name}": lines_of(node)
+        f"{relative(path)}: {node.name}": (node.end_lineno or 0) - node.lineno + 1
         for path, node in functions
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        if isinstance(node, ast.FunctionDef)
     }
     assert {name: lines for name, lines in lengths.items() if lines > MAX_FUNCTION_LINES} == {}
+
+
+def public_functions(node: ast.Module | ast.ClassDef) -> Iterator[ast.FunctionDef]:
+    """Yield the functions and methods of a module that others call."""
+    for child in node.body:
+        if isinstance(child, ast.FunctionDef | ast.ClassDef) and not child.name.startswith("_"):
+            yield from [child] if isinstance(child, ast.FunctionDef) else public_functions(child)
+
+
+def test_long_public_functions_say_what_they_do() -> None:
+    found = ((path, function) for path in CODE for function in public_functions(parsed(path)))
+    silent = [
+        f"{relative(path)}: {function.name}"
+        for path, function in found
+        if not ast.get_docstring(function)
+        and (function.end_lineno or 0) - function.body[0].lineno + 1 >= SHORT_WITHOUT_DOCSTRING
+    ]
+    assert silent == []
 
 
 def test_no_two_classes_share_a_name() -> None:

@@ -45,7 +45,7 @@ def night(lake: Path, store: FolderStore, clock: Clock = utc_now, **options) -> 
     options.setdefault("resources", Resources(2))
     one = Night(f"{clock():%Y%m%dT%H%M%S.%f}", str(lake), store, clock, QUIET, **options)
     try:
-        run_night(one, Notices(QUIET))
+        run_night(one, Notices())
     finally:
         if one.report.finished:
             kept = json.loads(store.get(f"reports/{one.report.run}.json"))

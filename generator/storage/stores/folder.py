@@ -31,6 +31,7 @@ class FolderStore(Store):
         self._private = private
 
     def get(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
+        """Return a file, or a part of it. Raise MissingObject, or StoreError for what is no plain file or too short."""
         # A card detail reads several ranges for one answer. Path and file objects would triple the time of each.
         try:
             handle = os.open(
@@ -55,6 +56,7 @@ class FolderStore(Store):
     def get_versioned(
         self, name: str, known: Versioned | None = None, most: int | None = MAX_DOCUMENT_BYTES
     ) -> Versioned | None:
+        """Return a file with the hash of its content as its tag, or None."""
         if (size := self.stat(name)) is None:
             return None
         check_size(name, self.location, size, most)
@@ -70,6 +72,7 @@ class FolderStore(Store):
             os.replace(temporary, self.root / name)
 
     def swap(self, name: str, data: bytes, etag: str | None) -> None:
+        """Replace a file by a rename, and wait until file and name survive a power cut."""
         with self.locked():
             current = self.get_versioned(name, most=None)
             if (current.etag if current else None) != etag:

@@ -119,6 +119,7 @@ class S3Store(Store):
     def get_versioned(
         self, name: str, known: Versioned | None = None, most: int | None = MAX_DOCUMENT_BYTES
     ) -> Versioned | None:
+        """Return an object with its ETag, or `known` if the server says that it has not changed."""
         try:
             return self._read(name, most=most, unless=known.etag if known is not None else "")
         except MissingObject:
@@ -145,6 +146,7 @@ class S3Store(Store):
         return head if head and head.sha256 else None
 
     def entries(self, prefix: str, *, deep: bool = True) -> Iterator[Listed]:
+        """Yield what is below a prefix. Raise StoreError if the server cuts the listing off."""
         is_name, start = prefix and not prefix.endswith("/"), len(self._prefix)
         options = {"Bucket": self._bucket, "Prefix": self._prefix + prefix} | ({} if deep else {"Delimiter": "/"})
         while True:
