@@ -36,7 +36,7 @@ from generator.site.api_reference import (
 )
 from generator.site.openapi import anchor, guide, guide_sections
 from generator.site.texts import resources
-from generator.storage import layout
+from generator.storage import layout, objects
 from generator.storage.catalogue import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS, TEXT_FILTERS
 from generator.storage.market import DIRECTIONS, WINDOWS
 from generator.storage.text import base_name
@@ -296,6 +296,9 @@ def _environment() -> Environment:
     environment.globals |= {
         "sorts": [(name, sort.label) for name, sort in SORTS.items()],
         "match_sort": MATCH_SORT,
+        "object_rules": [
+            rule for rule in objects.to_json() if rule["path"].startswith(re.escape(API)) and rule["query"] is not None
+        ],
         "other_prices": [name for name in PRICE_SORTS if name != DEFAULT_SORT],
         "text_filters": [(name, text_filter.label) for name, text_filter in TEXT_FILTERS.items()],
         "max_characters": MAX_TEXT_CHARACTERS,

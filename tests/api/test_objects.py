@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import subprocess
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote
 
@@ -11,6 +12,7 @@ from flask.testing import FlaskClient
 
 from edge_auth.api.blueprints import client_of
 from edge_auth.live.open_build import OpenBuild
+from generator.site import pages
 from generator.storage.builds import open_build
 from generator.storage.objects import RULES, object_of
 from generator.storage.stores.file_cache import FileCache
@@ -18,6 +20,7 @@ from generator.storage.stores.folder import FolderStore
 from generator.tree.documents import Documents
 from tests.support import small_store
 from tests.support.lakes import FIXED
+from tests.support.programs import needs
 from tests.support.service import API
 from tests.support.targets import Targets
 
@@ -160,3 +163,25 @@ def test_what_the_map_names_is_the_answer(tree: BuiltTree) -> None:
             found += 1
     assert found > 800
     assert not asked("/docs/../current.json") and not asked(f"{API}/lists.json")
+
+
+ASK = """
+import {readFileSync} from "node:fs";
+const requests = JSON.parse(readFileSync(0, "utf-8"));
+console.log(JSON.stringify(requests.map(([path, query]) => objectOf(path, query)?.key ?? null)));
+"""
+
+
+@needs("Node.js")
+def test_the_explorer_reads_the_map_as_it_is_read_here(tmp_path: Path) -> None:
+    rng = random.Random(66)
+    parts = [random_request(rng).partition("?") for _ in range(20_000)]
+    requests = [(unquote(path), dict(parse_qsl(query, keep_blank_values=True))) for path, _, query in parts]
+    requests = [request for request in requests if request[0].startswith(API) and "openapi" not in request[0]]
+    script = tmp_path / "ask.mjs"
+    script.write_text(pages.documents()["explore/objects.js"].decode() + ASK)
+    done = subprocess.run(["node", script], input=json.dumps(requests), capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    assert found == [object_of(path, query) for path, query in requests]
+    assert len([key for key in found if key]) > 3000
+    assert any("cards/sets/" in key for key in found if key)

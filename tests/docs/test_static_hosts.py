@@ -12,11 +12,14 @@ import pytest
 
 from tests.support.commands import build, issue, run
 from tests.support.nginx import Nginx
+from tests.support.nginx_rules import FIRST, LAST, nginx_rules
 from tests.support.programs import needs
+from tests.support.recorded import Recorded
 from tests.support.service import API, ROOT, Client, HttpAnswer, Service, until
 
 pytestmark = [pytest.mark.shim_only("starts its own services"), pytest.mark.xdist_group("static hosts")]
-PAGE = (ROOT / "docs" / "static-tree.md").read_text("utf-8")
+FILE = ROOT / "docs" / "static-tree.md"
+PAGE = FILE.read_text("utf-8")
 OF_ONE_ANSWER = {"etag", "content-length", "date", "server", "connection", "x-request-id", "x-ratelimit-remaining"}
 OF_ONE_ANSWER |= {"x-ratelimit-reset"}
 
@@ -41,6 +44,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def service(folder: Path) -> Iterator[Service]:
     with Service(folder / "store", folder / "state", "--trusted-proxy", "127.0.0.1", through_nginx=False) as service:
         yield service
+
+
+def test_the_page_has_the_map_of_requests(recorded: Recorded) -> None:
+    before, rest = PAGE.split(FIRST)
+    written = before + nginx_rules() + rest.partition(LAST)[2]
+    assert recorded.write(FILE, written) or written == PAGE
 
 
 def host(folder: Path, name: str, text: str, shim: int = 0) -> Nginx:

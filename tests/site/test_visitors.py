@@ -157,6 +157,8 @@ def test_a_tree_shows_cards_sets_moves_and_the_watchlist(visit: Visit, reader: P
     reader.goto(re.sub("#.*", "", reader.url) + f"#/cards/{EMBERFOX}")
     expect(reader.get_by_role("heading", level=2)).to_have_text(re.compile("Emberfox ex"))
     expect(reader.get_by_role("figure")).to_be_visible()
+    reader.goto(re.sub("#.*", "", reader.url) + "#/cards?set=6204&sort=trend")
+    expect(reader.locator(".card").first).to_be_visible()
     headings = {"movers?confirmed=": "Largest price moves", "market": "Market", "watchlist": "Watchlist"}
     for view, heading in headings.items():
         reader.goto(re.sub("#.*", "", reader.url) + f"#/{view}")
