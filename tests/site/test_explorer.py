@@ -1,5 +1,7 @@
 """The explorer in a browser, used as a visitor would: by pointer and by keys."""
 
+import csv
+import gzip
 import re
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -7,6 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
+from generator.storage.builds import live_build_id, open_build
+from generator.storage.stores.folder import FolderStore
 from tests.site.conftest import Visit, ending
 from tests.support.commands import issue
 from tests.support.service import Service, until
@@ -100,6 +104,31 @@ def test_filters_and_sorting(visit: Visit) -> None:
     page.get_by_label("Set").press("Tab")
     expect(page.get_by_role("status")).to_have_class(re.compile("error"))
     visit.excused += ("404 (Not Found)",)
+
+
+def read_csv(text: str) -> dict[str, dict[str, str]]:
+    return {row["id_product"]: row for row in csv.DictReader(text.splitlines())}
+
+
+def test_a_list_is_saved_as_a_table_with_the_values_of_the_table_of_prices(visit: Visit, site_store: Path) -> None:
+    visit.enter("#/cards?set=Filler+Set&sort=number")
+    with visit.page.expect_download() as saving:
+        visit.page.get_by_role("button", name="Download as CSV").click()
+    assert saving.value.suggested_filename == "cards.csv"
+    saved = read_csv(saving.value.path().read_bytes().decode("utf-8-sig"))
+    store = FolderStore(str(site_store))
+    build = open_build(store, live_build_id(store))
+    [file] = [file for name, file in build.bulk_files.items() if name.startswith("prices-")]
+    prices = read_csv(gzip.decompress(build.store.get(file.object)).decode())
+    expected = {id_: row for id_, row in prices.items() if row["set"] == "Filler Set"}
+    assert list(saved) == sorted(expected, key=int) and len(saved) == 130
+    numbers = {"price", "low", "avg7", "avg30"}
+    for id_, row in saved.items():
+        for name, text in row.items():
+            value = expected[id_][name]
+            assert (float(text) == float(value)) if name in numbers and text else text == value, (id_, name)
+    visit.page.get_by_label("Find a card").fill("nothing like it")
+    expect(visit.page.get_by_role("button", name="Download as CSV")).to_be_hidden()
 
 
 def test_names_complete_the_search(visit: Visit) -> None:

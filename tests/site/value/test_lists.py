@@ -48,7 +48,7 @@ def test_the_valued_list_is_saved_without_formulas(page: Page, worth: Worth) -> 
     paste(page, table("\t", ["Name", "Quantity", "Condition", "Language"], rows))
     expect(page.locator("#status")).to_contain_text("1 matched, 0 to choose, 2 not found.")
     with page.expect_download() as saving:
-        page.get_by_role("button", name="Save as CSV").click()
+        page.get_by_role("button", name="Download as CSV").click()
     assert saving.value.suggested_filename == "my-cards.csv"
     text = saving.value.path().read_bytes().decode("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(text)))

@@ -1,5 +1,7 @@
 // The catalogue: search as you type, filters, sorting, and a list that loads more cards as you scroll.
+import {cardTable} from "./card-table.js";
 import {h, nameOf, picture} from "./dom.js";
+import {saveTable} from "./files.js";
 import {filterForm} from "./filter-form.js";
 import {meant} from "./nothing-found.js";
 import {inAll, marketPrice} from "./price.js";
@@ -16,10 +18,11 @@ export function cardsView({api, route, announce, names, facets}) {
   const list = h("ul", {class: "grid", "aria-label": "Cards"}, skeleton());
   const more = h("button", {type: "button", class: "more", hidden: true}, "More cards");
   const total = h("p", {class: "total"});
+  const download = h("button", {type: "button", class: "quiet", hidden: true, onclick: saveList}, "Download as CSV");
   const others = h("div", {});
   const pictures = h("p", {class: "when", hidden: true}, NO_PICTURES);
   const week = weekMoves();
-  const view = h("div", {}, filters.form, week, h("div", {class: "above"}, total, meaning()), pictures, others, list, more);
+  const view = h("div", {}, filters.form, week, h("div", {class: "above"}, total, meaning(), download), pictures, others, list, more);
   let asking = new AbortController();
   let next = 0;
   let build;
@@ -47,6 +50,7 @@ export function cardsView({api, route, announce, names, facets}) {
       }
       list.append(...page.data.map((product) => card(product, weekChanges(from))));
       shown = offset + page.data.length;
+      download.hidden = shown === 0;
       total.textContent = cardsText({[values.kind ?? "all"]: Number(rows)});
       announce(summary(shown, Number(rows)));
       others.replaceChildren(meant(hint, values));
@@ -56,6 +60,7 @@ export function cardsView({api, route, announce, names, facets}) {
       if (build && error.code === "invalid_parameter") return restart(); // the build was pruned: begin again
       if (offset === 0) list.replaceChildren();
       others.replaceChildren(meant(error.hint, values));
+      download.hidden = offset === 0;
       total.textContent = "";
       announce(error, true);
     }
@@ -73,6 +78,20 @@ export function cardsView({api, route, announce, names, facets}) {
     const {missed = 0} = whole;
     total.textContent = cardsText(missed ? {all: whole.products + missed} : kinds);
     if (Object.keys(searched).length) total.append(inAll(whole));
+  }
+
+  /** Save the cards that the filters find, as many as few requests can read. */
+  async function saveList() {
+    const {signal} = asking;
+    download.disabled = true;
+    try {
+      const table = await cardTable(api, filters.query(), signal);
+      saveTable(table, "cards.csv");
+      announce(`The file has the first ${count(table.length - 1)} cards. All prices are in the table “prices” of the downloads.`);
+    } catch (error) {
+      if (!signal.aborted) announce(error, true);
+    }
+    download.disabled = false;
   }
 
   function restart() {

@@ -1,5 +1,6 @@
 // The page of downloads: lines for DuckDB that read all tables, and the bulk files of the live build in groups.
 import {h, stackedTable} from "./dom.js";
+import {save} from "./files.js";
 import {bytes, count, day, NONE, SELLER_FILTER} from "./words.js";
 
 const COLUMNS = [["File", ""], ["Size", "number"], ["Rows", "number"], ["First day", ""], ["Last day", ""]];
@@ -11,18 +12,15 @@ const GROUPS = { // the tables of each; those that are named nowhere stand under
   "More": [],
 };
 const NAMED = Object.values(GROUPS).flat();
-const SAVED_MILLISECONDS = 60_000; // a browser needs the copy until it has saved it
 
 export function downloadsView({api, announce}) {
   const place = h("div");
   const asking = new AbortController();
 
-  async function save(file, button) {
+  async function load(file, button) {
     button.disabled = true;
     try {
-      const link = h("a", {href: URL.createObjectURL(await api.file(file.name, asking.signal)), download: file.name});
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), SAVED_MILLISECONDS);
+      save(await api.file(file.name, asking.signal), file.name);
     } catch (error) {
       if (!asking.signal.aborted) announce(error, true);
     }
@@ -30,11 +28,11 @@ export function downloadsView({api, announce}) {
   }
 
   const row = (file) => [
-    h("button", {type: "button", class: "quiet", onclick: (event) => save(file, event.currentTarget)}, file.name),
+    h("button", {type: "button", class: "quiet", onclick: (event) => load(file, event.currentTarget)}, file.name),
     bytes(file.bytes), count(file.records), file.first_day ? day(file.first_day) : NONE, file.last_day ? day(file.last_day) : NONE,
   ];
 
-  async function load() {
+  async function list() {
     try {
       const [{files}] = await api.get("bulk", {}, {signal: asking.signal});
       const total = files.reduce((sum, file) => sum + file.bytes, 0);
@@ -49,7 +47,7 @@ export function downloadsView({api, announce}) {
     }
   }
 
-  load();
+  list();
   const view = h("section", {class: "downloads"}, h("h2", {tabindex: "-1"}, "Downloads"),
     h("p", {}, "All products and every day of every price, as files. The ", h("a", {href: "/docs/bulk.html#getBulkFile"}, "reference"),
       " has a script that keeps a copy up to date."), place);

@@ -7,12 +7,6 @@ export function* rows(text, separator) {
   while (reader.at < text.length) yield reader.row();
 }
 
-/** A value as a cell, in quotes where it needs them. */
-export function plainCell(value) {
-  const text = String(value ?? "");
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
 class Reader {
   at = 0;
   #row = 0;

@@ -1,21 +1,13 @@
-// The valued list as CSV.
+// The valued list as a table.
 import {condition} from "../words.js";
-import {plainCell} from "./csv.js";
 
 const COLUMNS = ["Line", "Status", "Quantity", "idProduct", "Name", "Set name", "Collector number", "Foil", "Condition", "Language",
   "Market price", "Lowest offer", "Market price of all", "Lowest offers of all", "Note"];
-const FORMULA = /^[=+\-@\t\r]/; // spreadsheets compute cells that begin with one of these
 
-/** A cell of CSV. One that a spreadsheet would compute gets a ' before it. */
-export function cell(value) {
-  return plainCell(typeof value === "string" && FORMULA.test(value) ? `'${value}` : value);
-}
-
-/** The text of the file; `rows` are the valued lines, `lines` all of them. */
-export function toCsv(lines, rows) {
+/** The table; `rows` are the valued lines, `lines` all of them. */
+export function tableOf(lines, rows) {
   const byLine = new Map(rows.map((row) => [row.line, row]));
-  const table = [COLUMNS, ...lines.map((line, at) => cellsOf(line, at + 1, byLine.get(line)))];
-  return `\ufeff${table.map((cells) => cells.map(cell).join(",")).join("\r\n")}\r\n`;
+  return [COLUMNS, ...lines.map((line, at) => cellsOf(line, at + 1, byLine.get(line)))];
 }
 
 const euros = (cents, quantity = 1) => (cents === null || cents === undefined ? "" : (cents * quantity / 100).toFixed(2));

@@ -1,11 +1,12 @@
 // The page that values a list of cards. The list stays in this browser: requests carry ids and names of cards, no more.
 import {h} from "../dom.js";
+import {saveTable} from "../files.js";
 import {keyForm} from "../key-form.js";
 import {count} from "../words.js";
 import {visitorOf} from "../visitor.js";
 import {appraise, loadPrices, productsOf} from "./appraisal.js";
 import {Catalogue} from "./catalogue.js";
-import {isAssumed, toCsv} from "./export.js";
+import {isAssumed, tableOf} from "./export.js";
 import {dearestView, listView, movesView} from "./holdings.js";
 import {listInput} from "./input.js";
 import {forgetList, keepList, readList} from "./kept-list.js";
@@ -19,7 +20,6 @@ import {worthView} from "./worth.js";
 import {hasYear} from "./year.js";
 
 const SCOPE = "cards:read";
-const SAVED_MILLISECONDS = 60_000; // a browser needs the copy until it has saved it
 
 const byId = (id) => document.getElementById(id);
 const [page, status, worth, unsettled, result] = ["value", "status", "worth", "unsettled", "result"].map(byId);
@@ -85,7 +85,7 @@ function drawResult() {
   const asked = catalogue;
   const rows = valued(lines, asked.products);
   const link = h("input", {readonly: true, hidden: true, "aria-label": "Link to this list"});
-  const actions = [h("button", {type: "button", onclick: () => saveCsv(rows)}, "Save as CSV"),
+  const actions = [h("button", {type: "button", onclick: () => saveTable(tableOf(lines, rows), "my-cards.csv")}, "Download as CSV"),
     h("button", {type: "button", onclick: () => showLink(link)}, "Make a link to this list"), link];
   const year = () => load(() => asked.loadSeries(productsOf(lines)));
   for (const id of ["add", "delete"]) byId(id).hidden = lines.length === 0;
@@ -111,12 +111,6 @@ async function choose(pairs) {
   keepList(lines);
   announce(summary());
   await load(() => loadPrices(lines, catalogue));
-}
-
-function saveCsv(rows) {
-  const link = h("a", {href: URL.createObjectURL(new Blob([toCsv(lines, rows)], {type: "text/csv"})), download: "my-cards.csv"});
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), SAVED_MILLISECONDS);
 }
 
 /** Show an address that holds the list, ready to be copied. */

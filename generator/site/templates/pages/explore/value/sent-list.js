@@ -1,5 +1,5 @@
 // A list as a link. All of it stands after the #, which browsers send to no server.
-import {plainCell} from "./csv.js";
+import {plainCell} from "../files.js";
 import {LIMITS, ListError} from "./list-error.js";
 
 const MARK = "#list=";
