@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -92,3 +93,11 @@ def test_only_the_layout_spells_the_folders_of_a_store() -> None:
     del spelled[relative(LAYOUT)]
     assert spelled.pop(relative(INTERFACE)) == ["private/"]  # a store keeps these objects from other users
     assert {path: found for path, found in spelled.items() if found} == {}, "use generator.storage.layout"
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is no clone")
+def test_a_clone_holds_the_folders_that_contributing_names() -> None:
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    folders = {name.partition("/")[0] for name in tracked.splitlines() if "/" in name}
+    shown = re.findall(r"^\| `(\w+)/` \|", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.MULTILINE)
+    assert folders - {".ci", ".github"} == set(shown)
