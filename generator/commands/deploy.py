@@ -201,7 +201,7 @@ def nginx(folder: Path, force: bool, shim: tuple[str, ...], **places: str) -> No
     """Write a configuration of nginx before shims.
 
     For the nginx that answers from its own cache see `cardpress edge config`, for one over an exported tree
-    `cardpress docs static-tree`.
+    `cardpress deploy tree`.
 
     \b
     Example: cardpress deploy nginx sites --name cards.example --shim 10.0.0.5:8001 --shim 10.0.0.6:8001
@@ -215,6 +215,27 @@ def nginx(folder: Path, force: bool, shim: tuple[str, ...], **places: str) -> No
         "/var/cache/nginx/cardpress": places["cache"],
     }
     _write_files(folder, _adapted("nginx", instead), force)
+
+
+@deploy.command()
+@_writes
+@_setting("--tree", _path, "/srv/cardpress/tree", "The folder of the tree.")
+@_setting("--shim", _address, "127.0.0.1:8000", "The shim, which checks keys and answers what has no file.")
+@_setting("--listen", _address, "127.0.0.1:8080", "The address of nginx.")
+def tree(folder: Path, force: bool, **places: str) -> None:
+    """Write a configuration of nginx over an exported tree.
+
+    `cardpress docs static-tree` says how to use it, also without keys, and without a shim.
+
+    \b
+    Example: cardpress deploy tree sites --tree /srv/cards/tree
+    """
+    instead = {
+        "/srv/cardpress/tree": places["tree"],
+        "server 127.0.0.1:8000;": f"server {places['shim']};",
+        "listen 127.0.0.1:8080;": f"listen {places['listen']};",
+    }
+    _write_files(folder, _adapted("tree", instead), force)
 
 
 @deploy.command()

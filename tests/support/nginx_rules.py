@@ -1,4 +1,4 @@
-"""The map from a request to its object as a part of nginx's configuration, for docs/static-tree.md.
+"""The map from a request to its object as a part of nginx's configuration, for tree.conf.
 
 nginx reads paths and values undecoded, so what is written with percent signs has no object here.
 """
