@@ -27,6 +27,7 @@ from generator.ingest.pipeline import (
     OF_CHECKS,
     OF_GAMES,
     OF_LINKS,
+    OF_LISTS,
     OF_ONE_FILE,
     ImportFiles,
     ImportFinding,
@@ -210,7 +211,7 @@ def tables_option(*usual: str) -> Callable[[_Function], _Function]:
 def _download_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command what all imports of the marketplace's own files take."""
     limit = _max_file_option(settings.MAX_DOWNLOAD_BYTES)
-    return limit(numbers_options(accept_option(OF_GAMES | OF_ONE_FILE)(command)))
+    return limit(numbers_options(accept_option(OF_GAMES | OF_ONE_FILE | OF_LISTS)(command)))
 
 
 def _file_option(name: str, help: str) -> Callable[[_Function], _Function]:

@@ -7,7 +7,7 @@ from generator.commands.options import json_option, lake_option, store_option
 from generator.ingest.marketplace import GameImport, memory_file, remembered
 from generator.ingest.pipeline import OF_GAMES
 from generator.ingest.products import GAMES
-from generator.lake.lake import DAILY_TABLES
+from generator.lake.lake import DAILY_TABLES, unread
 from generator.lake.table_writer import LakeWriter
 from generator.reading.lake_days import day_files, outlying_days, outlying_line
 from generator.storage.builds import live_build_id, open_build
@@ -46,6 +46,8 @@ def days(lake: str, store: str, tables: tuple[str, ...], as_json: bool) -> None:
             kept = f"{file['day']}  {file['table']:<15}  {file['rows']:>9,} rows  {file['imported']}"
             say(f"{kept}  {file['verdict']:<8}  {file['source']}")
         say(f"{len(files):,} files", err=True)
+    for line in unread(lake):
+        say(f"{lake}/{line}", err=True)
 
 
 @lake.command()

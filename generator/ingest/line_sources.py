@@ -25,6 +25,7 @@ from generator.clock import timestamp, utc_now
 from generator.errors import IngestError
 from generator.ingest.formats import ATTRIBUTES, LIST_PAGES, OFFERS, WATCH_CHECKS, LineFormat, ScrapedFormat
 from generator.ingest.lines import FileLines, RefusedLine, store_refused
+from generator.ingest.marketplace_files import option_of
 from generator.ingest.pipeline import (
     CONTRADICTION,
     FAR_DAY,
@@ -85,6 +86,31 @@ class Lines(ImportFiles):
         """The refused lines of all files."""
         return [line for file in self.files for line in file.refused]
 
+    @property
+    def target(self) -> str:
+        """The file or table of the lake that findings are about."""
+        raise NotImplementedError
+
+    def doubt(self, case: str, file: FileLines, count: int, place: int, said: str, then: str = "") -> None:
+        """Find what stops the import unless it is accepted: in so many lines, of which the first is the row `place`."""
+        more = f" (and {count - 1:,} more lines)" if count > 1 else ""
+        message = f"line {file.numbers[place]}: {said}{more}{then}"
+        self.find(case, file.path, self.target, count, message, is_refused=True)
+
+    def judge_times(self, file: FileLines, name: str, too_old: str, then: str = "") -> None:
+        """Find the lines whose time, the column `name`, the clock has not reached, or is before all data."""
+        times = file.rows[name]
+        latest = (utc_now() + settings.MAX_LINES_AHEAD_OF_CLOCK).replace(tzinfo=None)
+        first = datetime(settings.FIRST_GUIDE_YEAR, 1, 1)
+        for case, is_far, why in (
+            (FUTURE, pc.greater(times, pa.scalar(latest, times.type)), "which the clock has not reached"),
+            (FAR_DAY, pc.less(times, pa.scalar(first, times.type)), f"but {too_old}"),
+        ):
+            if count := pc.sum(is_far).as_py():
+                place = pc.index(is_far, True).as_py()
+                time = timestamp(times[place].as_py().replace(tzinfo=UTC))
+                self.doubt(case, file, count, place, f"{name} is {time}, {why}", then)
+
     def _refuse_lines(self) -> None:
         """Raise IngestError if lines are refused and have no place, or all lines of a file."""
         refused = self.refused
@@ -132,7 +158,7 @@ class ScrapedLines(Lines):
                 lines = file.rows.append_column("place", pa.array(range(len(file.rows)), pa.int64()))
                 self._judge_counts(file, lines)
                 self._judge_offers(file, lines)
-            self._judge_times(file)
+            self.judge_times(file, self.format.table.time, "no check is that old")
         if self.format is WATCH_CHECKS:
             self._judge_slugs(lake)
 
@@ -150,17 +176,15 @@ class ScrapedLines(Lines):
                 if change.counts and (change.counts["rows"] or change.counts["elsewhere"]):
                     yield change
 
-    def _doubt(self, case: str, file: FileLines, count: int, place: int, said: str, then: str = "") -> None:
-        """Find what stops the import unless it is accepted: in so many lines, of which the first is the row `place`."""
-        more = f" (and {count - 1:,} more lines)" if count > 1 else ""
-        message = f"line {file.numbers[place]}: {said}{more}{then}"
-        self.find(case, file.path, self.format.table.name, count, message, is_refused=True)
+    @property
+    def target(self) -> str:
+        return self.format.table.name
 
     def _judge_counts(self, file: FileLines, lines: pa.Table) -> None:
         names = {"counts": self.format.counts, "lowest": self.format.lowest}
         if found := select("contradictions", names, lines=lines).to_pylist():
             said = self.format.contradiction(**found[0])
-            self._doubt(CONTRADICTION, file, len(found), found[0]["place"], said, ": did the page change?")
+            self.doubt(CONTRADICTION, file, len(found), found[0]["place"], said, ": did the page change?")
 
     def _judge_offers(self, file: FileLines, lines: pa.Table) -> None:
         target, needed = self.format.table.name, self.format.needed
@@ -176,20 +200,6 @@ class ScrapedLines(Lines):
             message = f"each of its {total:,} offers lacks one of {', '.join(needed)}"
             self.find(INCOMPLETE_OFFERS, file.path, target, total, message, is_refused=True)
         self.incomplete_offers += incomplete if self.format is OFFERS else 0
-
-    def _judge_times(self, file: FileLines) -> None:
-        name = self.format.table.time
-        times = file.rows[name]
-        latest = (utc_now() + settings.MAX_LINES_AHEAD_OF_CLOCK).replace(tzinfo=None)
-        first = datetime(settings.FIRST_GUIDE_YEAR, 1, 1)
-        for case, is_far, why in (
-            (FUTURE, pc.greater(times, pa.scalar(latest, times.type)), "which the clock has not reached"),
-            (FAR_DAY, pc.less(times, pa.scalar(first, times.type)), "but no check is that old"),
-        ):
-            if count := pc.sum(is_far).as_py():
-                place = pc.index(is_far, True).as_py()
-                time = timestamp(times[place].as_py().replace(tzinfo=UTC))
-                self._doubt(case, file, count, place, f"{name} is {time}, {why}")
 
     def _judge_slugs(self, lake: LakeWriter) -> None:
         """Name the slugs of checks that no tracked product has."""
@@ -207,6 +217,17 @@ class ScrapedLines(Lines):
 class KeptTable(Lines):
     """Tables of what the marketplace's files lack."""
 
+    @property
+    def target(self) -> str:
+        return (products_file() if self.format is ATTRIBUTES else expansions_file()).path
+
+    def read(self, on_read: OnRead) -> None:
+        for path in self.paths:
+            if path != STDIN and (option := option_of(path, self.limits)):
+                command = f"`cardpress ingest cardmarket --lake LAKE --{option} {path}`"
+                raise IngestError(f"{path}: it is a file of the marketplace's own: {command}")
+        super().read(on_read)
+
     def add(self, file: FileLines) -> None:
         """Give lines without a time that of their file."""
         if file.keys and not file.keys & self.format.value_keys:
@@ -220,6 +241,8 @@ class KeptTable(Lines):
         """Find unknown columns, and values that are given in several ways. Raise IngestError for empty files."""
         for file in self.files:
             _refuse_empty(file)
+            advice = ": lines without one have the time of their file; set it, or give the column updated_at"
+            self.judge_times(file, "updated_at", "nothing is that old", advice)
         keys = set[str]().union(*(file.keys for file in self.files))
         if ignored := sorted(keys - self.format.keys - self.format.remarks):
             message = f"ignored: {', '.join(ignored)}; known columns: {', '.join(sorted(self.format.keys))}"
@@ -229,8 +252,7 @@ class KeptTable(Lines):
             ways = ", ".join(map(quoted_json, found[0]["said"]))
             example = f"such as {found[0]['column']} of {found[0]['id']}: {ways}"
             message = f"{len(found):,} values are given in several ways, {example}"
-            target = products_file() if self.format is ATTRIBUTES else expansions_file()
-            self.find("named-twice", "lines", target.path, len(found), message)
+            self.find("named-twice", "lines", self.target, len(found), message)
 
     def find_unknown(self, update: TableUpdate, case: str, fate: str) -> int:
         """Name the ids of lines that the table does not have after the import, and return how many there are."""
@@ -254,7 +276,9 @@ class AttributeLines(KeptTable):
         catalogue.complete()
         self.find_unknown(catalogue.products, "unknown-products", "kept until a list has them")
         yield catalogue.pages_change()
-        yield catalogue.products.change()
+        change = catalogue.products.change()
+        older = catalogue.older_lines(self.rows)
+        yield change._replace(counts=(change.counts or {}) | ({"older": older} if older else {}))
         if catalogue.expansions.is_changed:
             yield catalogue.expansions.change()
 

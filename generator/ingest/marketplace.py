@@ -42,10 +42,10 @@ from generator.ingest.table_files import (
     select,
 )
 from generator.lake.files import GUIDE_PRICES, PRICE_FIGURES
+from generator.lake.lake import IMPORTS_NAME
 from generator.lake.table_writer import LakeWriter
 from generator.storage.text import fold
 
-FILE = "imports.json"
 DEFAULT_PATTERN = r"\(([A-Z]{1,4}[0-9]{0,2}-T?[0-9]{2,3}[a-z]?)\)"
 # A guide that lacks at most this many of the six columns lacks them by mistake. One that lacks more never had them.
 _MAX_MISSING_COLUMNS = 2
@@ -113,6 +113,7 @@ class MarketplaceFiles(ImportFiles):
         stored = lake.list_days("price_guide") if guides else []
         self.findings += [*_missing_prices(lake, guides, stored), *_far_days(guides, stored)]
         self.findings += _replaced_guides(lake, guides)
+        self.findings += _of_unknown_products(lake, guides, self._of(products_file()))
 
     def accepts(self, finding: ImportFinding) -> bool:
         numbers = {file.number for file in self.files if str(file.path) == finding.source and file.number is not None}
@@ -206,6 +207,28 @@ def _in_both_lists(lists: list[ImportedFile]) -> Iterator[ImportFinding]:
     if len(both):
         message = f"{len(both):,} products stand in both lists, such as {both[0].as_py()}: taken as sealed"
         yield ImportFinding("in-both-lists", "lists", target.path, len(both), message, is_refused=False)
+
+
+def _of_unknown_products(
+    lake: LakeWriter, guides: list[ImportedFile], lists: list[ImportedFile]
+) -> Iterator[ImportFinding]:
+    """Yield the guides most of whose products neither the lake nor a list of this import has."""
+    if not guides:
+        return
+    key = pa.schema([("id_product", pa.int64())])
+    known = [lake.read_all("products", key), *(file.rows.select(key.names) for file in lists)]
+    ids = pa.concat_tables(known)["id_product"]
+    for guide in guides:
+        rows = guide.rows["id_product"]
+        unknown = rows.filter(pc.invert(pc.is_in(rows, ids)))
+        if 2 * len(unknown) > len(rows):
+            message = (
+                f"{len(unknown):,} of its {len(rows):,} products are in no list of the lake, such as {unknown[0]}: "
+                "builds leave their prices out until `--singles` and `--nonsingles` bring the lists"
+            )
+            yield ImportFinding(
+                "unknown-products", str(guide.path), guide.target.path, len(unknown), message, is_refused=False
+            )
 
 
 def _games_of_unknown_numbers(lists: list[ImportedFile], expansions: pa.Table) -> dict[int, str]:
@@ -320,13 +343,13 @@ def _listed(names: list[str]) -> str:
 
 def remembered(lake: LakeWriter) -> dict[int, GameImport]:
     """Return what a lake remembers."""
-    data = lake.read_bytes(FILE)
+    data = lake.read_bytes(IMPORTS_NAME)
     if data is None:
         return {}
     try:
         return {int(number): _parse(fields) for number, fields in json.loads(data)["games"].items()}
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise IngestError(f"{FILE} in lake {lake.location}: {error}: repair or delete it") from error
+        raise IngestError(f"{IMPORTS_NAME} in lake {lake.location}: {error}: repair or delete it") from error
 
 
 def checked_pattern(text: str) -> str:
@@ -351,6 +374,6 @@ def memory_file(lake: LakeWriter, memory: Mapping[int, GameImport]) -> Iterator[
     """Yield the file of what is remembered, if it changes."""
     kept = {str(number): one.as_json() for number, one in sorted(memory.items()) if one != GameImport()}
     data = (json.dumps({"games": kept}, ensure_ascii=False, indent=1) + "\n").encode()
-    before = lake.read_bytes(FILE)
+    before = lake.read_bytes(IMPORTS_NAME)
     if data != before and (kept or before is not None):
-        yield FileChange(FILE, None, pa.py_buffer(data))
+        yield FileChange(IMPORTS_NAME, None, pa.py_buffer(data))

@@ -27,9 +27,9 @@ from generator.database import run_file
 from generator.errors import IngestError
 from generator.ingest.formats import CSV_GUIDE
 from generator.ingest.lines import FileLines
-from generator.ingest.pipeline import DUPLICATES, EMPTY_GUIDE, FUTURE, TWO_FOIL_PRICES, ImportFinding
+from generator.ingest.pipeline import DUPLICATES, EMPTY_GUIDE, FUTURE, OTHER_KIND, TWO_FOIL_PRICES, ImportFinding
 from generator.ingest.products import GAMES, number_of, number_of_categories
-from generator.ingest.streams import FileLimits, encoding_of, open_bounded, start_of
+from generator.ingest.streams import FileLimits, OtherFile, encoding_of, open_bounded, start_of
 from generator.ingest.table_files import TableFile, expansions_file, price_guide_file, products_file
 from generator.ingest.values import UNSEEN, quoted_json, refuse_constant, unrepeated
 from generator.lake.files import PRICE_FIGURES
@@ -48,6 +48,11 @@ _DAY_IN_NAME = re.compile(r"(?<![0-9])(20[0-9]{2})[-_]?([01][0-9])[-_]?([0-3][0-
 _PRICE_NAMES = {key.casefold() for key in CSV_GUIDE.value_keys}
 _FOIL_SUFFIXES = ("-holo", "-foil")
 _NOT_TOLD = "its products may be singles or sealed: give it with --singles or --nonsingles"
+_KINDS_OF_PRODUCTS = {"single": "singles", "sealed": "sealed products"}
+_CATEGORIES = {  # by kind, words of the marketplace's categories of it
+    "single": r"(?i)\bsingles?$",
+    "sealed": r"(?i)\b(booster|display|blister|coin|tin|lot|deck|kit|box|boxe|product|set)s?( set)?$",
+}
 _NOT_SINGLES = re.compile(r"non[^a-z0-9]*single")
 _KNOWN_KEYS = {
     "products": frozenset(
@@ -241,6 +246,17 @@ def read_marketplace_file(path: Path, limits: FileLimits, kind: str | None) -> l
     return found
 
 
+def option_of(path: Path, limits: FileLimits) -> str | None:
+    """Return the option of an import for a file of the marketplace, by how it begins; None for another file."""
+    found = _LIST.search(start_of(path, limits))
+    if found is None:
+        return None
+    kind = next(kind for kind, name in KINDS.items() if name == found[1])
+    if kind == "singles" and _NOT_SINGLES.search(path.name.lower()):
+        kind = "nonsingles"
+    return kind.replace("_", "-")
+
+
 def _product_kind(path: Path, kind: str | None) -> str:
     if kind in ("singles", "nonsingles"):
         return "single" if kind == "singles" else "sealed"
@@ -266,6 +282,7 @@ def _read_products(given: _GivenList, option: str | None) -> ImportedFile:
     rows = given.as_table(columns)
     given.check(rows)
     given.check_time()
+    _judge_kind(given, kind, columns["category"])
     numbers = {category: number_of_categories([category]) for category in pc.unique(columns["category"]).to_pylist()}
     number = number_of(given.path) or number_of_categories(numbers)
     if game := GAMES.get(number or -1):
@@ -275,8 +292,23 @@ def _read_products(given: _GivenList, option: str | None) -> ImportedFile:
             example = f"{quoted_json(found['category'][0].as_py())} of product {found['id_product'][0].as_py()}"
             have = f"{count:,} product{'s have' if count != 1 else ' has'} a category of another game than {game}"
             given.find("other-game", count, f"{have}, such as {example}", is_refused=False)
-    list_name = "singles" if kind == "single" else "sealed products"
-    return given.imported(rows, f"{len(rows):,} {list_name}", is_sealed=kind == "sealed", number=number)
+    return given.imported(rows, f"{len(rows):,} {_KINDS_OF_PRODUCTS[kind]}", is_sealed=kind == "sealed", number=number)
+
+
+def _judge_kind(given: _GivenList, kind: str, categories: pa.Array) -> None:
+    """Find that the name of a file, or most of its categories, say that its products are of the other kind."""
+    name = given.path.name.lower()
+    told = ("sealed" if _NOT_SINGLES.search(name) else "single") if "single" in name else kind
+    if told != kind:
+        message = f"read as {_KINDS_OF_PRODUCTS[kind]}, but its name says {_KINDS_OF_PRODUCTS[told]}"
+        given.find(OTHER_KIND, len(given.rows), message)
+        return
+    named = categories.drop_null()
+    others = named.filter(pc.match_substring_regex(named, _CATEGORIES["sealed" if kind == "single" else "single"]))
+    if 2 * len(others) > len(named):
+        category = quoted_json(others[0].as_py())
+        message = f"read as {_KINDS_OF_PRODUCTS[kind]}, but {len(others):,} have categories such as {category}"
+        given.find(OTHER_KIND, len(others), message)
 
 
 def _read_expansions(given: _GivenList) -> ImportedFile:
@@ -377,7 +409,12 @@ def _first_broken(table: str, rows: pa.Table, broken: BrokenRule, day: date | No
 
 def read_document(path: Path, limits: FileLimits, *, is_certain: bool = True) -> Document:
     """Read a file, and check what all files share. NotTheMarketplaces: it is none of them, and this is not certain."""
-    text = start_of(path, limits)
+    try:
+        text = start_of(path, limits)
+    except OtherFile as other:
+        if is_certain:
+            raise
+        raise NotTheMarketplaces(f"it is {other.what}") from None
     if _is_csv_guide(text):
         return _csv_guide(path, limits)
     is_told = is_certain or _LIST.search(text) is not None

@@ -27,6 +27,7 @@ FAR_DAY = "far-day"
 CONTRADICTION = "contradiction"
 INCOMPLETE_OFFERS = "incomplete-offers"
 OTHER_NAMES = "other-names"
+OTHER_KIND = "other-kind"
 # The cases that stop an import, and what accepting them means. A lake remembers which of these a game's files may have:
 OF_GAMES = {
     DUPLICATES: "of several rows of one product, the greatest is taken",
@@ -35,9 +36,10 @@ OF_GAMES = {
     TWO_FOIL_PRICES: "the price under -holo is taken",
 }
 OF_ONE_FILE = {FUTURE: "builds then speak for that day", FAR_DAY: "history then has that day"}  # of its time
+OF_LISTS = {OTHER_KIND: "the products are of the kind that the option or the name says"}
 OF_CHECKS = {CONTRADICTION: "both are stored as they are", INCOMPLETE_OFFERS: "builds leave these offers out"}
 OF_LINKS = {OTHER_NAMES: "links of cards with other names than their products are taken"}  # else it leaves them out
-MEANINGS = OF_GAMES | OF_ONE_FILE | OF_CHECKS | OF_LINKS
+MEANINGS = OF_GAMES | OF_ONE_FILE | OF_LISTS | OF_CHECKS | OF_LINKS
 OnRead = Callable[[object], None]  # called with each file after it was read
 # The changes of an import to a file of the lake, in rows, under the names that `--json` prints.
 Counts = dict[str, int]

@@ -30,7 +30,7 @@ from generator.ingest.table_files import (
     products_file,
     select,
 )
-from generator.lake.lake import DAILY_TABLES
+from generator.lake.lake import DAILY_TABLES, PAGES_TABLE
 from generator.lake.table_writer import NOTHING, LakeWriter, encode_parquet
 from generator.storage.text import fold
 
@@ -71,7 +71,7 @@ class GameOfFile(NamedTuple):
 def list_pages_file() -> TableFile:
     """Return the file that stores the values of list pages."""
     schema = pa.schema([LIST_PAGES.schema.field(name) for name in ("id_product", *_OF_PAGES, "scraped_at")])
-    return TableFile("list_pages.parquet", "list_pages", "id_product", schema, tuple(schema.names))
+    return TableFile(f"{PAGES_TABLE}.parquet", PAGES_TABLE, "id_product", schema, tuple(schema.names))
 
 
 class CatalogueUpdate:
@@ -108,6 +108,12 @@ class CatalogueUpdate:
         expansions.replace_by("with_unnamed", **tables, other_files=others)
         if len(expansions.after):
             _fill_games(expansions, products.after, of_files)
+
+    def older_lines(self, lines: pa.Table) -> int:
+        """Return of how many products these lines, which were added, have values that newer ones of the lake hide."""
+        values = {"values": tuple(name for name in _OF_PAGES if name in lines.schema.names)}
+        latest = select("latest_pages", {"values": _OF_PAGES}, pages=self._pages)
+        return int(select("older_lines", values, lines=lines, latest=latest)["products"][0].as_py())
 
     def pages_change(self) -> FileChange:
         """Return the file of stored values."""

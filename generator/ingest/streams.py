@@ -33,8 +33,15 @@ _OTHERS = {
     b"\xd0\xcf\x11\xe0": "a spreadsheet: save it as CSV",
     b"\x28\xb5\x2f\xfd": "compressed with zstd: inflate it, or use gzip",
     b"%PDF": "a PDF: save its table as CSV",
+    b"7z\xbc\xaf": "a 7-Zip archive: unpack it",
+    b"Rar!": "a RAR archive: unpack it",
+    b"SQLite format 3": "a database of SQLite: save its table as CSV",
+    b"version https://git-lfs": "a pointer of Git LFS, and not the file: run `git lfs pull`",
+    b"\0" * 8: "filled with zeros, as a crash leaves it: copy or download it again",
     b"PAR1": "Parquet: give CSV or JSON, or put it into the lake",
 }  # what is not read, by how the file begins
+_HTML = (b"<!doctype html", b"<html")
+_MOST_TIMES_COMPRESSED = 3  # a browser may store what a server compressed, and pack it again
 _START_BYTES = 65_536
 _LONGEST_MAGIC = max(map(len, (*_OPENERS, *_OTHERS)))
 _ENCODINGS = {
@@ -43,6 +50,14 @@ _ENCODINGS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }  # by how the file begins
 _BEGINS = {"start_array": "[", "start_map": "{", "end_array": "]", "end_map": "}"}
+
+
+class OtherFile(IngestError):
+    """A file that is of a kind that no import reads. `what` says of which, and what to do."""
+
+    def __init__(self, path: Path, what: str):
+        super().__init__(f"{path}: it is {what}")
+        self.what = what
 
 
 class FileLimits(NamedTuple):
@@ -72,18 +87,28 @@ class _Bounded(io.RawIOBase):
         return count
 
 
+def _refuse_others(path: Path, start: bytes) -> None:
+    """Raise IngestError for a file that begins as one that is not read."""
+    is_html = start.lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith(_HTML)
+    what = next((what for magic, what in _OTHERS.items() if start.startswith(magic)), "")
+    if what or is_html:
+        raise OtherFile(path, what or "a web page, perhaps of an error: download the file again")
+
+
 @contextmanager
 def open_bounded(path: Path, limits: FileLimits) -> Iterator[io.BufferedReader]:
     """Open a file to read its bytes, inflated. `-` is standard input."""
     try:
         with open(sys.stdin.fileno(), "rb", closefd=False) if path == STDIN else path.open("rb") as stream:
-            start = stream.peek(_LONGEST_MAGIC)
-            for magic, what in _OTHERS.items():
-                if start.startswith(magic):
-                    raise IngestError(f"{path}: it is {what}")
-            opener = next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
-            inflated = opener(stream) if opener else stream
-            yield io.BufferedReader(_Bounded(path, inflated, limits.file_bytes))
+            inflated: Any = stream
+            for _ in range(_MOST_TIMES_COMPRESSED):
+                start = inflated.peek(_LONGEST_MAGIC)
+                _refuse_others(path, start)
+                opener = next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
+                if opener is None:
+                    break
+                inflated = io.BufferedReader(_Bounded(path, opener(inflated), limits.file_bytes))
+            yield inflated if inflated is not stream else io.BufferedReader(_Bounded(path, stream, limits.file_bytes))
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:  # gzip's own BadGzipFile is an OSError
         raise IngestError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
 

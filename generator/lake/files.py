@@ -62,6 +62,11 @@ _SETTLED_NS = 2_000_000_000
 _MAX_ENTRIES = 50_000
 _Listing = dict[str, Listed]  # by name
 STAGE = ".import"
+# Beside the names that begin with `.` or `_`: what systems leave in folders, in small letters, and unfinished files.
+_OF_SYSTEMS = frozenset(
+    {"desktop.ini", "thumbs.db", "ehthumbs.db", "icon\r", "lost+found", "@eadir", "#recycle", "$recycle.bin"}
+)
+_UNFINISHED = (".tmp", ".temp", ".part", ".partial", ".crdownload")
 JOURNAL = "journal.json"
 
 
@@ -175,14 +180,21 @@ class LakeFiles:
         return read_lock(Path(self._root)) if self._root else nullcontext()
 
     def list_names(self, daily: Iterable[str]) -> Iterator[str]:
-        """List the Parquet files at the top of the lake, and all below the folders of the daily tables."""
+        """List what lies at the top of the lake, folders with a slash, and all files below those of the daily tables.
+
+        What systems and programs leave beside files is left out.
+        """
         with _as_lake_errors():
-            found = [file for file in self._store.entries("", deep=False) if not file.name.endswith("/")]
+            found = list(self._store.entries("", deep=False))
             for table in daily:
                 found += self._store.entries(f"{table}/")
-        # A hidden file without a stem is none.
-        self._listing = {file.name: file for file in found if file.name.rpartition("/")[2][1:].endswith(".parquet")}
+        self._listing = {file.name: file for file in found if not any(map(_is_of_systems, file.name.split("/")))}
         return iter(sorted(self._listing, key=lambda name: name.split("/")))
+
+    @property
+    def names(self) -> list[str]:
+        """The names that were listed."""
+        return list(self._listing)
 
     def modified(self, name: str) -> float:
         """Return when a listed file was written, in Unix time."""
@@ -266,6 +278,10 @@ class LakeFiles:
         """Return a file that is small or a table, None if it does not exist."""
         with _as_lake_errors():
             return self._store.get_versioned(name, most=None)
+
+
+def _is_of_systems(part: str) -> bool:
+    return part.startswith((".", "_")) or part.lower() in _OF_SYSTEMS or part.lower().endswith(_UNFINISHED)
 
 
 @contextmanager

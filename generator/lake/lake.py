@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +26,10 @@ FLAT_TABLES = ("expansions", "products", "watchlist", "fingerprints", "identifie
 DAILY_TABLES = (*PRICE_TABLES, "watch_checks")
 RECIPE_NAME = "fingerprints.json"
 FIRST_YEAR = 1000  # names of files and arithmetic of days need four digits
-_NOT_LISTED = (".", "_")  # the names of files and folders that are not of the lake begin like this
+IMPORTS_NAME = "imports.json"  # what imports remember
+PAGES_TABLE = "list_pages"  # what imports store of list pages
+_SUFFIX = ".parquet"
+_MOST_SAID = 10
 _PARTITION = re.compile(r"day=([1-9][0-9]{3}-[0-9]{2}-[0-9]{2})")
 
 
@@ -139,6 +143,35 @@ def list_files(location: str) -> list[LakeFile]:
     return list(_table_files(location, LakeFiles(location)))
 
 
+def not_read(names: Iterable[str]) -> list[str]:
+    """Return a line for each name at the top of a lake that nothing reads, with the table that is perhaps meant."""
+    found = [name for name in names if "/" not in name[:-1] and not _is_read(name)]
+    lines = [f"{name} is not read{_meant(name)}" for name in found[:_MOST_SAID]]
+    return lines + ([f"{len(found) - _MOST_SAID:,} more are not read"] if len(found) > _MOST_SAID else [])
+
+
+def _is_read(name: str) -> bool:
+    if name.endswith("/"):
+        return name[:-1] in DAILY_TABLES
+    if name in (RECIPE_NAME, WORDS_NAME, IMPORTS_NAME):
+        return True
+    return name.startswith((*FLAT_TABLES, PAGES_TABLE)) and name.endswith(_SUFFIX)
+
+
+def _meant(name: str) -> str:
+    stem = re.split("[.=/]", name.lower().replace("-", "_"))[0]
+    near = [table for table in (*FLAT_TABLES, *DAILY_TABLES) if stem.startswith(table)]
+    for table in near or get_close_matches(stem, (*FLAT_TABLES, *DAILY_TABLES), n=1):
+        place = f"{table}*{_SUFFIX}" if table in FLAT_TABLES else f"{table}/day=YYYY-MM-DD/*{_SUFFIX}"
+        return f": the table {table} is {place}"
+    return ""
+
+
+def unread(location: str) -> list[str]:
+    """Return a line for each file and folder at the top of a lake that nothing reads."""
+    return not_read(LakeFiles(location).list_names(()))
+
+
 def hash_day_files(location: str, backend: LakeFiles, progress: Progress) -> list[LakeFile]:
     """List the files of the daily tables with their hashes, by table, day and name."""
     with backend.read_lock():
@@ -154,6 +187,8 @@ def _open(
     location: str, backend: LakeFiles, as_of: date | None, progress: Progress, left_out: Collection[FileKey]
 ) -> Lake:
     files = list(_table_files(location, backend))
+    for line in not_read(backend.names):
+        progress.say(f"{location}/{line}")
     earlier = [f for f in files if as_of is None or (f.day and f.day <= as_of)]
     days = {(key.table, key.day) for key in left_out}
     suspects = [f for f in earlier if (f.table, str(f.day)) in days]  # only they are hashed so early
@@ -187,11 +222,16 @@ def _table_files(location: str, backend: LakeFiles) -> Iterator[LakeFile]:
     for name in backend.list_names(DAILY_TABLES):
         *folders, base = name.split("/")
         if not folders:
-            table = next((table for table in FLAT_TABLES if base.startswith(table)), None)
+            table = next((table for table in FLAT_TABLES if base.startswith(table) and base.endswith(_SUFFIX)), None)
             if table:
                 yield LakeFile(_as_text(location, name), table, None)
-        elif not any(part.startswith(_NOT_LISTED) for part in (*folders, base)):
+        elif base.endswith(_SUFFIX):
             yield LakeFile(_as_text(location, name), folders[0], _partition_day(location, *folders))
+        elif base:
+            raise LakeError(
+                f"{location}/{name}: no row of it would be read: the files of a table end in {_SUFFIX}; rename it, "
+                "or move it away (names that begin with . or _ are left alone)"
+            )
 
 
 def _as_text(location: str, name: str) -> str:

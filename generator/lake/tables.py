@@ -115,6 +115,7 @@ def open_table(database: Database, table: str, files: Sequence[LakeFile]) -> Non
     if table == "expansions":  # an import named it by its id, and another file has its name
         rows += " qualify not (name = 'Expansion ' || id and count(*) over (partition by id) > 1)"
     database.connection.execute(f"create or replace view raw.{table} as {rows}")
+    database.lake_files[table] = [file for file in files if file.path]
 
 
 def summarise_offers(database: Database, table: str) -> None:
@@ -133,7 +134,25 @@ def check_rules(database: Database, tables: Iterable[str]) -> None:
         except duckdb.Error as error:
             raise query_fault(error, f"{table}: cannot be read", LakeError) from error
         if broken:
-            raise LakeError(f"{table}: {broken[0]}")
+            raise LakeError(f"{table}: {broken[0]}{_repeating_files(database, table, broken[0])}")
+
+
+def _repeating_files(database: Database, table: str, broken: BrokenRule) -> str:
+    """Return the files whose rows repeat keys of one another, as the end of a message; '' if they are of one file."""
+    files = database.lake_files.get(table, [])
+    if "unique" not in broken.rule or len(files) < 2:
+        return ""
+    key = f"fold({broken.column})" if broken.column == "slug" else broken.column
+    rows = " union all ".join(
+        _select({"key": key, "day": expressions.get("day", "null::date"), "lake_file": "lake_file"}, paths)
+        for expressions, paths in check_columns(database, table, files)
+    )
+    repeated = f"select lake_file, min(lake_file) over same <> max(lake_file) over same as is_repeated from ({rows})"
+    query = f"select distinct lake_file from ({repeated} window same as (partition by key, day)) where is_repeated"
+    names = {file.path: file.name for file in files}
+    found = sorted(names[path] for (path,) in database.rows(query))
+    more = f" and {len(found) - 2} more" if len(found) > 2 else ""
+    return f"; the same rows are in {' and in '.join(found[:2])}{more}: keep one of them" if found else ""
 
 
 def broken_rules(database: duckdb.DuckDBPyConnection, table: str) -> list[BrokenRule]:

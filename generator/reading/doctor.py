@@ -29,7 +29,7 @@ from generator.database import Database
 from generator.errors import BuildError, GeneratorError
 from generator.ingest.gaps import unnamed_expansions
 from generator.lake.files import STAGE, LakeFile
-from generator.lake.lake import DAILY_TABLES, list_files
+from generator.lake.lake import DAILY_TABLES, list_files, unread
 from generator.lake.quarantine import decision, read_quarantine, waiting_in_short
 from generator.lake.table_writer import LakeWriter
 from generator.lake.tables import check_columns
@@ -302,6 +302,8 @@ def check_lake(location: str, clock: Clock) -> Iterator[Finding]:
         yield problem("lake", f"{location} has no products*.parquet", "`cardpress ingest cardmarket` writes it")
         return
     yield ok("lake", f"{location}: {len(found):,} files, {', '.join(sorted(tables))}")
+    for line in unread(location):
+        yield warning("lake", f"{location}/{line}", "rename it, or move it away")
     yield from _check_days(tables, clock().date())
     if names := unnamed_expansions(LakeWriter(location)):
         more = "s have" if len(names) > 1 else " has"

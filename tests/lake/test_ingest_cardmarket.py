@@ -4,6 +4,7 @@ import gzip
 import itertools
 import json
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -154,8 +155,9 @@ def test_only_a_trend_of_zero_is_no_price(lake, write, foil, zero):
 
 
 def test_the_newest_description_wins_and_nothing_is_lost(lake, write):
-    old = write("products", [product(1, "Kit"), product(2), product(3, "Old", idExpansion=9)])
-    new = write("products", [product(1, "Box"), product(3, "Old", idExpansion=10)], NEXT_NOON)
+    sealed = partial(product, categoryName="Pokémon Box Set")
+    old = write("products", [sealed(1, "Kit"), sealed(2), sealed(3, "Old", idExpansion=9)])
+    new = write("products", [sealed(1, "Box"), sealed(3, "Old", idExpansion=10)], NEXT_NOON)
     ingest(lake, "--nonsingles", old)
     result = ingest(lake, "--nonsingles", new)
     found = products(lake)
@@ -181,7 +183,14 @@ def test_any_order_and_any_grouping_of_imports_gives_the_same_bytes(tmp_path, wr
     files = [
         ("--singles", write("products", [product(1, "a"), product(2, "b")], MORNING)),
         ("--singles", write("products", [product(1, "c"), product(3, "d")], NOON)),
-        ("--nonsingles", write("products", [product(1, "b"), product(2, "z")], "2026-07-26T06:00:00Z")),
+        (
+            "--nonsingles",
+            write(
+                "products",
+                [product(n, name, categoryName="Pokémon Tins") for n, name in ((1, "b"), (2, "z"))],
+                "2026-07-26T06:00:00Z",
+            ),
+        ),
         ("--price-guide", write("priceGuides", [guide_row(1, low=1), guide_row(2, low=5)], MORNING)),
         ("--price-guide", write("priceGuides", [guide_row(1, low=2)], NOON)),
         ("--expansions", write("expansions", [{"idExpansion": 1, "enName": "Black Bolt"}], MORNING)),
@@ -318,7 +327,7 @@ GOOD = b'{"version":1,"createdAt":"2026-07-26T02:44:32+0200","priceGuides":[{"id
     [
         (gzip.compress(GOOD, mtime=0)[:-9], "cannot be read"),
         (gzip.compress(GOOD, mtime=0)[:20] + b"\xff" * 30, "cannot be read"),
-        (b"<html>", "not JSON"),
+        (b"<html>", "it is a web page"),
         (b"", "not JSON"),
         (GOOD[:-1], "not JSON"),
         (b"\xff\xfe\xfa", "not JSON"),

@@ -1,6 +1,7 @@
 """Tables that people keep, prices as text, and checks that contradict themselves: what is read, and what is refused."""
 
 import codecs
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -56,6 +57,8 @@ SHAPES = {
     "no last line end": TABLE.rstrip(),
     "capitals": TABLE.replace("id,name,game", "ID, Name ,GAME"),
     "quotes": 'id,name,game\n"1","Blue","Magic"\n"2","Red","Magic"\n',
+    "gzip": gzip.compress(TABLE.encode()),
+    "gzip in gzip": gzip.compress(gzip.compress(TABLE.encode())),
     "formulas": 'id,name,game\n"=""1""",Blue,Magic\n2,"=""Red""",Magic\n',
 }
 
@@ -122,6 +125,11 @@ def test_what_means_nothing_is_null_in_every_column(lake: Path, tmp_path: Path) 
         ("attributes", "id_product,number\n1,1E+05\n", "write it as on the card"),
         ("expansions", "id,name\n1234567890123456789,Blue\n", "line 2: id must be an integer of at most 18 digits"),
         ("expansions", b"PK\x03\x04\x14", "it is a zip archive or a spreadsheet: unpack it, or save it as CSV"),
+        ("expansions", b"\0" * 4096, "it is filled with zeros, as a crash leaves it"),
+        ("attributes", "\n<!DOCTYPE html><html>", "it is a web page, perhaps of an error: download the file again"),
+        ("attributes", "version https://git-lfs.github.com/spec/v1\n", "run `git lfs pull`"),
+        ("expansions", gzip.compress(b"PAR1"), "it is Parquet: give CSV or JSON"),
+        ("expansions", '{"version": 1, "expansions": []}', "`cardpress ingest cardmarket --lake LAKE --expansions "),
         ("expansions", '{"id": 1, "name": }\n', "line 1: not JSON: Expecting value at character 19"),
         ("identifiers", '[\n{"id_product": 1}]', "write each object on a line of its own"),
         ("identifiers", "id_product,scheme,value\n1,a," + "b" * (1 << 20), "more than 1,048,576 bytes: repair it\n"),

@@ -1,6 +1,7 @@
 """What `ingest` no longer does silently: each case is counted and reported, or refused until it is accepted."""
 
 import json
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -185,6 +186,62 @@ def test_lines_of_another_age(imports: Imports, time: str, case: str, says: str)
     assert f"line 1: checked_at is {time}, {says}" in line
     assert line.endswith(f"--accept {case} imports it all the same")
     assert json.loads(run(*words, "--accept", case, "--json").stdout)[case] == 1
+
+
+@pytest.mark.parametrize(("age", "case"), [(timedelta(days=-1), "future"), (timedelta(days=20_000), "far-day")])
+@pytest.mark.parametrize(("kind", "text"), [("attributes", "id,number\n1,4\n"), ("expansions", "id,name\n1,Blue\n")])
+def test_a_table_whose_file_is_of_another_age(
+    imports: Imports, kind: str, text: str, age: timedelta, case: str
+) -> None:
+    table = imports.folder / "table.csv"
+    table.write_text(text)
+    moment = (datetime.now(UTC) - age).replace(microsecond=0)
+    os.utime(table, times=(moment.timestamp(),) * 2)
+    line = refused(imports.lake, kind, table)
+    assert (
+        f"{table}: line 2: updated_at is {moment:%Y-%m-%dT%H:%M:%SZ}, " in line and "give the column updated_at" in line
+    )
+    assert line.endswith(f"--accept {case} imports it all the same")
+    run("ingest", kind, table, "--lake", imports.lake, "--accept", case)
+
+
+def test_a_correction_whose_file_is_older_is_said(imports: Imports) -> None:
+    for number, year in ((4, 2026), (5, 2024), (4, 2023)):
+        table = imports.folder / "table.csv"
+        table.write_text(f"id,number\n1,{number}\n")
+        os.utime(table, times=(datetime(year, 1, 1, tzinfo=UTC).timestamp(),) * 2)
+        said = run("ingest", "attributes", table, "--lake", imports.lake).stdout
+        assert ("1 skipped, the lake has newer rows with other values" in said) is (number == 5)
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "category", "says"),
+    [
+        ("singles", "products_nonsingles_6", "Pokémon", "read as singles, but its name says sealed products"),
+        ("nonsingles", "products_singles_6", "Pokémon", "read as sealed products, but its name says singles"),
+        (
+            "singles",
+            "a",
+            "Pokémon Booster Boxes",
+            'read as singles, but 1 have categories such as "Pokémon Booster Boxes"',
+        ),
+        ("nonsingles", "a", "Pokémon Single", 'sealed products, but 1 have categories such as "Pokémon Single"'),
+    ],
+)
+def test_a_list_of_the_other_kind(imports: Imports, option: str, name: str, category: str, says: str) -> None:
+    products = [{"idProduct": 1, "name": "Box", "categoryName": category}]
+    listed = write_list(imports.folder / f"{name}.json", "products", products, MORNING)
+    words = ("cardmarket", f"--{option}", listed)
+    assert says in refused(imports.lake, *words)
+    run("ingest", *words, "--lake", imports.lake, "--accept", "other-kind")
+
+
+def test_a_guide_of_products_that_no_list_has_is_said(imports: Imports) -> None:
+    guide = imports.guide(row(1), row(2), row(3))
+    assert "3 of its 3 products are in no list of the lake, such as 1: builds leave their prices out" in guide.stderr
+    listed = imports.file("products", [{"idProduct": n, "name": "Ember"} for n in (1, 2)])
+    run("ingest", "cardmarket", "--lake", imports.lake, "--singles", listed)
+    assert "in no list" not in imports.guide(row(1), row(2), row(3)).stderr
 
 
 def test_a_day_is_withdrawn(imports: Imports) -> None:

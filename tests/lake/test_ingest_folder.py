@@ -205,7 +205,7 @@ def test_attributes_reach_the_cards(folder: Path) -> None:
 @pytest.mark.thorough
 def test_a_corrected_table_wins_over_the_older_one(folder: Path) -> None:
     import_folder(folder)
-    for rarity, written in (("Rare", 1_700_000_000), ("Common", 1_800_000_000), ("Super", 1_600_000_000)):
+    for rarity, written in (("Rare", 1_600_000_000), ("Common", 1_700_000_000), ("Super", 1_500_000_000)):
         path = folder / f"{rarity}.csv"
         path.write_text(f"id_product,rarity\n1,{rarity}\n")
         os.utime(path, (written, written))

@@ -155,7 +155,7 @@ def test_tables(lake: Path, tmp_path: Path) -> None:
         ("scryfall", gzip.compress(as_bulk(SCRYFALL))[:-12], "ended before the end-of-stream marker"),
         ("scryfall", b"", "it has no cards"),
         ("scryfall", b"[]", "it has no cards"),
-        ("scryfall", b"<html>Too many requests</html>", "it is no JSON"),
+        ("scryfall", b"<html>Too many requests</html>", "it is a web page"),
         ("scryfall", b'[{"id": "\xff"}]', "utf-8"),
         ("scryfall", json.dumps(MTGJSON["AllPrintings"]).encode(), "it needs id, and one of"),
         ("scryfall", b'[{"object": "set", "id": "x"}]', "card 1: no card of Scryfall"),

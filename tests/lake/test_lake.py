@@ -163,6 +163,14 @@ BROKEN: dict[str, tuple[list[Broken], list[str]]] = {
         [put("price_guide/a.parquet", id_product=[1])],
         ["price_guide", "price_guide/day=2026-08-22"],
     ),
+    "a file of a day with another suffix": (
+        [put(f"price_guide/{DAY}/b.pq", id_product=[1])],
+        [f"price_guide/{DAY}/b.pq", "no row of it would be read", "end in .parquet"],
+    ),
+    "a copy that a synchroniser left": (
+        [put(GUIDE, id_product=[1]), put(f"price_guide/{DAY}/a (1).parquet", id_product=[1])],
+        ["id_product 1 on 2026-01-05", GUIDE, f"price_guide/{DAY}/a (1).parquet", "keep one of them"],
+    ),
     # Without the bound: 60 s in NFKD, 4 GB of suffixes, and an error about memory.
     "a name of 100,000 combining marks": (
         [put("products-2.parquet", id_product=[3], name=["a" + "\u0316\u0301" * 50_000], kind=["single"])],
@@ -241,6 +249,24 @@ def test_unfinished_files_and_strangers_are_not_read(lake: Path) -> None:
         text(name, "half a fi")(lake)
     (lake / "price_guide" / "day=2030-01-01").mkdir(parents=True)  # an empty partition is no day
     assert run("build", "--lake", lake, "--store", store).stdout == before
+
+
+def test_what_lies_at_the_top_and_is_not_read_is_named(lake: Path) -> None:
+    for name in (f"Price_Guide/{DAY}/a.parquet", "expansion.parquet", "products.pq"):
+        put(name, id_product=[1])(lake)
+    for name in (".DS_Store", "desktop.ini", "_SUCCESS", f"listings/{DAY}/Thumbs.db", "@eaDir/a"):
+        text(name, "")(lake)
+    store = lake.parent / "store"
+    told = [
+        f"{lake}/Price_Guide/ is not read: the table price_guide is price_guide/day=YYYY-MM-DD/*.parquet",
+        f"{lake}/expansion.parquet is not read: the table expansions is expansions*.parquet",
+        f"{lake}/products.pq is not read: the table products is products*.parquet",
+    ]
+    for command in (("build", "--store", store), ("lake", "days", "--store", store)):
+        said = run(*command, "--lake", lake).stderr.splitlines()
+        assert [line for line in said if "is not read" in line] == told, command
+    checked = run("doctor", "--lake", lake, "--store", store, status=1).stdout  # no build is live
+    assert all(f"warning  lake       {line}" in checked for line in told), checked
 
 
 @pytest.mark.thorough

@@ -119,8 +119,9 @@ def test_keys_that_are_not_known_are_named(tmp_path: Path) -> None:
 
 
 def test_a_product_in_both_lists_is_reported(tmp_path: Path) -> None:
-    for name in ("singles", "nonsingles"):
-        (tmp_path / f"products_{name}_6.json").write_text(text({"createdAt": CREATED, "products": [PRODUCT]}))
+    for name, category in (("singles", "Single"), ("nonsingles", "Tins")):
+        listed = [PRODUCT | {"categoryName": f"Pokémon {category}"}]
+        (tmp_path / f"products_{name}_6.json").write_text(text({"createdAt": CREATED, "products": listed}))
     said = run("ingest", "cardmarket", "--lake", tmp_path / "l", tmp_path).stderr
     assert "1 products stand in both lists, such as 1: taken as sealed" in said
 
