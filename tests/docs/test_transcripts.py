@@ -51,7 +51,7 @@ class Shell:
             self.service = self.stack.enter_context(Service(self.folder / "site_out", self.folder / "state"))
             log = self.service.log
             until(lambda: "listening" in log.read_text(), 60, "the shim says where it listens")
-            return self._told(log.read_text())
+            return "" if "2>" in line else self._told(log.read_text())
         if assigned := re.fullmatch(r"export (\w+)=\$\((.*)\)", line):
             out, error = self._cardpress(shlex.split(assigned[2])[1:])
             self.patch.setenv(assigned[1], out.strip())

@@ -89,18 +89,19 @@ def test_hot_has_the_first_pages_of_rankings_and_the_details_of_their_products(
 ) -> None:
     store, _, (_, second) = two
     monkeypatch.setattr(documents, "CARDS_PER_PAGE", 5)
-    monkeypatch.setattr(documents, "HOT_PAGES", 2)
+    monkeypatch.setattr(documents, "HOT_PAGES", 1)
     every = expected(store, second)
     update(store, "hot")
     hot = content(store)
     pages = {
         name for name in every if name.startswith(("api/v1/cards/all/", "api/v1/cards/s")) and "/sets/" not in name
     }
-    first = {name for name in pages if name.endswith(("/0.json", "/1.json"))}
+    first = {name for name in pages if name.endswith("/0.json")}
     details = {name for name in every if name.startswith("api/v1/cards/") and name.count("/") == 3}
     products = {card["id_product"] for name in first for card in json.loads(every[name])["data"]}
     asked_for = {f"api/v1/cards/{id_}.json" for id_ in products}
     assert asked_for < details and first < pages
+    assert any(name.startswith("api/v1/cards/sets/") and name.endswith("/1.json") for name in hot), "sets are whole"
     assert hot.keys() == every.keys() - (pages - first) - (details - asked_for)
     assert all(every[name] == body for name, body in hot.items())
 

@@ -126,7 +126,7 @@ def assert_accessible(page: Page) -> None:
     Axe takes most of its time for colours, so it looks at one element of each kind. Elements are of one kind if they
     and all elements around them have the same tags, classes and states: style sheets give them the same colours.
     """
-    others = {rule: {"enabled": False} for rule in COLOURS}
+    others = {rule: {"enabled": False} for rule in COLOURS} | {"target-size": {"enabled": True}}
     assert_no_violations(page, {"rules": others})
     page.evaluate(MARK_REPEATED)
     for theme in ("light", "dark"):
