@@ -19,11 +19,10 @@ from generator.demo import prices
 from generator.demo.draw import FIRST_DAY
 from generator.demo.products import RECIPE, make_catalogue, make_fingerprints, make_identifiers
 from generator.errors import LakeError
-from generator.lake.lake import DAILY_TABLES, FLAT_TABLES, RECIPE_NAME
+from generator.lake.lake import DAILY_TABLES, DEMO_NAME, FLAT_TABLES, RECIPE_NAME
 from generator.storage.stores.disk import replace_file
 from generator.terminal import Progress, ProgressBar
 
-_MARKER = "demo.json"
 _DAY_FILE = "demo.parquet"
 _WRITER_OPTIONS = {"compression": "zstd", "compression_level": 1, "store_schema": False, "row_group_size": 131_072}
 
@@ -45,7 +44,7 @@ class Demo(NamedTuple):
 def older_demo(lake: Path) -> Demo | None:
     """Return the demo that a folder holds, or None if it holds none."""
     try:
-        written = json.loads((lake / _MARKER).read_bytes())
+        written = json.loads((lake / DEMO_NAME).read_bytes())
         products, days, seed = (int(written[name]) for name in ("products", "days", "seed"))
         return Demo(products, days, seed, date.fromisoformat(written["end"]))
     except (OSError, ValueError, KeyError, TypeError):
@@ -74,13 +73,13 @@ def _claim(lake: Path, demo: Demo) -> None:
     paths = [*lake.glob("*.parquet"), *lake.glob(RECIPE_NAME)]
     paths += [path for table in DAILY_TABLES for path in (lake / table).rglob("*.parquet")]
     names = sorted(path.relative_to(lake).as_posix() for path in paths)
-    if (lake / _MARKER).exists():
+    if (lake / DEMO_NAME).exists():
         ours = (RECIPE_NAME, *(f"{table}.parquet" for table in FLAT_TABLES), f"*/day=*/{_DAY_FILE}")
         names = [name for name in names if not any(fnmatch(name, pattern) for pattern in ours)]
     if names:
         raise LakeError(f"{lake} is no demo lake: it holds {names[0]}, which `demo` did not write; name another folder")
     lake.mkdir(parents=True, exist_ok=True)
-    _write_json(lake / _MARKER, {"made_by": "cardpress demo", **demo._asdict(), "end": str(demo.end)})
+    _write_json(lake / DEMO_NAME, {"made_by": "cardpress demo", **demo._asdict(), "end": str(demo.end)})
 
 
 def _write_tables(lake: Path, demo: Demo, progress: Progress) -> dict[str, list[int]]:

@@ -106,6 +106,7 @@ class MarketplaceFiles(ImportFiles):
         self.files.sort(key=lambda file: file.order)
 
     def judge(self, lake: LakeWriter) -> None:
+        """Find what is doubtful in the files by themselves, in both lists, and beside the guides of the lake."""
         self.memory = remembered(lake)
         self.findings += [found for file in self.files for found in file.findings]
         self.findings += _in_both_lists(self._of(products_file()))

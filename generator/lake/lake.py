@@ -27,6 +27,7 @@ DAILY_TABLES = (*PRICE_TABLES, "watch_checks")
 RECIPE_NAME = "fingerprints.json"
 FIRST_YEAR = 1000  # names of files and arithmetic of days need four digits
 IMPORTS_NAME = "imports.json"  # what imports remember
+DEMO_NAME = "demo.json"  # marks a lake as a demo
 PAGES_TABLE = "list_pages"  # what imports store of list pages
 _SUFFIX = ".parquet"
 _MOST_SAID = 10
@@ -153,7 +154,7 @@ def not_read(names: Iterable[str]) -> list[str]:
 def _is_read(name: str) -> bool:
     if name.endswith("/"):
         return name[:-1] in DAILY_TABLES
-    if name in (RECIPE_NAME, WORDS_NAME, IMPORTS_NAME):
+    if name in (RECIPE_NAME, WORDS_NAME, IMPORTS_NAME, DEMO_NAME):
         return True
     return name.startswith((*FLAT_TABLES, PAGES_TABLE)) and name.endswith(_SUFFIX)
 

@@ -254,7 +254,7 @@ def test_unfinished_files_and_strangers_are_not_read(lake: Path) -> None:
 def test_what_lies_at_the_top_and_is_not_read_is_named(lake: Path) -> None:
     for name in (f"Price_Guide/{DAY}/a.parquet", "expansion.parquet", "products.pq"):
         put(name, id_product=[1])(lake)
-    for name in (".DS_Store", "desktop.ini", "_SUCCESS", f"listings/{DAY}/Thumbs.db", "@eaDir/a"):
+    for name in (".DS_Store", "desktop.ini", "_SUCCESS", "demo.json", f"listings/{DAY}/Thumbs.db", "@eaDir/a"):
         text(name, "")(lake)
     store = lake.parent / "store"
     told = [

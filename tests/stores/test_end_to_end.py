@@ -173,7 +173,7 @@ def test_the_cache_of_a_lake_is_bounded(s3_lake: str, server: S3Server, tmp_path
     """What one table asks for is all there, and of the rest no more than the limit."""
     cache = tmp_path / "cache" / "cardpress" / "lake"
     place = LakeFiles(s3_lake, max_cache_bytes=1)
-    names = sorted(name for name in place.list_names(["price_guide"]) if "/" in name)
+    names = sorted(name for name in place.list_names(["price_guide"]) if "/" in name[:-1])
     files = list(place.with_hashes([LakeFile(name, "price_guide", None) for name in names], QUIET))
     place.fetch("price_guide", files[:3])
     assert all(Path(file.path).is_file() for file in files[:3])
