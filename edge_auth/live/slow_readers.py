@@ -53,9 +53,11 @@ class UnreadAnswers:
         for name in filter(None, (key_id, address)):
             noted = self._noted.get(name) or deque(maxlen=MAX_UNREAD)
             if len(noted) == MAX_UNREAD and noted[0][0] > now - SECONDS:
-                addresses = {address for _, address in list(noted)}
-                if sum(address in addresses for address, _ in _waiting()) >= MAX_UNREAD:
+                addresses = {one for _, one in list(noted)}
+                waiting = [one for one, _ in _waiting() if one in addresses]
+                if len(waiting) >= MAX_UNREAD:
                     raise busy("too many answers of yours were not read yet")
+                noted = deque(((now, one) for one in waiting), MAX_UNREAD)  # the others were read: no look soon
             noted.append((now, address))
             self._noted.put(name, noted, 1)
 

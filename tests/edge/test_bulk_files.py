@@ -146,7 +146,7 @@ def test_answers_that_are_not_read_are_bounded(
     ask = lambda: client.get(file["url"], RANGE="bytes=0-99")  # noqa: E731
     assert {ask().status for _ in range(9)} == {206}, "who reads is not bounded"
     with unread(4 - others):
-        found = ask()
+        *_, found = (ask() for _ in range(4))  # the kernel is asked once for so many answers
         assert found.status == (206 if others else 429) and (others or int(found["Retry-After"]) > 0)
         assert client.get("/api/v1/cards", remote="192.0.2.1").status == (200 if others else 429), "it is one key"
     assert ask().status == 206
