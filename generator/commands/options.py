@@ -17,7 +17,6 @@ from click.shell_completion import CompletionItem
 from generator import settings
 from generator.errors import BuildError
 from generator.reading.overview import LIVE, PREVIOUS
-from generator.releases.prune import RetentionRules
 from generator.storage import layout
 from generator.storage.builds import Build, live_build_id, open_build, read_pointer
 from generator.storage.errors import StorageError
@@ -160,6 +159,8 @@ def retention_options(command: Callable[..., _Result]) -> Callable[..., _Result]
     )
     @wraps(command)
     def with_rules(*args: Any, keep: int, grace: float, **options: Any) -> _Result:
+        from generator.releases.prune import RetentionRules  # quick commands share this module, and need no DuckDB
+
         return command(*args, rules=RetentionRules(keep, timedelta(hours=grace)), **options)
 
     return with_rules
