@@ -27,16 +27,22 @@ _ACKNOWLEDGED = struct.Struct("120xQ")  # tcpi_bytes_acked of struct tcp_info
 _AT_ONCE = struct.pack("ii", 1, 0)  # SO_LINGER: the kernel forgets the rest when the server closes the connection
 
 
-def _waiting() -> Iterator[tuple[str, socket.socket]]:
-    """Yield the connections of this process whose other side has not taken all bytes yet, with its address."""
+def unread_handles() -> Iterator[int]:
+    """Yield the connections of this process whose other side has not taken all bytes yet."""
     for path in Path("/proc/self/fd").iterdir():
         with suppress(OSError):  # no socket, or closed meanwhile
             handle, size = int(path.name), bytearray(4)
             fcntl.ioctl(handle, termios.TIOCOUTQ, size)  # fails for a file: to close its duplicate would end its locks
             if any(size):
-                with socket.socket(fileno=os.dup(handle)) as connection:
-                    if connection.family != socket.AF_UNIX:
-                        yield address_name(connection.getpeername()[0]), connection
+                yield handle
+
+
+def _waiting() -> Iterator[tuple[str, socket.socket]]:
+    """Yield those connections but of unix sockets, with the address of the other side."""
+    for handle in unread_handles():
+        with suppress(OSError), socket.socket(fileno=os.dup(handle)) as connection:
+            if connection.family != socket.AF_UNIX:
+                yield address_name(connection.getpeername()[0]), connection
 
 
 class UnreadAnswers:

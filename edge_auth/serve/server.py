@@ -15,21 +15,22 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing, suppress
-from ctypes import c_bool
+from ctypes import c_bool, c_double
 from dataclasses import replace
 from functools import partial
 from multiprocessing.sharedctypes import RawValue
 from pathlib import Path
+from traceback import walk_stack
 from typing import Any
 
 from flask import Flask, Response
-from granian import Granian
+from granian import Granian, wsgi
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
 from edge_auth.errors import EdgeError
-from edge_auth.live.slow_readers import end_slow_readers
+from edge_auth.live.slow_readers import end_slow_readers, unread_handles
 from edge_auth.serve.app import IDLE_SECONDS, THREADS, Settings, make_app
 
 # Connections that one worker holds at most. granian would allow backlog / workers, and wait with all others.
@@ -38,8 +39,11 @@ _BACKLOG_CONNECTIONS = 4096
 _MAX_RESTART_DELAY_SECONDS = 8.0
 _RESTARTS_FORGOTTEN_SECONDS = 60.0
 _TICK_SECONDS = 0.1
-_STOP_TIMEOUT_SECONDS = 30
-_STOP_AGAIN_SECONDS = 4
+_QUIET_SECONDS = 0.2  # without an answer, after which nobody is taken to wait for one
+_END_SECONDS, _CUT_SECONDS = (
+    4.5,
+    0.5,
+)  # for answers that are being sent: after SIGTERM, and after a signal to end at once
 _M_ARENA_MAX = -8  # of <malloc.h>
 _STDERR = {"class": "logging.StreamHandler", "stream": "ext://sys.stderr"}
 _FORMATTERS = {"console": "generic", "access": "access"}  # of granian, by its handlers
@@ -48,7 +52,11 @@ _LOGGING = {"handlers": {name: {"formatter": form, **_STDERR} for name, form in 
 
 
 class Server(Granian):  # type: ignore[misc,valid-type]  # granian chooses its class when it is imported
-    """The server. SIGTERM sets `draining`, a flag that all workers share; they end some seconds later."""
+    """The server. It ends on SIGTERM, when nobody waits for an answer any more, or some seconds later.
+
+    Its workers share what they know of the end: whether answers close their connections, when one was last under way,
+    and when they have to be gone (0: not yet), both of the monotonic clock.
+    """
 
     def __init__(self, settings: Settings, place: Place, workers: int):
         idle_seconds = settings.idle_seconds if settings.socket is None else max(settings.idle_seconds, IDLE_SECONDS)
@@ -64,23 +72,33 @@ class Server(Granian):  # type: ignore[misc,valid-type]  # granian chooses its c
             backlog=_BACKLOG_CONNECTIONS,
             backpressure=MAX_CONNECTIONS_PER_WORKER,
             respawn_failed_workers=True,
-            workers_kill_timeout=_STOP_TIMEOUT_SECONDS,
+            workers_kill_timeout=round(_END_SECONDS),
             log_level=LogLevels.error,
             log_dictconfig=_LOGGING,
         )
-        self.draining = RawValue(c_bool, False)
+        self.draining, self.busy_at, self.gone_at = RawValue(c_bool), RawValue(c_double), RawValue(c_double)
         self._drain_seconds = settings.drain_seconds
         self._restart_delay, self._restarted_at = 0.0, 0.0
 
     def signal_handler_interrupt(self, *arguments: Any) -> None:
         """End at once on Ctrl-C or on a second signal. On SIGTERM, drain first."""
-        if self.draining.value or arguments[:1] == (signal.SIGINT,) or not self._drain_seconds:
-            super().signal_handler_interrupt()
+        now = time.monotonic()
+        if self.draining.value or arguments[:1] == (signal.SIGINT,):
+            self._end(now + _CUT_SECONDS)
             return
+        self.busy_at.value = now
         self.draining.value = True
-        timer = threading.Timer(self._drain_seconds, super().signal_handler_interrupt)
-        timer.daemon = True
-        timer.start()
+        _start(partial(self._drain, now))
+
+    def _drain(self, began: float) -> None:
+        """Wait until no worker was busy for a moment."""
+        while time.monotonic() < min(began + self._drain_seconds, self.busy_at.value + _QUIET_SECONDS):
+            time.sleep(_TICK_SECONDS)
+        self._end(max(began + _END_SECONDS, time.monotonic() + _CUT_SECONDS))
+
+    def _end(self, gone_at: float) -> None:
+        super().signal_handler_interrupt()
+        self.gone_at.value = gone_at
 
     def _respawn_workers(self, workers: list[int], *arguments: Any, **more: Any) -> None:
         """Start failed workers again. granian would give up on one that fails twice within 5.5 seconds."""
@@ -112,12 +130,12 @@ def serve(
             beside.append(metrics_server.serve_forever)
         place = settings.socket or _free_address(host, port, "", "choose another port (--port; PORT= with make)")
         server = Server(settings, place, workers)
-        beside += [partial(_announce, place, notes), partial(_stop_again, server)]
+        beside.append(partial(_announce, place, notes))
         for work in beside:
             server.on_startup(partial(_start, work))
         _prepare_process()
         try:
-            server.serve(target_loader=partial(_worker, settings, os.getpid(), server.draining), wrap_loader=False)
+            server.serve(target_loader=partial(_worker, settings, os.getpid(), server), wrap_loader=False)
         except SystemExit:
             # A signal to all processes also reaches the workers. It is no failure if they end first.
             if not server.interrupt_signal:
@@ -185,37 +203,41 @@ def _free_socket(path: Path) -> None:
     raise EdgeError(f"cannot listen on {path}: {reason}")
 
 
-def _worker(settings: Settings, parent: int, draining: Any) -> Flask:
+def _worker(settings: Settings, parent: int, server: Server) -> Flask:
     """Return the application of one worker process. While it drains, clients are to connect elsewhere."""
 
     def close_when_draining(response: Response) -> Response:
-        if draining.value:
+        if server.draining.value:
             response.headers["Connection"] = "close"
+            server.busy_at.value = time.monotonic()
         return response
 
-    _start(partial(_end_with_parent, parent))
+    _start(partial(_end_in_time, parent, server))
     _start(end_slow_readers)
     app = make_app(settings)
     app.after_request(close_when_draining)
     return app
 
 
-def _end_with_parent(parent: int) -> None:
-    """Stop this worker after its parent has ended, for example by SIGKILL. Nothing else would stop it."""
-    while os.getppid() == parent:
-        time.sleep(1)
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(_STOP_TIMEOUT_SECONDS)
-    os._exit(1)
+def _end_in_time(parent: int, server: Server) -> None:
+    """End this worker with the server, or after its parent was killed. granian would wait for half a request."""
+    while os.getppid() == parent and not server.gone_at.value:
+        time.sleep(_TICK_SECONDS)
+        if server.draining.value and _is_answering():
+            server.busy_at.value = time.monotonic()
+    gone_at = server.gone_at.value or time.monotonic() + _END_SECONDS
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(_QUIET_SECONDS)  # in which granian answers what has come, and the log is written
+    while time.monotonic() < gone_at and _is_answering():
+        time.sleep(_TICK_SECONDS)
+    os._exit(0)
 
 
-def _stop_again(server: Any) -> None:
-    """Tell the workers to stop a second time. One that was just starting may have missed the first signal."""
-    while not server.interrupt_signal:
-        time.sleep(_STOP_AGAIN_SECONDS)
-    time.sleep(_STOP_AGAIN_SECONDS)
-    for worker in list(server.wrks):
-        worker.terminate()
+def _is_answering() -> bool:
+    """Return whether a client waits for an answer or the rest of one: a thread is in the application, or bytes wait."""
+    called = (frame for top in sys._current_frames().values() for frame, _ in walk_stack(top))
+    return any(frame.f_code.co_filename == wsgi.__file__ for frame in called) or any(unread_handles())
 
 
 def _announce(place: Place, notes: Sequence[str]) -> None:

@@ -33,8 +33,8 @@ from generator.storage.stores.open import is_folder, open_store
     help="How long a request waits for a store on S3.",
 )  # fmt: skip
 @click.option(
-    "--drain", "drain_seconds", metavar="SECONDS", type=click.FloatRange(0, 300), default=5,
-    help="How long SIGTERM waits for clients to move: answers then close their connections.",
+    "--drain", "drain_seconds", metavar="SECONDS", type=click.FloatRange(0, 300), default=3.5,
+    help="How long SIGTERM waits at most for clients that ask: answers then close their connections.",
 )  # fmt: skip
 @click.option(
     "--socket", type=FILE,

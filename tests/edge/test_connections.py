@@ -3,7 +3,8 @@
 import http.client
 import socket
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,55 @@ def test_the_end_drops_no_request_of_a_client_without_retries(store: str, tmp_pa
     for thread in threads:
         thread.join(60)
     assert lost == [] and {status for status, _ in answers} == {200}
+
+
+def half_a_request(port: int) -> list[socket.socket]:
+    client = socket.create_connection(("127.0.0.1", port), 20)
+    client.sendall(ASK[:20])
+    return [client]
+
+
+def kept_alive(port: int) -> list[socket.socket]:
+    clients = [socket.create_connection(("127.0.0.1", port), 20) for _ in range(200)]
+    for client in clients:
+        client.sendall(ASK)
+        assert client.recv(65536).startswith(b"HTTP/1.1 200")
+    return clients
+
+
+def download(port: int) -> list[socket.socket]:
+    """A client that reads nothing of many answers."""
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.connect(("127.0.0.1", port))
+    client.sendall(b"GET /api/v1/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n")
+    assert client.recv(15) == b"HTTP/1.1 200 OK"
+    return [client]
+
+
+@pytest.mark.shim_only("nginx ends in its own way")
+@pytest.mark.parametrize(
+    ("connect", "most"), [(lambda port: [], 3.5), (half_a_request, 3.5), (kept_alive, 3.5), (download, 6)]
+)
+def test_it_ends_at_once_unless_a_client_waits_for_an_answer(
+    store: str, tmp_path: Path, connect: Callable[[int], list[socket.socket]], most: float
+) -> None:
+    with Service(store, tmp_path / "state", "--drain", "4") as server:
+        clients = connect(server.port)
+        began = time.monotonic()
+        server.process.terminate()
+        server.process.wait(60)
+        took = time.monotonic() - began
+    assert took < most, clients
+
+
+@pytest.mark.shim_only("ends processes of its own")
+def test_a_worker_without_its_parent_ends_in_spite_of_half_a_request(store: str, tmp_path: Path) -> None:
+    with Service(store, tmp_path / "state") as server:
+        [worker], clients = server.workers(), half_a_request(server.port)
+        server.process.kill()
+        server.process.wait(60)
+        until(lambda: not Path(f"/proc/{worker}").exists(), 10, f"it is gone with {clients}")
 
 
 @pytest.mark.thorough
