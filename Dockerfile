@@ -2,6 +2,9 @@
 #
 #   docker build -t cardpress . && docker run -p 8000:8000 cardpress
 #
+# podman keeps the health check with `podman build --format docker`. Another port, which the link then names:
+# `docker run -e CARDPRESS_PORT=9000 -p 9000:9000 cardpress`.
+#
 # It writes below /var/lib/cardpress alone: with `--read-only -v cards:/var/lib/cardpress` nothing else can be written. Any
 # command of cardpress may follow: `docker run cardpress cardpress --help`. `cardpress deploy container` writes what serves
 # a lake of your own.
@@ -23,12 +26,13 @@ COPY generator/ generator/
 RUN /opt/cardpress/bin/pip install --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation .
 
 FROM ${PYTHON_IMAGE}
-RUN useradd --system --uid 10001 --user-group --create-home --home-dir /var/lib/cardpress cardpress
+RUN useradd --uid 10001 --user-group --create-home --home-dir /var/lib/cardpress cardpress
 COPY --from=build /opt/cardpress/ /opt/cardpress/
 ENV PATH=/opt/cardpress/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
     CARDPRESS_HOST=0.0.0.0 \
+    CARDPRESS_PORT=8000 \
     CARDPRESS_STATE=/var/lib/cardpress/state \
     XDG_CACHE_HOME=/var/lib/cardpress/cache \
     TMPDIR=/var/lib/cardpress
@@ -37,7 +41,7 @@ VOLUME /var/lib/cardpress
 USER 10001:10001
 EXPOSE 8000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \
-    CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:8000/healthz', timeout=4)"]
+    CMD ["sh", "-c", "python -c \"from urllib.request import urlopen; urlopen('http://127.0.0.1:$CARDPRESS_PORT/healthz', timeout=4)\""]
 # The key is written last: what was begun without it is made again. The shell ends at once when it is told to.
 CMD ["sh", "-euc", "\
     trap 'exit 143' TERM INT; \
@@ -49,5 +53,5 @@ CMD ["sh", "-euc", "\
         quietly cardpress build --lake lake --publish; \
         quietly cardpress keys issue --name demo --reuse key; \
     fi; \
-    printf '\\nOpen this link, which holds your key:\\n\\n  http://127.0.0.1:8000/explore#key=%s\\n\\n' $(cat key); \
+    printf '\\nOpen this link, which holds your key:\\n\\n  http://127.0.0.1:%s/explore#key=%s\\n\\n' $CARDPRESS_PORT $(cat key); \
     exec cardpress serve"]

@@ -255,7 +255,7 @@ def monitoring(folder: Path, force: bool) -> None:
     "--wheel", required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="The wheel of cardpress, which the image installs.",
 )  # fmt: skip
-@_setting("--image", _image, "registry.example/cardpress:1.0", "The name of the image in compose.yaml.")
+@_setting("--image", _image, "registry.example/cardpress:2.0.0", "The name of the image in compose.yaml.")
 def container(folder: Path, force: bool, wheel: Path, image: str) -> None:
     """Write a Containerfile, what it copies, and an example for compose.
 
@@ -269,7 +269,7 @@ def container(folder: Path, force: bool, wheel: Path, image: str) -> None:
     except OSError as error:
         raise DeployError(f"{wheel}: {error.strerror}: name the wheel of cardpress") from error
     files: dict[str, str | bytes] = {
-        **_adapted("container", {"registry.example/cardpress:1.0": image}),
+        **_adapted("container", {"registry.example/cardpress:2.0.0": image}),
         "nginx.conf": _adapted("nginx", {})["nginx.conf"],
         "requirements.lock": packaged("requirements.lock").read_text("utf-8"),
         wheel.name: data,

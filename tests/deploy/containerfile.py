@@ -128,7 +128,7 @@ def serve_demo(root: Path, port: int) -> None:
     """Let the image of the checkout serve its demo, open the link that it prints, and stop it."""
     before = _files(root)
     with started(root, port, lambda: answers(port)):
-        key = re.findall(r"http://127.0.0.1:8000/explore#key=(\w+)\n", (root / "printed").read_text())[-1]
+        key = re.findall(rf"http://127.0.0.1:{port}/explore#key=(\w+)\n", (root / "printed").read_text())[-1]
         assert Client(port, key).get(f"{API}/cards").json["data"] and Client(port).get("/explore").status == 200
         _check_health(root, port, OF_CHECKOUT)
         stopped = time.monotonic()
@@ -150,8 +150,8 @@ def _environment(root: Path, file: Path) -> dict[str, str]:
 
 
 def _check_health(root: Path, port: int, file: Path) -> None:
-    check = [part.replace(":8000", f":{port}") for part in listed("HEALTHCHECK", file)]
-    subprocess.run(check, cwd=root, env=_environment(root, file), check=True)
+    env = _environment(root, file) | {"CARDPRESS_PORT": str(port)}
+    subprocess.run(listed("HEALTHCHECK", file), cwd=root, env=env, check=True)
 
 
 def _use(root: Path, work: Path) -> None:

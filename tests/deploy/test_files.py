@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ PINNED_IMAGE = r"[a-z0-9./]+:[A-Za-z0-9.-]+@sha256:[0-9a-f]{64}"
 UNITS = sorted((EXAMPLES / "systemd").glob("cardpress-*.*r"))
 COMPOSE = yaml.safe_load((CONTAINER / "compose.yaml").read_text())
 SERVICES = COMPOSE["services"]
-IMAGE = "registry.example/cardpress:1.0"
+IMAGE = f"registry.example/cardpress:{version('cardpress')}"
 OURS = [(name, service) for name, service in SERVICES.items() if service["image"] == IMAGE]
 
 
