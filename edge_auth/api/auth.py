@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from hmac import compare_digest
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from flask import current_app, g
+from flask import g
 
 from edge_auth.api.endpoint import Endpoint
-from edge_auth.api.flask_app import NAME, ApiRequest, Cardpress, Network, this_request
+from edge_auth.api.flask_app import Admission, ApiRequest, Cardpress, Network, this_app, this_request, this_service
 from edge_auth.errors import ExpiredKey, InsufficientScope, InvalidKey, NoKey, RateLimited, RevokedKey
 from edge_auth.live.counter import Usage, address_name, guest_name
 from edge_auth.live.keyring import Keyring
@@ -38,38 +38,57 @@ def needs_key(scope: str | None = None) -> Callable[[Callable[P, T]], Callable[P
         def checked(*arguments: P.args, **keywords: P.kwargs) -> T:
             request = this_request()
             path = request.url_rule.rule if request.url_rule else ""
-            request.access = Endpoint(view=view, path=path, scope=scope, guests=False, of_build=False)
-            admit(request, current_app.extensions[NAME], request.access)
+            request.access = Endpoint(view=view, path=path, scope=scope, own=True, guests=False, of_build=False)
+            admit(request, this_service(), request.access)
             g.key = request.key
-            return view(*arguments, **keywords)
+            answer: T = this_app().ensure_sync(view)(*arguments, **keywords)
+            return answer
 
         return checked
 
     return decorate
 
 
+class Caller(NamedTuple):
+    """Who asks: the record of a key, or None; the name under which requests count, and how many a minute may."""
+
+    key: KeyRecord | None
+    name: str
+    limit: int
+
+
 def admit(request: ApiRequest, service: Cardpress, endpoint: Endpoint) -> None:
-    """Check the key, count the request, and check the scope. Note the key's record and the use of the limit."""
-    if not endpoint.rate_limited:
+    """Check who asks, in this order. Pages ask for no key, and neither does a build alone."""
+    admission = service.admission
+    if admission is None or not endpoint.rate_limited:
         return
-    assert service.keyring is not None and service.counter is not None, "a build alone asks for no key"
-    record, guests = None, service.guest_limit and endpoint.guests and request.method == "GET"
+    caller = identify(request, service, admission, endpoint)  # 401
+    count(request, admission, caller)  # 429
+    authorise(caller, endpoint)  # 403
+
+
+def identify(request: ApiRequest, service: Cardpress, admission: Admission, endpoint: Endpoint) -> Caller:
+    """Return who asks, and note a key. Raise an error with status 401."""
     if endpoint.public:
-        name, limit = address_name(address_of(request, service)), DEFAULT_RATE_LIMIT
-    elif guests and sent_key(request.environ) is None:
-        name, limit = guest_name(address_of(request, service)), service.guest_limit
-    else:
-        request.key = record = authenticate(service.keyring, request.environ, request.now)
-        request.key_id = record.id
-        word, factor = ("bulk", 10) if endpoint.own_window else ("key", 1)
-        name, limit = f"{word} {record.id}", record.rate_limit * factor
-    usage = counted_before(request, service.worker_secret) or service.counter.hit(name, limit, request.now)
+        return Caller(None, address_name(address_of(request, service)), DEFAULT_RATE_LIMIT)
+    may_be_guest = admission.guest_limit and endpoint.guests and request.method == "GET"
+    if may_be_guest and sent_key(request.environ) is None:
+        return Caller(None, guest_name(address_of(request, service)), admission.guest_limit)
+    request.key = record = authenticate(admission.keyring, request.environ, request.now)
+    request.key_id = record.id
+    word, factor = ("bulk", 10) if endpoint.own_window else ("key", 1)
+    return Caller(record, f"{word} {record.id}", record.rate_limit * factor)
+
+
+def count(request: ApiRequest, admission: Admission, caller: Caller) -> None:
+    """Count a request, and note the use of the limit for the answer. Raise RateLimited."""
+    before = counted_before(request, admission.worker_secret)
+    usage = before or admission.counter.hit(caller.name, caller.limit, request.now)
     request.answer_headers.update(usage.headers())
     if not usage.allowed:
         wait = max(1, usage.reset - int(request.now))
-        raise RateLimited(f"over the limit of {limit} requests per minute: wait {wait} seconds", Retry_After=str(wait))
-    if endpoint.scope is not None and endpoint.scope not in (record.scopes if record else GUEST_SCOPES):
-        raise InsufficientScope(f"{LACKS if record else NEEDS} {endpoint.scope}")
+        message = f"over the limit of {caller.limit} requests per minute: wait {wait} seconds"
+        raise RateLimited(message, Retry_After=str(wait))
 
 
 def counted_before(request: ApiRequest, secret: str | None) -> Usage | None:
@@ -79,6 +98,12 @@ def counted_before(request: ApiRequest, secret: str | None) -> Usage | None:
         return None
     limit, used, window = map(int, counts)
     return Usage(limit, used, window, allowed=True)
+
+
+def authorise(caller: Caller, endpoint: Endpoint) -> None:
+    """Raise InsufficientScope if the scope is missing."""
+    if endpoint.scope is not None and endpoint.scope not in (caller.key.scopes if caller.key else GUEST_SCOPES):
+        raise InsufficientScope(f"{LACKS if caller.key else NEEDS} {endpoint.scope}")
 
 
 def address_of(request: ApiRequest, service: Cardpress) -> str:

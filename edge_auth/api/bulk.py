@@ -2,10 +2,11 @@
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
-from flask import Response, current_app
+from flask import Response
 
-from edge_auth.api.flask_app import NAME, ApiRequest, this_request
+from edge_auth.api.flask_app import ApiRequest, this_request, this_service
 from edge_auth.api.responses import Answer, holder
 from edge_auth.api.routes import Routes
 from edge_auth.errors import InvalidParameter, NotFound, PreconditionFailed, RangeNotSatisfiable
@@ -66,9 +67,10 @@ def get_changes(pair: str) -> Body:
 
 
 def _builds() -> BuildRegistry:
-    builds: BuildRegistry = current_app.extensions[NAME].builds
+    builds: Any = this_service().builds  # no build alone comes here
     builds.select()  # the steps are known before a build is live
-    return builds
+    registry: BuildRegistry = builds
+    return registry
 
 
 def _step_line(step: Step, steps: Steps) -> bytes:
@@ -103,10 +105,12 @@ def list_bulk_files(build: OpenBuild) -> Body:
 def get_bulk_file(name: str) -> Response:
     """Return a bulk file, which belongs to no single build, or a part of it."""
     request = this_request()
-    service = current_app.extensions[NAME]
-    file = service.files.find(name)
+    service = this_service()
+    files = service.files
+    if files is None or request.access is None:
+        raise NotFound("there are no bulk files here")
+    file = files.find(name)
     tag = file.sha256[:_TAG_DIGITS]
-    assert request.access is not None, "this is the view of an endpoint"
     fields = {**request.access.headers, **request.answer_headers, "ETag": f'"{tag}"'}
     if name == LIVE_CATALOGUE:  # tomorrow this address has another file
         fields["Cache-Control"] = "private, no-cache"
@@ -124,8 +128,8 @@ def get_bulk_file(name: str) -> Response:
     if request.method == "HEAD":
         return Answer(status, fields)
     if len(span) <= MAX_READ_BYTES:
-        return Answer(status, fields, service.files.read(file, span, holder(request, service)))
-    return Answer(status, fields, chunks=service.files.stream(file, span, holder(request, service)))
+        return Answer(status, fields, files.read(file, span, holder(request, service)))
+    return Answer(status, fields, chunks=files.stream(file, span, holder(request, service)))
 
 
 def _requested_span(request: ApiRequest, tag: str, size: int) -> range | None:

@@ -26,6 +26,7 @@ class Endpoint:
 
     Attributes:
         path: As the documents write it; log and metrics use it as the name of the endpoint.
+        own: Whether it is a view that an application added to the API.
         public: Whether requests need no key. The limit then counts by client address.
         guests: Whether requests without a key may be answered, where guests are allowed.
         own_window: Whether requests with a key count apart from others, with ten times its limit.
@@ -42,6 +43,7 @@ class Endpoint:
     view: Callable[..., Any]
     path: str
     scope: str | None = None
+    own: bool = False
     public: bool = False
     rate_limited: bool = True
     guests: bool = True

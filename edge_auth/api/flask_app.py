@@ -10,9 +10,9 @@ from itertools import count
 from time import perf_counter, time
 from typing import Any, cast
 
-from flask import Flask, Request, request
+from flask import Flask, Request, current_app, request
 from flask.ctx import AppContext
-from werkzeug.exceptions import NotFound
+from werkzeug.exceptions import BadRequest, HTTPException, NotFound
 from werkzeug.routing import BaseConverter, MapAdapter
 
 from edge_auth.api.endpoint import Endpoint
@@ -23,49 +23,57 @@ from edge_auth.live.counter import Counter
 from edge_auth.live.keyring import Keyring
 from edge_auth.live.log import Log, loggable
 from edge_auth.live.metrics import Metrics
+from generator.storage.errors import StorageError
 from generator.storage.keys import KeyRecord
 
 Network = IPv4Network | IPv6Network
 NAME = "cardpress"
 _MAX_PATH_CHARACTERS = 8000
-_PARSED = ("scheme", "server", "root_path", "path", "query_string", "headers", "remote_addr")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
 _HEXADECIMAL = re.compile("[0-9a-f]{32,64}")
 _process, _numbers = secrets.token_hex(4), count(1)
 
 
 @dataclass(frozen=True)
+class Admission:
+    """What decides who may ask.
+
+    Attributes:
+        guest_limit: Requests a minute of an address without a key. 0: requests need a key.
+        worker_secret: By which the worker proves that it has counted a request.
+    """
+
+    keyring: Keyring
+    counter: Counter
+    guest_limit: int = 0
+    worker_secret: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Cardpress:
     """What a process answers from: `app.extensions["cardpress"]`, in a context of the application.
 
     Attributes:
-        keyring: Without it, this process asks itself: no key is needed.
+        admission: Without it, this process asks itself: no key is needed.
         files: Sends bulk files, and large bodies in chunks.
         log: Without it, failures are raised.
         trusted_proxies: Those whose X-Forwarded-For counts.
-        guest_limit: Requests a minute of an address without a key. 0: requests need a key.
         behind_nginx: Whether every request comes from the nginx of `edge_auth/nginx`.
         behind_cdn: Whether a shared cache asks before each use of a copy.
-        worker_secret: By which the worker proves that it has counted a request.
     """
 
     builds: BuildRegistry | OneBuild
-    keyring: Keyring | None = None
-    counter: Counter | None = None
+    admission: Admission | None = None
     files: StoredBulkFiles | None = None
     log: Log | None = None
     metrics: Metrics = field(default_factory=Metrics)
     trusted_proxies: tuple[Network, ...] = ()
-    guest_limit: int = 0
     behind_nginx: bool = False
     behind_cdn: bool = False
-    worker_secret: str | None = None
 
 
 class ApiRequest(Request):
     """Flask's request, with what checks, limits and the log need.
-
-    Few requests need what Werkzeug parses, so it is parsed when the first of these attributes is read.
 
     Attributes:
         method, query: As they were sent: methods differ in upper and lower case.
@@ -80,21 +88,13 @@ class ApiRequest(Request):
     key_id: str | None = None
 
     def __init__(self, environ: dict[str, Any], populate_request: bool = True, shallow: bool = False):
-        self.environ, self.shallow = environ, shallow
-        self.method: str = environ["REQUEST_METHOD"]
+        super().__init__(environ, populate_request, shallow)
+        self.method = environ["REQUEST_METHOD"]
         self.raw_path: bytes = environ["PATH_INFO"].encode("latin-1")
         self.query: str = environ.get("QUERY_STRING", "")
         self.id = _id(environ)
         self.answer_headers: dict[str, str] = {}
         self.now, self.started = time(), perf_counter()
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in _PARSED:
-            raise AttributeError(name)
-        method = self.method
-        super().__init__(self.environ, populate_request=False)
-        self.method = method  # Werkzeug's is in upper case
-        return getattr(self, name)
 
 
 def _id(environ: dict[str, Any]) -> str:
@@ -108,8 +108,14 @@ def _id(environ: dict[str, Any]) -> str:
     return f"{_process}-{next(_numbers)}"
 
 
-# Returns the request itself, whose attributes cost less than those of Flask's proxy.
+# They return the objects themselves, whose attributes cost less than those of Flask's proxies.
 this_request = cast("Callable[[], ApiRequest]", request._get_current_object)  # type: ignore[attr-defined]  # of the proxy
+this_app = cast("Callable[[], ApiFlask]", current_app._get_current_object)  # type: ignore[attr-defined]  # too
+
+
+def this_service() -> Cardpress:
+    service: Cardpress = this_app().extensions[NAME]
+    return service
 
 
 class AnyText(BaseConverter):
@@ -123,16 +129,18 @@ class ApiFlask(Flask):
     """An application whose paths are what the client sent: no slash is added, removed or merged.
 
     `service` makes what a process answers from at its first request: an application may be made before a fork, which no
-    thread, no lock that is held and no connection survives.
+    thread, no lock that is held and no connection survives. `no_view` returns the answer to a request without a view,
+    or None: then Flask looks for a handler.
     """
 
     request_class = ApiRequest
 
-    def __init__(self, make_service: Callable[[], Cardpress]):
+    def __init__(self, make_service: Callable[[], Cardpress], no_view: Callable[[HTTPException], Any]):
         super().__init__("edge_auth", static_folder=None)
         self.url_map.merge_slashes = False
         self.url_map.converters["text"] = AnyText
         self.service = OfProcess(make_service)
+        self._no_view = no_view
         self.ensure_sync = lru_cache(self.ensure_sync)  # type: ignore[method-assign]  # it inspects code at each request
 
     def app_context(self) -> AppContext:
@@ -140,7 +148,10 @@ class ApiFlask(Flask):
         return super().app_context()
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
-        """Return what finds the rule of a request, whatever its Host. Raise NotFound for a path that no object has."""
+        """Return what finds the rule of a request, whatever its Host.
+
+        Raise NotFound for a path that no object has, BadRequest for a target without a slash.
+        """
         if request is None:
             return super().create_url_adapter(None)
         path: str = request.environ["PATH_INFO"]  # each character stands for one byte
@@ -148,7 +159,24 @@ class ApiFlask(Flask):
             path = path if path.isascii() else path.encode("latin-1").decode()
         except UnicodeError:
             raise NotFound from None
+        if not path.startswith("/"):  # Werkzeug would redirect
+            raise BadRequest
         if len(path) > _MAX_PATH_CHARACTERS or path.startswith("//"):  # Werkzeug would drop a slash
             raise NotFound
         method = request.method if request.method.isupper() else ""  # Werkzeug would take `get` for GET
         return MapAdapter(self.url_map, "", "", "", "http", path, method)
+
+    def dispatch_request(self) -> Any:
+        """Answer what no view answers below /api, before any handlers that an application has for its own views."""
+        error = this_request().routing_exception
+        answer = self._no_view(error) if error is not None else None
+        return super().dispatch_request() if answer is None else answer
+
+    def log_exception(self, exc_info: Any) -> None:
+        """Log what failed in an answer of the API, and what is no defect, in the shim's log; all else is Flask's."""
+        asked, log, error = this_request(), self.extensions[NAME].log, exc_info[1]
+        is_of_api = asked.access is not None and not asked.access.own
+        if log is not None and (is_of_api or isinstance(error, StorageError)):
+            log.failure(asked.method, asked.raw_path, asked.id, error)
+        else:
+            super().log_exception(exc_info)

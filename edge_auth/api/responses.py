@@ -8,19 +8,19 @@ from http.client import responses
 from time import perf_counter
 from wsgiref.types import StartResponse, WSGIEnvironment
 
-from flask import Response, current_app
+from flask import Response
 from werkzeug.datastructures import Headers, MIMEAccept
 from werkzeug.http import parse_accept_header
 
 from edge_auth.api.auth import address_of
 from edge_auth.api.endpoint import COMMON_HEADERS, Endpoint
-from edge_auth.api.flask_app import NAME, ApiRequest, Cardpress, this_request
+from edge_auth.api.flask_app import ApiRequest, Cardpress, this_request, this_service
 from edge_auth.errors import ApiError, InternalError
 from edge_auth.live.bulk_files import MAX_READ_BYTES, Holder, cut, of_file
 from edge_auth.live.metrics import NO_LABEL
 from edge_auth.live.slow_readers import SMALL_BYTES
 from generator.storage.bodies import JSON, Body, accepts_gzip, dumps
-from generator.storage.errors import StoreError
+from generator.storage.errors import NoLiveBuild, StoreError
 
 _CONTENT_HEADERS = ("Content-Length", "Content-Encoding")
 _STATUS_LINES = {int(status): f"{int(status)} {phrase}" for status, phrase in responses.items()}
@@ -38,7 +38,10 @@ _MAX_CHARACTERS = 256  # a longer header is read as far as this
 
 
 class Answer(Response):
-    """A `Response` that neither copies nor checks its headers, in a tenth of the time. `chunks` replace the body."""
+    """A `Response` whose headers need neither copies nor checks, which takes a tenth of the time.
+
+    It sets all that `Response` sets. `chunks` replace the body.
+    """
 
     def __init__(
         self, status_code: int, fields: dict[str, str], body: bytes = b"", chunks: Iterable[bytes] | None = None
@@ -97,7 +100,9 @@ def refusal(error: ApiError) -> Answer:
     """Return the answer that an error means, as JSON."""
     request = this_request()
     body = dumps({"error": {"code": error.code, "message": str(error)}}) + b"\n"
-    fields = {**COMMON_HEADERS, **request.answer_headers, **error.headers, "Cache-Control": "no-store"}
+    # To the answers of an added view `finish` adds the common headers, after what extensions say of its origin.
+    common = {} if request.access and request.access.own else COMMON_HEADERS
+    fields = {**common, **request.answer_headers, **error.headers, "Cache-Control": "no-store"}
     fields |= {"Content-Type": JSON, "Content-Length": str(len(body))}
     # A proxy that writes the bodies of all answers with status 400 asks for the shim's own one in this header. The
     # shim's server refuses some requests without a body, and such a proxy sees only the status.
@@ -106,7 +111,20 @@ def refusal(error: ApiError) -> Answer:
     return Answer(error.status, fields, body)
 
 
-def failure(message: str) -> Answer:
+def no_build(error: NoLiveBuild) -> Answer:
+    service = this_service()
+    if service.log is not None:
+        service.log.once(f"requests get 500 until a build is live: {error}")
+    return _failure("no build has been published here yet; try again later")
+
+
+def failed(error: object) -> Answer:
+    """Return 500. Flask has logged what failed."""
+    this_request().answer_headers.pop("X-Build", None)
+    return _failure("something failed here; try again later")
+
+
+def _failure(message: str) -> Answer:
     return refusal(InternalError(message, Retry_After="5"))
 
 
@@ -121,11 +139,11 @@ def preflight(request: ApiRequest) -> Answer:
 def finish(response: Response) -> Response:
     """Add to the answer of an added view what every answer to a key has. Log and count each."""
     request = this_request()
-    service: Cardpress = current_app.extensions[NAME]
+    service = this_service()
     access = request.access
     if access is None and request.routing_exception is None:  # another route of the application
         return response
-    if access is not None and not isinstance(response, Answer):
+    if access is not None and access.own:
         response.vary.update(("Authorization", "X-API-Key"))
         for name, value in (COMMON_HEADERS | request.answer_headers | {"Cache-Control": "private, no-cache"}).items():
             response.headers.setdefault(name, value)

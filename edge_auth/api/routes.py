@@ -1,36 +1,47 @@
 """Views under their routes: a blueprint that keeps what each view declares, and the steps that all of them share.
 
-`Route` has the order of the checks: that of docs/api.md. Method and path come first, which Flask checks.
+`answer` has the order of the checks: that of docs/api.md. Method and path come first, which Flask checks.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, TypeVar
+from functools import cache, partial, wraps
+from typing import Any, NoReturn, TypeVar
 
-from flask import Blueprint, Response, current_app
+from flask import Blueprint, Response
+from werkzeug.exceptions import InternalServerError
 
 from edge_auth.api.auth import admit
 from edge_auth.api.endpoint import API, Endpoint, documented
-from edge_auth.api.flask_app import NAME, ApiRequest, Cardpress, this_request
-from edge_auth.api.responses import success
-from edge_auth.errors import InvalidParameter, NotFound
+from edge_auth.api.flask_app import ApiRequest, Cardpress, this_request, this_service
+from edge_auth.api.responses import failed, no_build, refusal, success
+from edge_auth.errors import ApiError, InvalidParameter, NotFound
 from edge_auth.live.open_build import OpenBuild
 from edge_auth.parameters import NoQuery, quote_input, read_query
 from generator.storage.bodies import Body
-from generator.storage.errors import AccessDenied, DamagedObject, MissingObject, UnknownBuild
+from generator.storage.errors import AccessDenied, DamagedObject, MissingObject, NoLiveBuild, UnknownBuild
 
 View = TypeVar("View", bound=Callable[..., Body | Response])
 _MAX_PIN_CHARACTERS = 200
 
 
 class Routes(Blueprint):
-    """A blueprint of endpoints, whose keys need a scope. `tag` is its name in the OpenAPI document, if another one."""
+    """A blueprint of endpoints, whose keys need a scope. `tag` is its name in the OpenAPI document, if another one.
+
+    What fails in its views is answered as JSON, whatever handlers the application has for its own views.
+
+    Attributes:
+        endpoints: Those of the API, in the order of the documents.
+        by_name: All of them by Flask's name.
+    """
 
     def __init__(self, name: str, scope: str | None = None, tag: str = ""):
         super().__init__(name, __name__)
         self._declared = {"tag": tag or name, "scope": scope}
         self.endpoints: list[Endpoint] = []
+        self.by_name: dict[str, Endpoint] = {}
+        handlers: Any = {ApiError: refusal, NoLiveBuild: no_build, Exception: _reraise, InternalServerError: failed}
+        for error, handler in handlers.items():
+            self.register_error_handler(error, handler)
 
     def get(  # type: ignore[override]  # its views are given more, and return bodies
         self, rule: str, **declared: Any
@@ -48,49 +59,77 @@ class Routes(Blueprint):
     def add_endpoint(self, rule: str, endpoint: Endpoint, **given: str) -> None:
         """Add a rule for an endpoint, whose view gets `given` beside the variable part of the path."""
         name = "_".join((endpoint.view.__name__, *given.values())).replace(".", "_")
+        self.by_name[f"{self.name}.{name}"] = endpoint
         more: Any = {"methods": endpoint.methods, "defaults": given, "provide_automatic_options": False}
-        self.add_url_rule(rule, name, Route(endpoint), **more)
+        self.add_url_rule(rule, name, _view_of(endpoint), **more)
 
 
-@dataclass(frozen=True)
-class Route:
-    """What Flask calls for the rules of an endpoint."""
+@cache  # rules of one name have one view
+def _view_of(endpoint: Endpoint) -> Callable[..., Response]:
+    """Return what Flask calls: a function with the name and the module of the view, which extensions read."""
 
-    endpoint: Endpoint
+    @wraps(endpoint.view)
+    def view(**arguments: str) -> Response:
+        return answer(this_request(), this_service(), endpoint, arguments)
 
-    def __call__(self, **arguments: str) -> Response:
-        """Answer a request: key, limit, scope, build, parameters, look-up."""
-        request, endpoint = this_request(), self.endpoint
-        service: Cardpress = current_app.extensions[NAME]
-        request.access = endpoint
-        require_one_host(request)
-        if service.keyring is not None:
-            admit(request, service, endpoint)
-        if not endpoint.of_build:
-            if service.keyring is None:
-                raise NotFound("a build alone has no answer to this")
-            found = endpoint.view(**read_parameters(endpoint, arguments, request.query))
-            return success(request, service, endpoint, found) if isinstance(found, Body) else found
-        pin = request.environ.get("HTTP_X_BUILD") if endpoint.pinned else None
-        pin = pin[:_MAX_PIN_CHARACTERS] if pin else None  # a longer one is no build either
-        path, query = request.raw_path, request.query
-        for is_last in (False, True):  # a build may be pruned meanwhile
-            try:
-                build = service.builds.select(pin)
-            except UnknownBuild:
-                request.answer_headers.pop("X-Build", None)
-                named, live = quote_input(pin or ""), service.builds.select().id
-                raise InvalidParameter(f"X-Build {named} is not kept here; the live build is {live}") from None
-            request.answer_headers["X-Build"] = build.id
-            try:
-                body: Body | None = build.kept((path, query)) if endpoint.kept else None
-                body = body or make_body(build, endpoint, arguments, path, query)
-                return success(request, service, endpoint, body)
-            except (MissingObject, AccessDenied, DamagedObject) as error:
-                if is_last:
-                    raise
-                service.builds.note_failure(build, error)
-        raise AssertionError("unreachable")
+    return view
+
+
+def _reraise(error: Exception) -> NoReturn:
+    """Leave it to Flask: it tells extensions, raises the error in tests and for its debugger, or calls `failed`."""
+    raise error
+
+
+def answer(request: ApiRequest, service: Cardpress, endpoint: Endpoint, arguments: Mapping[str, str]) -> Response:
+    """Answer a request: steps in the order of the contract, each of which raises its refusal."""
+    request.access = endpoint
+    require_one_host(request)  # 400
+    admit(request, service, endpoint)  # 401, 429, 403
+    if not endpoint.of_build:
+        return answer_of_store(request, service, endpoint, arguments)
+    build = choose_build(request, service, endpoint)  # 400: X-Build
+    try:
+        return success(request, service, endpoint, find(request, build, endpoint, arguments))  # 400, 404, 409
+    except (MissingObject, AccessDenied, DamagedObject) as error:
+        service.builds.note_failure(build, error)
+    return answer_again(request, service, endpoint, arguments)
+
+
+def answer_of_store(
+    request: ApiRequest, service: Cardpress, endpoint: Endpoint, arguments: Mapping[str, str]
+) -> Response:
+    """Answer what belongs to no build."""
+    if service.admission is None:
+        raise NotFound("a build alone has no answer to this")
+    found = endpoint.view(**read_parameters(endpoint, arguments, request.query))
+    return success(request, service, endpoint, found) if isinstance(found, Body) else found
+
+
+def answer_again(request: ApiRequest, service: Cardpress, endpoint: Endpoint, arguments: Mapping[str, str]) -> Response:
+    """Answer from the build that is live now: the one before may have been pruned meanwhile."""
+    build = choose_build(request, service, endpoint)
+    return success(request, service, endpoint, find(request, build, endpoint, arguments))
+
+
+def choose_build(request: ApiRequest, service: Cardpress, endpoint: Endpoint) -> OpenBuild:
+    """Return the build that X-Build names, or the live one, and note it for the answer. Raise InvalidParameter."""
+    pin = request.environ.get("HTTP_X_BUILD") if endpoint.pinned else None
+    pin = pin[:_MAX_PIN_CHARACTERS] if pin else None  # a longer one is no build either
+    try:
+        build = service.builds.select(pin)
+    except UnknownBuild:
+        request.answer_headers.pop("X-Build", None)
+        named, live = quote_input(pin or ""), service.builds.select().id
+        raise InvalidParameter(f"X-Build {named} is not kept here; the live build is {live}") from None
+    request.answer_headers["X-Build"] = build.id
+    return build
+
+
+def find(request: ApiRequest, build: OpenBuild, endpoint: Endpoint, arguments: Mapping[str, str]) -> Body:
+    """Return the body that was kept of an earlier request, or a new one."""
+    path, query = request.raw_path, request.query
+    body: Body | None = build.kept((path, query)) if endpoint.kept else None
+    return body or make_body(build, endpoint, arguments, path, query)
 
 
 def require_one_host(request: ApiRequest) -> None:

@@ -1,15 +1,20 @@
 """The endpoints of the site itself: the client's key, freshness, the description of the API; the pages for people."""
 
+import re
+from contextlib import suppress
 from typing import Any
 
+from flask import Response
+
 from edge_auth.api.endpoint import Endpoint
-from edge_auth.api.flask_app import this_request
-from edge_auth.api.responses import prefers
+from edge_auth.api.flask_app import ApiRequest, this_request, this_service
+from edge_auth.api.responses import lost_page, prefers, refusal
 from edge_auth.api.routes import Routes
-from edge_auth.errors import NotFound
+from edge_auth.errors import ApiError, NotFound
 from edge_auth.live.open_build import OpenBuild
 from generator.storage import layout
 from generator.storage.bodies import JSON, Body, MadeBody, dumps
+from generator.storage.errors import NoLiveBuild, StoreError
 
 service, description, pages = Routes("service"), Routes("description", tag="service"), Routes("pages")
 # The site's pages load scripts and styles from their own host only. Images may come from any host, or be drawn here.
@@ -20,6 +25,7 @@ SITE_HEADERS = {
     "require-trusted-types-for 'script'; trusted-types cardpress-worker",
     "Referrer-Policy": "no-referrer",
 }
+_OF_API = re.compile(rb"/api(?:/|$)")
 _OPEN: dict[str, Any] = {"ignores_query": True, "cache_control": "public, max-age=300", "public": True}
 _PAGES = _OPEN | {"extra_headers": SITE_HEADERS, "rate_limited": False, "methods": ("GET", "HEAD")}
 
@@ -57,6 +63,20 @@ def home(build: OpenBuild) -> Body:
     return build.stored_body(layout.HOME_JSON if as_json else layout.HOME_PAGE)
 
 
+def lost(error: NotFound) -> Response:
+    """Return 404: JSON for programs, a page for browsers, but not below /api and not from a build without it."""
+    request = this_request()
+    service = this_service()
+    if not of_api(request) and prefers(request.environ.get("HTTP_ACCEPT", ""), "text/html", JSON):
+        with suppress(ApiError, StoreError, NoLiveBuild):
+            return lost_page(request, page(service.builds.select(), layout.LOST_PAGE), SITE_HEADERS)
+    return refusal(error)
+
+
+def of_api(request: ApiRequest) -> bool:
+    return _OF_API.match(request.raw_path) is not None
+
+
 def no_path(meant: str | None = None) -> str:
     return f"there is no such path: {f'did you mean {meant}? ' if meant else ''}/docs lists what there is"
 
@@ -70,3 +90,4 @@ for _folder in layout.SITE_FOLDERS:
     pages.add_endpoint(f"/{_folder}", PAGE, key=_folder)
     pages.add_endpoint(f"/{_folder}/", PAGE, key=f"{_folder}/")
     pages.add_endpoint(f"/{_folder}/<text:name>", PAGE, key=f"{_folder}/")
+pages.register_error_handler(NotFound, lost)

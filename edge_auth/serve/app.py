@@ -11,7 +11,7 @@ from typing import Any
 from flask import Flask, request
 
 from edge_auth.api.blueprints import create_api
-from edge_auth.api.flask_app import ApiFlask, Cardpress, Network
+from edge_auth.api.flask_app import Admission, ApiFlask, Cardpress, Network
 from edge_auth.live.background import WAIT_SECONDS, Jobs
 from edge_auth.live.build_copies import BuildCopies
 from edge_auth.live.build_registry import BuildRegistry
@@ -75,7 +75,7 @@ def make_app(settings: Settings, log: Log | None = None) -> Flask:
 
 
 def _application(settings: Settings, log: Log) -> ApiFlask:
-    app = create_api(partial(_service, settings, log), log)
+    app = create_api(partial(_service, settings, log))
     _add_health_check(app, log, settings.guest_limit)
     sys.setswitchinterval(_SWITCH_SECONDS)
     return app
@@ -90,8 +90,16 @@ def _service(settings: Settings, log: Log) -> Cardpress:
     builds = _builds(settings, store, jobs, log, metrics)
     counter = _counter(settings, store.location, log, metrics)
     files = StoredBulkFiles(builds, store, jobs)
-    answering = (settings.trusted_proxies, settings.guest_limit, settings.socket is not None, settings.behind_cdn)
-    return Cardpress(builds, keyring, counter, files, log, metrics, *answering, settings.worker_secret)
+    return Cardpress(
+        builds=builds,
+        admission=Admission(keyring, counter, settings.guest_limit, settings.worker_secret),
+        files=files,
+        log=log,
+        metrics=metrics,
+        trusted_proxies=settings.trusted_proxies,
+        behind_nginx=settings.socket is not None,
+        behind_cdn=settings.behind_cdn,
+    )
 
 
 def _keyring(settings: Settings, log: Log, metrics: Metrics) -> Keyring:
@@ -127,14 +135,14 @@ def _add_health_check(app: ApiFlask, log: Log, guest_limit: int) -> None:
         except Exception as error:
             log.line(f"not ready: {error}")
             return {"status": "unavailable"}, 503, _NO_STORE
-        failing = service.builds.problem or (service.keyring and service.keyring.last_error)
+        failing = service.builds.problem or (service.admission and service.admission.keyring.last_error)
         return {"status": "ok", "build": build_id, "store": "failing" if failing else "ok"} | guests, 200, _NO_STORE
 
 
 def _check_ready(service: Cardpress) -> str:
     """Return the id of the live build, if it and the key records can be read."""
-    if service.keyring is not None:
-        service.keyring.check()
+    if service.admission is not None:
+        service.admission.keyring.check()
     build = service.builds.select()
     build.catalogue.card_lines  # noqa: B018  (opened here, so that the first search need not open it)
     return build.id

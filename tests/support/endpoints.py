@@ -4,12 +4,11 @@ from urllib.parse import unquote
 
 from werkzeug.exceptions import HTTPException
 
-from edge_auth.api.blueprints import create_api
+from edge_auth.api.blueprints import BY_NAME, create_api
 from edge_auth.api.flask_app import Cardpress
-from edge_auth.api.routes import Route
 from edge_auth.live.build_registry import OneBuild
 
-_APP = create_api(lambda: Cardpress(OneBuild(None)))
+_APP = create_api(lambda: Cardpress(builds=OneBuild(None)))
 
 
 def endpoint_of(target: str) -> str | None:
@@ -18,6 +17,4 @@ def endpoint_of(target: str) -> str | None:
         found, _ = _APP.url_map.bind("").match(unquote(target.partition("?")[0]))
     except HTTPException:
         return None
-    route = _APP.view_functions[found]
-    assert isinstance(route, Route)
-    return route.endpoint.path if route.endpoint.tag else None
+    return BY_NAME[found].path if BY_NAME[found].tag else None
