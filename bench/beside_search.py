@@ -20,8 +20,9 @@ import pyarrow.parquet as pq
 
 from bench.cases import API, new_words
 from bench.in_shim import time_request
+from edge_auth.api.flask_app import Settings
 from edge_auth.live.log import Log
-from edge_auth.serve.app import Settings, make_app
+from edge_auth.serve.app import make_app
 from generator.storage.catalogue import MATCH_SORT
 
 _ROUNDS = 5
@@ -91,7 +92,7 @@ def _ask(application: Any, key: str, encoding: str, filters: Filters) -> dict[st
 
 def main(store: str, lake: str, key: str, state: str) -> None:
     """Measure in both encodings."""
-    settings, kinds = Settings(store, state), searches(Path(lake))
+    settings, kinds = Settings(store=store, state=state), searches(Path(lake))
     print(json.dumps({encoding: measure(settings, key, kinds, encoding) for encoding in ("identity", "gzip")}))
 
 

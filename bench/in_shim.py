@@ -18,8 +18,9 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from bench.cases import cards, new_words
+from edge_auth.api.flask_app import Settings
 from edge_auth.live.log import Log
-from edge_auth.serve.app import Settings, make_app
+from edge_auth.serve.app import make_app
 from generator.storage.catalogue import DEFAULT_SORT, MATCH_SORT, SORTS
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
@@ -83,7 +84,7 @@ def time_request(
 
 def main(store: str, lake: str, key: str, state: str) -> None:
     """Send every query to a few fresh applications."""
-    settings, log = Settings(store, state), Log(os.open(os.devnull, os.O_WRONLY))
+    settings, log = Settings(store=store, state=state), Log(os.open(os.devnull, os.O_WRONLY))
     names = pq.read_table(Path(lake) / "products.parquet", columns=["name"])["name"].to_pylist()
     targets = queries(names, len(names))
     times: dict[str, list[float]] = defaultdict(list)

@@ -15,8 +15,9 @@ from urllib.parse import quote
 
 from bench.cases import API
 from bench.in_shim import Application
+from edge_auth.api.flask_app import Settings
 from edge_auth.live.log import Log
-from edge_auth.serve.app import Settings, make_app
+from edge_auth.serve.app import make_app
 from generator.storage.builds import live_build_id, open_build
 from generator.storage.catalogue import SORTS, TEXT_FILTERS
 from generator.storage.keys import SCOPES, issue, open_key_file
@@ -114,7 +115,7 @@ def main(store: str) -> None:
     with tempfile.TemporaryDirectory() as state:
         for _ in range(_REPEATS):
             log = Log(os.open(os.devnull, os.O_WRONLY))
-            application = make_app(Settings(store, state), log).wsgi_app
+            application = make_app(Settings(store=store, state=state), log).wsgi_app
             for what, target, headers in chain([("a first request", f"{API}/cards?q=x", {})], requests(set_id, total)):
                 worst[what] = min(worst.get(what, 1e9), seconds(application, target, key, headers))
     del worst["a first request"]  # waits until the build is read, which a health check does before

@@ -100,7 +100,4 @@ class InternalError(ApiError):
 
 
 # Every error that a client can see, by status.
-API_ERRORS: tuple[type[ApiError], ...] = (
-    *(InvalidParameter, NoKey, InvalidKey, ExpiredKey, RevokedKey, InsufficientScope, NotFound, MethodNotAllowed),
-    *(AmbiguousSlug, PreconditionFailed, RangeNotSatisfiable, RateLimited, InternalError),
-)
+API_ERRORS: tuple[type[ApiError], ...] = tuple(ApiError.__subclasses__())

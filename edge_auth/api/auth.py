@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from hmac import compare_digest
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from flask import g
 
 from edge_auth.api.endpoint import Endpoint
-from edge_auth.api.flask_app import Admission, ApiRequest, Cardpress, Network, this_app, this_request, this_service
+from edge_auth.api.flask_app import ApiRequest, Cardpress, Network, this_app, this_request, this_service
 from edge_auth.errors import ExpiredKey, InsufficientScope, InvalidKey, NoKey, RateLimited, RevokedKey
 from edge_auth.live.counter import Usage, address_name, guest_name
 from edge_auth.live.keyring import Keyring
@@ -49,69 +49,63 @@ def needs_key(scope: str | None = None) -> Callable[[Callable[P, T]], Callable[P
     return decorate
 
 
-class Caller(NamedTuple):
-    """Who asks: the record of a key, or None; the name under which requests count, and how many a minute may."""
-
-    key: KeyRecord | None
-    name: str
-    limit: int
-
-
 def admit(request: ApiRequest, service: Cardpress, endpoint: Endpoint) -> None:
     """Check who asks, in this order. Pages ask for no key, and neither does a build alone."""
-    admission = service.admission
-    if admission is None or not endpoint.rate_limited:
+    keyring, counter = service.keyring, service.counter
+    if keyring is None or counter is None or not endpoint.rate_limited:
         return
-    caller = identify(request, service, admission, endpoint)  # 401
-    count(request, admission, caller)  # 429
-    authorise(caller, endpoint)  # 403
+    name, limit = identify(request, service, keyring, endpoint)  # 401
+    usage = counted_before(request, service.settings.worker_secret) or counter.hit(name, limit, request.now)
+    require_room(request, usage)  # 429
+    authorise(request.key, endpoint)  # 403
 
 
-def identify(request: ApiRequest, service: Cardpress, admission: Admission, endpoint: Endpoint) -> Caller:
-    """Return who asks, and note a key. Raise an error with status 401."""
+def identify(request: ApiRequest, service: Cardpress, keyring: Keyring, endpoint: Endpoint) -> tuple[str, int]:
+    """Note the key. Return the name under which requests count, and how many a minute may, or raise a 401."""
     if endpoint.public:
-        return Caller(None, address_name(address_of(request, service)), DEFAULT_RATE_LIMIT)
-    may_be_guest = admission.guest_limit and endpoint.guests and request.method == "GET"
-    if may_be_guest and sent_key(request.environ) is None:
-        return Caller(None, guest_name(address_of(request, service)), admission.guest_limit)
-    request.key = record = authenticate(admission.keyring, request.environ, request.now)
+        return address_name(address_of(request, service)), DEFAULT_RATE_LIMIT
+    guest_limit = service.settings.guest_limit
+    if guest_limit and endpoint.guests and request.method == "GET" and sent_key(request.environ) is None:
+        return guest_name(address_of(request, service)), guest_limit
+    request.key = record = authenticate(keyring, request.environ, request.now)
     request.key_id = record.id
-    word, factor = ("bulk", 10) if endpoint.own_window else ("key", 1)
-    return Caller(record, f"{word} {record.id}", record.rate_limit * factor)
+    if endpoint.own_window:
+        return f"bulk {record.id}", 10 * record.rate_limit
+    return f"key {record.id}", record.rate_limit
 
 
-def count(request: ApiRequest, admission: Admission, caller: Caller) -> None:
-    """Count a request, and note the use of the limit for the answer. Raise RateLimited."""
-    before = counted_before(request, admission.worker_secret)
-    usage = before or admission.counter.hit(caller.name, caller.limit, request.now)
+def require_room(request: ApiRequest, usage: Usage) -> None:
+    """Note the use of the limit for the answer. Raise RateLimited if it is used up."""
     request.answer_headers.update(usage.headers())
     if not usage.allowed:
         wait = max(1, usage.reset - int(request.now))
-        message = f"over the limit of {caller.limit} requests per minute: wait {wait} seconds"
+        message = f"over the limit of {usage.limit} requests per minute: wait {wait} seconds"
         raise RateLimited(message, Retry_After=str(wait))
 
 
 def counted_before(request: ApiRequest, secret: str | None) -> Usage | None:
     """Return the use of the limit that the worker in front has counted, or None. A secret proves that it was it."""
+    if not secret:
+        return None
     *counts, sent = request.environ.get("HTTP_X_EDGE_USAGE", "").split(" ", 3)
-    if not secret or not compare_digest(sent.encode(), secret.encode()):
+    if not compare_digest(sent.encode(), secret.encode()):
         return None
     limit, used, window = map(int, counts)
     return Usage(limit, used, window, allowed=True)
 
 
-def authorise(caller: Caller, endpoint: Endpoint) -> None:
-    """Raise InsufficientScope if the scope is missing."""
-    if endpoint.scope is not None and endpoint.scope not in (caller.key.scopes if caller.key else GUEST_SCOPES):
-        raise InsufficientScope(f"{LACKS if caller.key else NEEDS} {endpoint.scope}")
+def authorise(key: KeyRecord | None, endpoint: Endpoint) -> None:
+    if endpoint.scope is not None and endpoint.scope not in (key.scopes if key else GUEST_SCOPES):
+        raise InsufficientScope(f"{LACKS if key else NEEDS} {endpoint.scope}")
 
 
 def address_of(request: ApiRequest, service: Cardpress) -> str:
     peer, forwarded = request.environ.get("REMOTE_ADDR", ""), request.environ.get("HTTP_X_FORWARDED_FOR", "")
-    if service.behind_nginx:  # a unix socket has no address; nginx appends that of its client
+    trusted = service.settings.trusted_proxies
+    if service.settings.socket is not None:  # a unix socket has no address; nginx appends that of its client
         forwarded, _, peer = forwarded.rpartition(",")
         peer = peer.strip()
-    return client_address(peer, forwarded, service.trusted_proxies) if service.trusted_proxies else peer
+    return client_address(peer, forwarded, trusted) if trusted else peer
 
 
 def authenticate(keyring: Keyring, environ: dict[str, Any], now: float) -> KeyRecord:

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from flask import Response
 
@@ -10,7 +9,7 @@ from edge_auth.api.flask_app import ApiRequest, this_request, this_service
 from edge_auth.api.responses import Answer, holder
 from edge_auth.api.routes import Routes
 from edge_auth.errors import InvalidParameter, NotFound, PreconditionFailed, RangeNotSatisfiable
-from edge_auth.live.build_registry import BuildRegistry
+from edge_auth.live.build_registry import BuildRegistry, OneBuild
 from edge_auth.live.bulk_files import MAX_READ_BYTES
 from edge_auth.live.open_build import OpenBuild
 from edge_auth.parameters import BuildId, Integer, optional, parameter, quote_input
@@ -67,10 +66,11 @@ def get_changes(pair: str) -> Body:
 
 
 def _builds() -> BuildRegistry:
-    builds: Any = this_service().builds  # no build alone comes here
+    builds = this_service().builds
+    if isinstance(builds, OneBuild):
+        raise NotFound("a build alone has no steps")
     builds.select()  # the steps are known before a build is live
-    registry: BuildRegistry = builds
-    return registry
+    return builds
 
 
 def _step_line(step: Step, steps: Steps) -> bytes:
@@ -104,8 +104,7 @@ def list_bulk_files(build: OpenBuild) -> Body:
 )
 def get_bulk_file(name: str) -> Response:
     """Return a bulk file, which belongs to no single build, or a part of it."""
-    request = this_request()
-    service = this_service()
+    request, service = this_request(), this_service()
     files = service.files
     if files is None or request.access is None:
         raise NotFound("there are no bulk files here")

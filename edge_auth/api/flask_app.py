@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network
 from itertools import count
+from pathlib import Path
 from time import perf_counter, time
 from typing import Any, cast
 
@@ -16,7 +17,7 @@ from werkzeug.exceptions import BadRequest, HTTPException, NotFound
 from werkzeug.routing import BaseConverter, MapAdapter
 
 from edge_auth.api.endpoint import Endpoint
-from edge_auth.live.background import OfProcess
+from edge_auth.live.background import WAIT_SECONDS, OfProcess
 from edge_auth.live.build_registry import BuildRegistry, OneBuild
 from edge_auth.live.bulk_files import StoredBulkFiles
 from edge_auth.live.counter import Counter
@@ -28,25 +29,30 @@ from generator.storage.keys import KeyRecord
 
 Network = IPv4Network | IPv6Network
 NAME = "cardpress"
+IDLE_SECONDS = 75.0  # load balancers keep idle connections for 60 s, and so does the nginx in front of a socket
 _MAX_PATH_CHARACTERS = 8000
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
 _HEXADECIMAL = re.compile("[0-9a-f]{32,64}")
 _process, _numbers = secrets.token_hex(4), count(1)
 
 
-@dataclass(frozen=True)
-class Admission:
-    """What decides who may ask.
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The settings of a shim: what `cardpress serve` takes, and says of them. `metrics` is a folder."""
 
-    Attributes:
-        guest_limit: Requests a minute of an address without a key. 0: requests need a key.
-        worker_secret: By which the worker proves that it has counted a request.
-    """
-
-    keyring: Keyring
-    counter: Counter
+    store: str = "site_out"
+    state: str = ""
+    keys: str | None = None
+    trusted_proxies: tuple[Network, ...] = ()
+    rate_limit_url: str | None = None
+    metrics: Path | None = None
+    store_seconds: float = WAIT_SECONDS
+    drain_seconds: float = 0.0
+    socket: Path | None = None  # of an nginx in front, from which every request comes
     guest_limit: int = 0
+    behind_cdn: bool = False
     worker_secret: str | None = None
+    idle_seconds: float = IDLE_SECONDS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,22 +60,18 @@ class Cardpress:
     """What a process answers from: `app.extensions["cardpress"]`, in a context of the application.
 
     Attributes:
-        admission: Without it, this process asks itself: no key is needed.
+        keyring, counter: Without them, this process asks itself: no key is needed.
         files: Sends bulk files, and large bodies in chunks.
         log: Without it, failures are raised.
-        trusted_proxies: Those whose X-Forwarded-For counts.
-        behind_nginx: Whether every request comes from the nginx of `edge_auth/nginx`.
-        behind_cdn: Whether a shared cache asks before each use of a copy.
     """
 
     builds: BuildRegistry | OneBuild
-    admission: Admission | None = None
+    keyring: Keyring | None = None
+    counter: Counter | None = None
     files: StoredBulkFiles | None = None
     log: Log | None = None
     metrics: Metrics = field(default_factory=Metrics)
-    trusted_proxies: tuple[Network, ...] = ()
-    behind_nginx: bool = False
-    behind_cdn: bool = False
+    settings: Settings = Settings()
 
 
 class ApiRequest(Request):
@@ -88,13 +90,20 @@ class ApiRequest(Request):
     key_id: str | None = None
 
     def __init__(self, environ: dict[str, Any], populate_request: bool = True, shallow: bool = False):
-        super().__init__(environ, populate_request, shallow)
-        self.method = environ["REQUEST_METHOD"]
+        self.environ, self.shallow = environ, shallow
+        self.method: str = environ["REQUEST_METHOD"]
         self.raw_path: bytes = environ["PATH_INFO"].encode("latin-1")
         self.query: str = environ.get("QUERY_STRING", "")
         self.id = _id(environ)
         self.answer_headers: dict[str, str] = {}
         self.now, self.started = time(), perf_counter()
+
+    def __getattr__(self, name: str) -> Any:
+        """Parse the other attributes at the first use of one, which few requests need."""
+        method = self.method
+        super().__init__(self.environ, populate_request=False)
+        self.method = method  # Werkzeug's is in upper case
+        return self.__getattribute__(name)
 
 
 def _id(environ: dict[str, Any]) -> str:
@@ -114,8 +123,7 @@ this_app = cast("Callable[[], ApiFlask]", current_app._get_current_object)  # ty
 
 
 def this_service() -> Cardpress:
-    service: Cardpress = this_app().extensions[NAME]
-    return service
+    return this_app().service()
 
 
 class AnyText(BaseConverter):
@@ -166,11 +174,10 @@ class ApiFlask(Flask):
         method = request.method if request.method.isupper() else ""  # Werkzeug would take `get` for GET
         return MapAdapter(self.url_map, "", "", "", "http", path, method)
 
-    def dispatch_request(self) -> Any:
+    def handle_http_exception(self, e: HTTPException) -> Any:
         """Answer what no view answers below /api, before any handlers that an application has for its own views."""
-        error = this_request().routing_exception
-        answer = self._no_view(error) if error is not None else None
-        return super().dispatch_request() if answer is None else answer
+        answer = self._no_view(e) if e is this_request().routing_exception else None
+        return super().handle_http_exception(e) if answer is None else answer
 
     def log_exception(self, exc_info: Any) -> None:
         """Log what failed in an answer of the API, and what is no defect, in the shim's log; all else is Flask's."""

@@ -63,7 +63,7 @@ class Answer(Response):
 def success(request: ApiRequest, service: Cardpress, endpoint: Endpoint, body: Body) -> Answer:
     """Return 200 with the body in an encoding that the client accepts, or 304 if the client has it already."""
     gzip = accepts_gzip(request.environ.get("HTTP_ACCEPT_ENCODING", ""))
-    of_endpoint = endpoint.shared_headers if service.behind_cdn else endpoint.headers
+    of_endpoint = endpoint.shared_headers if service.settings.behind_cdn else endpoint.headers
     fields = {**of_endpoint, **body.headers(gzip), **request.answer_headers}
     if not endpoint.sends_rate_limit:
         fields = {name: value for name, value in fields.items() if not name.startswith("X-RateLimit-")}
@@ -147,7 +147,7 @@ def finish(response: Response) -> Response:
         response.vary.update(("Authorization", "X-API-Key"))
         for name, value in (COMMON_HEADERS | request.answer_headers | {"Cache-Control": "private, no-cache"}).items():
             response.headers.setdefault(name, value)
-    if service.behind_nginx:  # it may keep an answer that comes from the build that it has asked for
+    if service.settings.socket is not None:  # it may keep an answer that comes from the build that it has asked for
         build = request.environ.get("HTTP_X_EDGE_BUILD", "")
         may_keep = response.status_code in (200, 304) and build and request.answer_headers.get("X-Build") == build
         of_access = {"X-Edge-Endpoint": access.path if access else NO_LABEL}

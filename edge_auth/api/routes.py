@@ -5,16 +5,16 @@
 
 from collections.abc import Callable, Mapping
 from functools import cache, partial, wraps
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 from flask import Blueprint, Response
-from werkzeug.exceptions import InternalServerError
+from werkzeug.exceptions import HTTPException, InternalServerError
 
 from edge_auth.api.auth import admit
 from edge_auth.api.endpoint import API, Endpoint, documented
 from edge_auth.api.flask_app import ApiRequest, Cardpress, this_request, this_service
 from edge_auth.api.responses import failed, no_build, refusal, success
-from edge_auth.errors import ApiError, InvalidParameter, NotFound
+from edge_auth.errors import ApiError, InvalidParameter
 from edge_auth.live.open_build import OpenBuild
 from edge_auth.parameters import NoQuery, quote_input, read_query
 from generator.storage.bodies import Body
@@ -39,7 +39,7 @@ class Routes(Blueprint):
         self._declared = {"tag": tag or name, "scope": scope}
         self.endpoints: list[Endpoint] = []
         self.by_name: dict[str, Endpoint] = {}
-        handlers: Any = {ApiError: refusal, NoLiveBuild: no_build, Exception: _reraise, InternalServerError: failed}
+        handlers: Any = {ApiError: refusal, NoLiveBuild: no_build, Exception: _leave, InternalServerError: failed}
         for error, handler in handlers.items():
             self.register_error_handler(error, handler)
 
@@ -75,8 +75,10 @@ def _view_of(endpoint: Endpoint) -> Callable[..., Response]:
     return view
 
 
-def _reraise(error: Exception) -> NoReturn:
+def _leave(error: Exception) -> HTTPException:
     """Leave it to Flask: it tells extensions, raises the error in tests and for its debugger, or calls `failed`."""
+    if isinstance(error, HTTPException):  # of an extension
+        return error
     raise error
 
 
@@ -86,27 +88,13 @@ def answer(request: ApiRequest, service: Cardpress, endpoint: Endpoint, argument
     require_one_host(request)  # 400
     admit(request, service, endpoint)  # 401, 429, 403
     if not endpoint.of_build:
-        return answer_of_store(request, service, endpoint, arguments)
+        found = endpoint.view(**read_parameters(endpoint, arguments, request.query))  # 400, 404, 412, 416
+        return success(request, service, endpoint, found) if isinstance(found, Body) else found
     build = choose_build(request, service, endpoint)  # 400: X-Build
     try:
         return success(request, service, endpoint, find(request, build, endpoint, arguments))  # 400, 404, 409
-    except (MissingObject, AccessDenied, DamagedObject) as error:
+    except (MissingObject, AccessDenied, DamagedObject) as error:  # it may have been pruned meanwhile
         service.builds.note_failure(build, error)
-    return answer_again(request, service, endpoint, arguments)
-
-
-def answer_of_store(
-    request: ApiRequest, service: Cardpress, endpoint: Endpoint, arguments: Mapping[str, str]
-) -> Response:
-    """Answer what belongs to no build."""
-    if service.admission is None:
-        raise NotFound("a build alone has no answer to this")
-    found = endpoint.view(**read_parameters(endpoint, arguments, request.query))
-    return success(request, service, endpoint, found) if isinstance(found, Body) else found
-
-
-def answer_again(request: ApiRequest, service: Cardpress, endpoint: Endpoint, arguments: Mapping[str, str]) -> Response:
-    """Answer from the build that is live now: the one before may have been pruned meanwhile."""
     build = choose_build(request, service, endpoint)
     return success(request, service, endpoint, find(request, build, endpoint, arguments))
 

@@ -33,7 +33,8 @@ _PAGES = _OPEN | {"extra_headers": SITE_HEADERS, "rate_limited": False, "methods
 @service.get("me", schema="Key", of_build=False, guests=False)
 def get_key() -> Body:
     key = this_request().key
-    assert key is not None, "guests are not let in"
+    if key is None:
+        raise NotFound("a build alone has no keys")
     return MadeBody(dumps(key.public()) + b"\n")
 
 
@@ -66,10 +67,9 @@ def home(build: OpenBuild) -> Body:
 def lost(error: NotFound) -> Response:
     """Return 404: JSON for programs, a page for browsers, but not below /api and not from a build without it."""
     request = this_request()
-    service = this_service()
     if not of_api(request) and prefers(request.environ.get("HTTP_ACCEPT", ""), "text/html", JSON):
         with suppress(ApiError, StoreError, NoLiveBuild):
-            return lost_page(request, page(service.builds.select(), layout.LOST_PAGE), SITE_HEADERS)
+            return lost_page(request, page(this_service().builds.select(), layout.LOST_PAGE), SITE_HEADERS)
     return refusal(error)
 
 

@@ -97,8 +97,7 @@ class OpenBuild(Build):
         self._on_lookup = on_lookup
         self._rows: dict[str, list[bytes]] = {}
         self._narrowings = LruCache(_NARROWING_BYTES)
-        self._named: dict[tuple[tuple[Filter, ...], bool], dict[str, bytes]] = {}
-        self._named_bytes = 0
+        self._named = LruCache(_KEPT_OF_NAMES_BYTES)
 
     def prepare(self, bulk_files: bool = False) -> None:
         """Read what every answer needs; bulk files are only checked. If something fails, the rest stays usable."""
@@ -138,26 +137,21 @@ class OpenBuild(Build):
 
     def named(self, names: Sequence[str], filters: tuple[Filter, ...], printings: bool = False) -> list[bytes]:
         """Return what /cards/named says of each name, as JSON; b"" if no product has it. The last ones are kept."""
-        kept = self._named.get((filters, printings), {})
-        known = list(map(kept.get, names))
-        missing = [name for name, line in zip(names, known, strict=True) if line is None]
-        said = self._newly_named(missing, filters, printings) if missing else {}
-        return [said[name] if line is None else line for name, line in zip(names, known, strict=True)]
+        said = {name: self._named.get((name, filters, printings)) for name in names}
+        missing = [name for name, line in said.items() if line is None]
+        if missing:
+            narrowing = self._narrowing(filters) if filters else None
+            for name, line in zip(missing, find_named(self.catalogue, missing, narrowing, printings), strict=True):
+                said[name] = line
+                self._named.put((name, filters, printings), line, 4 * len(name) + len(line) + _OVERHEAD_OF_A_NAME)
+        return [said[name] for name in names]
 
-    def _newly_named(self, names: Sequence[str], filters: tuple[Filter, ...], printings: bool) -> dict[str, bytes]:
-        """Return what is said of names, and keep it. If all takes too many bytes, what was kept before goes."""
-        narrowing = self._narrowings.get(filters)
-        if filters and narrowing is None:
+    def _narrowing(self, filters: tuple[Filter, ...]) -> Narrowing:
+        narrowing: Narrowing | None = self._narrowings.get(filters)
+        if narrowing is None:
             narrowing = Narrowing(self.catalogue.names, mask_of(self.catalogue, Search(filters)))
             self._narrowings.put(filters, narrowing, narrowing.size)
-        said = dict(zip(names, find_named(self.catalogue, names, narrowing, printings), strict=True))
-        texts = 4 * sum(map(len, said)) + sum(map(len, said.values()))
-        self._named_bytes += texts + _OVERHEAD_OF_A_NAME * len(said)
-        if self._named_bytes > _KEPT_OF_NAMES_BYTES:
-            self._named.clear()
-            self._named_bytes = 0
-        self._named.setdefault((filters, printings), {}).update(said)
-        return said
+        return narrowing
 
     @cached_property
     def facets(self) -> Facets:

@@ -2,7 +2,6 @@
 
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_network
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import Any
 from flask import Flask, request
 
 from edge_auth.api.blueprints import create_api
-from edge_auth.api.flask_app import Admission, ApiFlask, Cardpress, Network
-from edge_auth.live.background import WAIT_SECONDS, Jobs
+from edge_auth.api.flask_app import ApiFlask, Cardpress, Settings
+from edge_auth.live.background import Jobs
 from edge_auth.live.build_copies import BuildCopies
 from edge_auth.live.build_registry import BuildRegistry
 from edge_auth.live.bulk_files import MAX_DOWNLOADS, StoredBulkFiles
@@ -27,31 +26,11 @@ from generator.storage.stores.folder import FolderStore
 from generator.storage.stores.interface import Store
 from generator.storage.stores.open import is_folder, open_store
 
-IDLE_SECONDS = 75.0  # load balancers keep idle connections for 60 s, and so does the nginx in front of a socket
 _NO_STORE = {"Cache-Control": "no-store"}
 _MAX_WAITING = 48  # requests for slow work, such as opening a build
 # Of a worker. A download that is being sent has a thread of its own, and so has a request that waits.
 THREADS = _MAX_WAITING + MAX_DOWNLOADS + 16
 _SWITCH_SECONDS = 0.0005  # a tenth of Python's: a short request waits less for one that computes for long
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The settings of a shim: what `cardpress serve` takes, and says of them. `metrics` is a folder."""
-
-    store: str
-    state: str
-    keys: str | None = None
-    trusted_proxies: tuple[Network, ...] = ()
-    rate_limit_url: str | None = None
-    metrics: Path | None = None
-    store_seconds: float = WAIT_SECONDS
-    drain_seconds: float = 0.0
-    socket: Path | None = None
-    guest_limit: int = 0
-    behind_cdn: bool = False
-    worker_secret: str | None = None
-    idle_seconds: float = IDLE_SECONDS
 
 
 def create_app(store: str = "site_out", *, state: str | None = None, **settings: Any) -> Flask:
@@ -63,7 +42,7 @@ def create_app(store: str = "site_out", *, state: str | None = None, **settings:
     Path(state).mkdir(0o700, parents=True, exist_ok=True)
     proxies = tuple(ip_network(network, strict=False) for network in settings.pop("trusted_proxies", ()))
     open_store(store)  # raises before a request does
-    return _application(Settings(store, state, trusted_proxies=proxies, **settings), Log())
+    return _application(Settings(store=store, state=state, trusted_proxies=proxies, **settings), Log())
 
 
 def make_app(settings: Settings, log: Log | None = None) -> Flask:
@@ -92,13 +71,12 @@ def _service(settings: Settings, log: Log) -> Cardpress:
     files = StoredBulkFiles(builds, store, jobs)
     return Cardpress(
         builds=builds,
-        admission=Admission(keyring, counter, settings.guest_limit, settings.worker_secret),
+        keyring=keyring,
+        counter=counter,
         files=files,
         log=log,
         metrics=metrics,
-        trusted_proxies=settings.trusted_proxies,
-        behind_nginx=settings.socket is not None,
-        behind_cdn=settings.behind_cdn,
+        settings=settings,
     )
 
 
@@ -135,14 +113,14 @@ def _add_health_check(app: ApiFlask, log: Log, guest_limit: int) -> None:
         except Exception as error:
             log.line(f"not ready: {error}")
             return {"status": "unavailable"}, 503, _NO_STORE
-        failing = service.builds.problem or (service.admission and service.admission.keyring.last_error)
+        failing = service.builds.problem or (service.keyring and service.keyring.last_error)
         return {"status": "ok", "build": build_id, "store": "failing" if failing else "ok"} | guests, 200, _NO_STORE
 
 
 def _check_ready(service: Cardpress) -> str:
     """Return the id of the live build, if it and the key records can be read."""
-    if service.admission is not None:
-        service.admission.keyring.check()
+    if service.keyring is not None:
+        service.keyring.check()
     build = service.builds.select()
     build.catalogue.card_lines  # noqa: B018  (opened here, so that the first search need not open it)
     return build.id

@@ -29,9 +29,10 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
+from edge_auth.api.flask_app import IDLE_SECONDS, Settings
 from edge_auth.errors import EdgeError
 from edge_auth.live.slow_readers import end_slow_readers, unread_handles
-from edge_auth.serve.app import IDLE_SECONDS, THREADS, Settings, make_app
+from edge_auth.serve.app import THREADS, make_app
 
 # Connections that one worker holds at most. granian would allow backlog / workers, and wait with all others.
 MAX_CONNECTIONS_PER_WORKER = 16_384
@@ -113,7 +114,7 @@ class Server(Granian):  # type: ignore[misc,valid-type]  # granian chooses its c
 
 
 def serve(
-    settings: Settings, host: str, port: int, workers: int, metrics: tuple[str, int] | None, notes: Sequence[str]
+    settings: Settings, *, host: str, port: int, workers: int, metrics: tuple[str, int] | None, notes: Sequence[str]
 ) -> None:
     """Serve until SIGTERM or SIGINT, and finish requests in progress. `notes` are printed after the address."""
     with ExitStack() as ends:

@@ -7,8 +7,9 @@ from urllib.parse import urlsplit
 
 import click
 
+from edge_auth.api.flask_app import IDLE_SECONDS, Settings
 from edge_auth.errors import EdgeError
-from edge_auth.serve import app, server
+from edge_auth.serve import server
 from generator.commands.options import FILE, NETWORK, keys_option, rate_limit_url_option, state_option, store_option
 from generator.storage.builds import open_build, read_pointer
 from generator.storage.errors import StorageError
@@ -53,7 +54,7 @@ from generator.storage.stores.open import is_folder, open_store
     help="By which the worker of `cardpress deploy worker` proves that it has counted a request.",
 )  # fmt: skip
 @click.option(
-    "--idle-timeout", "idle_seconds", metavar="SECONDS", type=click.FloatRange(1, 3600), default=app.IDLE_SECONDS,
+    "--idle-timeout", "idle_seconds", metavar="SECONDS", type=click.FloatRange(1, 3600), default=IDLE_SECONDS,
     help="How long a connection may stay idle. Longer than at the proxy or load balancer in front.",
 )  # fmt: skip
 @click.option("--metrics-port", type=click.IntRange(0, 65535), help="Serve metrics to Prometheus. 0: any free port.")
@@ -67,7 +68,7 @@ def serve(
     state: str,
     metrics_port: int | None,
     metrics_host: str | None,
-    **settings: Any,  # further ones of app.Settings
+    **settings: Any,  # further ones of Settings
 ) -> None:
     """Answer the API from the live build. SIGTERM and SIGINT end it.
 
@@ -87,7 +88,12 @@ def serve(
         _check_counter(settings["rate_limit_url"])
     metrics = (metrics_host or host, metrics_port) if metrics_port is not None else None
     server.serve(
-        app.Settings(store, state, keys, **settings), host, port, workers, metrics, list(missing_steps(store, keys))
+        Settings(store=store, state=state, keys=keys, **settings),
+        host=host,
+        port=port,
+        workers=workers,
+        metrics=metrics,
+        notes=list(missing_steps(store, keys)),
     )
 
 

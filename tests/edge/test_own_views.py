@@ -5,13 +5,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from flask import Flask, Response, g, session
+from flask import Flask, Response, g, got_request_exception, request, session
+from flask.views import MethodView
 from flask_cors import CORS
 
 from edge_auth import create_app, needs_key
 from edge_auth.api.auth import address_of
 from generator.storage.keys import CARDS_READ, WATCHLIST_READ, issue, open_key_file
-from tests.support.service import ROOT, environment
+from tests.support.ports import free_port
+from tests.support.service import ROOT, Client, answers, environment, running
 
 CARDS = "/api/v1/cards?limit=1"
 RATE = {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
@@ -141,3 +143,84 @@ def test_flask_lists_the_endpoints(store: str, tmp_path: Path) -> None:
     rows = {tuple(line.split()[:3]) for line in listed.stdout.splitlines()}
     assert ("cards.list_cards", "GET", "/api/v1/cards") in rows
     assert ("watchlist.get_watchlist_item", "GET", "/api/v1/watchlist/<text:slug>") in rows
+
+
+def test_each_view_of_the_api_has_a_name_and_a_module(app: Flask) -> None:
+    view = app.view_functions["cards.list_cards"]
+    assert (view.__name__, view.__module__) == ("list_cards", "edge_auth.api.cards")
+
+
+def test_whatever_flask_takes_as_a_view_may_need_a_key(app: Flask, store: str) -> None:
+    class Shelf(MethodView):
+        decorators = (needs_key("cards:read"),)
+
+        def get(self) -> str:
+            return g.key.name
+
+    @app.get("/later")
+    @needs_key("cards:read")
+    async def later() -> str:
+        return g.key.name
+
+    app.add_url_rule("/shelf", view_func=Shelf.as_view("shelf"))
+    for path in ("/shelf", "/later"):
+        answer = app.test_client().get(path, headers=bearer(store, CARDS_READ))
+        assert (answer.status_code, answer.text) == (200, "a visitor")
+        assert app.test_client().get(path).json["error"]["code"] == "unauthorized"
+
+
+@pytest.fixture
+def broken(app: Flask) -> Flask:
+    """An application of which each answer fails where its address says `broken`."""
+
+    @app.before_request
+    def fail() -> None:
+        if "broken" in request.args:
+            raise ZeroDivisionError
+
+    return app
+
+
+@pytest.mark.parametrize("path", ["/api/v1/cards", "/docs", "/visits"])
+def test_a_failure_is_told_to_extensions_and_raised_where_flask_raises_it(broken: Flask, path: str) -> None:
+    told = []
+    got_request_exception.connect(note := lambda _, exception: told.append(type(exception)), broken)
+    answer = broken.test_client().get(f"{path}?broken")
+    assert (answer.status_code, answer.is_json) == (500, path != "/visits")
+    assert told == [ZeroDivisionError] and note
+    for setting in ("TESTING", "PROPAGATE_EXCEPTIONS"):
+        broken.config[setting] = True
+        with pytest.raises(ZeroDivisionError):
+            broken.test_client().get(f"{path}?broken")
+        broken.config[setting] = None
+
+
+def test_handlers_of_ones_own_are_for_ones_own_views(broken: Flask) -> None:
+    for error in (Exception, 404):
+        broken.register_error_handler(error, lambda _: ("of my own", 418))
+    client = broken.test_client()
+    for path in ("/visits?broken", "/nowhere"):
+        assert (client.get(path).status_code, client.get(path).data) == (418, b"of my own")
+    for path, status in (("/api/v1/cards?broken", 500), ("/api/v1/cards", 401), ("/api/v1/nowhere", 404)):
+        answer = client.get(path)
+        assert (answer.status_code, set(answer.json)) == (status, {"error"})
+        assert answer.headers["Access-Control-Allow-Origin"] == "*"
+
+
+def test_the_debugger_of_flask_shows_what_failed(store: str, tmp_path: Path) -> None:
+    lines = (
+        f"from edge_auth import create_app\napp = create_app(store={store!r}, state={str(tmp_path / 'state')!r})",
+        "@app.get('/sold')\ndef sold(): raise ZeroDivisionError",
+    )
+    (tmp_path / "shop.py").write_text("\n".join(lines))
+    port = free_port()
+    command = [sys.executable, "-m", "flask", "--app", "shop", "run", "--debug", "--no-reload", "--port", port]
+    env = environment() | {"PYTHONPATH": f"{ROOT}:{tmp_path}"}
+    with running(command, tmp_path / "log", lambda: answers(port), cwd=tmp_path, env=env):
+        answer = Client(port).get("/sold")
+    assert answer.status == 500 and b"ZeroDivisionError" in answer.body and b"Werkzeug Debugger" in answer.body
+
+
+def test_a_target_without_a_slash_is_refused(app: Flask) -> None:
+    answer = app.test_client().get("/", environ_overrides={"PATH_INFO": "cards", "REQUEST_URI": "cards"})
+    assert (answer.status_code, answer.json["error"]["code"]) == (400, "invalid_parameter")

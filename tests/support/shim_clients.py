@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
+from edge_auth.api.flask_app import Settings
 from edge_auth.live.log import Log
-from edge_auth.serve.app import Settings, make_app
+from edge_auth.serve.app import make_app
 from generator.storage.keys import SCOPES, issue, open_key_file
 from tests.support.service import Client, HttpAnswer, Service
 
@@ -19,7 +20,7 @@ class WsgiClient:
     def __init__(self, location: str, state: str, rate_limit: int, build: str = "", **settings: Any):
         assert not Service.through_nginx, "use NginxClient here, or mark the test shim_only"
         self.location = location
-        self.settings = Settings(location, state, **settings)
+        self.settings = Settings(store=location, state=state, **settings)
         self.build = build
         self._log = Path(state).with_suffix(".log")
         self.key, record = issue("tests", SCOPES, rate_limit, None, 0)
