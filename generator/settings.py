@@ -88,7 +88,7 @@ GATES = {
 REMARKS = {
     "sources-late": 0,  # sources
     "prices-back": 0.3,  # share
-    "columns-unusual": 0,  # values
+    "columns-unusual": 0,  # causes
     "sets-without-name": 0,  # new sets
 }
 PRICE_FACTOR = 10
@@ -101,7 +101,7 @@ ENOUGH_ROWS = 50
 # Of so many published nights before, so many have to have measured a column to say what is usual: not every table
 # changes every night. And of so many products the offers are measured.
 MEASURED_NIGHTS = 28
-ENOUGH_MEASURED_NIGHTS = 4
+ENOUGH_MEASURED_NIGHTS = 6
 USUAL_RATIO_NIGHTS = 7  # that a person sees beside the figures of a held game
 # To accept prices that rose or fell by more than this factor takes `--yes`.
 MAX_ACCEPTED_FACTOR = 3

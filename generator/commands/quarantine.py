@@ -1,7 +1,7 @@
 """`cardpress quarantine …`: the day files that a refused night keeps out of later builds."""
 
 from collections.abc import Collection
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 
 import click
@@ -11,6 +11,7 @@ from generator.errors import GeneratorError
 from generator.lake.lake import DAILY_TABLES
 from generator.lake.quarantine import (
     ACCEPTED,
+    ALL_GAMES,
     DROPPED,
     QuarantinedFile,
     Selection,
@@ -127,13 +128,14 @@ def _settle(selection: Selection, location: str, verdict: str, as_json: bool, ye
     live = open_build(store, pointer.build) if pointer else None
     meant = chosen(store, selection, live)
     for file in meant:
-        if file.figures:
-            say(f"{file.named}: {file.figures}", err=True)
-    far = [file for file in meant if _is_far(file.ratio)]
+        for game, (_, figures) in sorted(file.moved.items()):
+            if file.game in (None, game):
+                say(f"{replace(file, game=None if game == ALL_GAMES else game).named}: {figures}", err=True)
+    far = [file for file in meant if file.is_far]
     if far and not yes:
         raise GeneratorError(
-            f"nothing was accepted: {far[0].named} has a {far[0].figures}, which is rarely right: "
-            "check the prices, then pass --yes"
+            f"nothing was accepted: the prices of {far[0].named} moved by more than a factor of {MAX_ACCEPTED_FACTOR}, "
+            "which is rarely right: check them, then pass --yes"
         )
     files = with_reserve(store, lambda: settle(store, selection, verdict, live))
     if as_json:
@@ -141,10 +143,6 @@ def _settle(selection: Selection, location: str, verdict: str, as_json: bool, ye
     else:
         say_lines(f"{_named(file)}: {verdict}, {_MEANS[verdict]}" for file in files)
     _say_next(files, store, verdict)
-
-
-def _is_far(ratio: float | None) -> bool:
-    return ratio is not None and not 1 / MAX_ACCEPTED_FACTOR <= ratio <= MAX_ACCEPTED_FACTOR
 
 
 def _say_next(files: Collection[QuarantinedFile], store: Store, verdict: str) -> None:

@@ -47,7 +47,6 @@ from generator.storage.market import INDEXES
 
 _BULK = pa.schema([("content", pa.string()), ("lake_table", pa.string()), ("records", pa.int64())])
 _GUIDE = "price_guide"
-_ALL_GAMES = "*"  # in checks/held_ratios
 # The tables of the lake that bulk files of other names are made of.
 _LAKE_TABLES = {"filtered": "filtered_checks", "market": "price_guide"}
 _DAYS = pa.schema(
@@ -185,13 +184,12 @@ def told_once(judgement: Judgement, guilty: Mapping[str, Collection[str]]) -> Ju
     return replace(judgement, verdicts=[told(verdict) for verdict in judgement.verdicts])
 
 
-def held_ratios(comparison: Comparison, past: Past) -> dict[tuple[str, str | None], Ratio]:
-    """Return by table and game how far its prices lie from those of the live build; None stands for all games."""
+def held_ratios(comparison: Comparison, past: Past) -> dict[tuple[str, str], Ratio]:
+    """Return by table and game, or `ALL_GAMES`, how far its prices lie from those of the live build."""
     rows = comparison.db.answer("checks/held_ratios").to_pylist()
     found = {}
     for row in rows:
-        game = None if row["game"] == _ALL_GAMES else row["game"]
-        worst = row["worst"]
+        game, worst = row["game"], row["worst"]
         usual = _usual_middles(past, f"{row['table']}/middle {worst['price']}/game/{game}")
         found[row["table"], game] = Ratio(worst["price"], worst["ratio"], worst["products"], usual)
     return found

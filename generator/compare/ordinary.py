@@ -21,7 +21,7 @@ from generator.compare.comparison import SOURCES, Comparison, bulk_entries, bulk
 from generator.compare.run_reports import Figures, earlier_nights, known_judgement
 from generator.database import Database, run_file
 from generator.lake.files import GUIDE_PRICES
-from generator.lake.quarantine import files_read, unread_files
+from generator.lake.quarantine import few, files_read, unread_files
 from generator.pack.verify import checked_file
 from generator.storage import layout
 from generator.storage.builds import Build
@@ -42,21 +42,39 @@ _NOTHING = {
     "days_added": "no day came in",
     "movers_lists_changed": "the movers are those of the night before",
 }
-_MARGIN = 0.15  # how far outside the nights before a value is unusual, and their range
-_OF_SETS = 2  # the margins of sets, which are many and small
+# How far outside the nights before a value is unusual: at least so far (shares, logarithms of ratios), and by so many
+# rows; and at least as far as they lie apart, more after few nights, and more in a band of prices or a set.
+_FAR_SHARE, _FAR_RATIO, _FAR_COMMONEST = 0.004, 0.08, 0.4
+_FEW_ROWS = 12
+_FEW_NIGHTS = 16
+_OF_PARTS = 5
 _NEARLY = 0.02  # less of the values changed on no night before: then all of them repeated is unusual
 _WITHOUT_DAYS = ("products", "expansions", "identifiers", "fingerprints")
-_WORDS = {
-    "missing": "{change} of the values of {column} are missing",
-    "repeated": "{share} of the values of {column} are those of the row before",
-    "low": "{quarters} of the values of {column} are at {end} {times} times what they were",
-    "middle": "the middle one of the values of {column} is {times} times what it was",
-    "high": "{quarters} of the values of {column} are at {end} {times} times what they were",
-    "whole": "{change} of the values of {column} are whole numbers",
-    "order": "{change} of the values of {column} are at most {other}",
-    "distinct": "{change} of the values of {column} differ from all others",
-    "commonest": "{change} of the values of {column} are one and the same",
+_RATIOS = {
+    "bottom": "3 % of the",
+    "low": "a quarter of the",
+    "middle": "half of the",
+    "high": "a quarter of the",
+    "top": "3 % of the",
 }
+_WORDS = {
+    "lost": "{share} of the rows of the night before are gone",
+    "missing": "{column} is {missing} for {change} more of the rows than before",
+    "repeated": "{share} of the values of {column} stayed as they were",
+    "whole": "{change} {more} of the values of {column} are whole numbers",
+    "order": "{change} {more} of the rows have {column} up to {other}",
+    "distinct": "{change} {more} of the values of {column} are different ones",
+    "commonest": "the most frequent value of {column} is there {times} as often",
+}
+_PARTS_OF_ONE = {2: "half", 3: "a third", 4: "a quarter", 5: "a fifth", 10: "a tenth", 100: "a hundredth"}
+# The newest day of each side. A game that has no row on it is held or late, and one that had none is back: neither is
+# compared.
+_GUIDE = """
+select id_product, {prices}
+from {side}_prices as p semi join games_of_the_day on coalesce(p.game, '') = game_now
+where guide_day = (select max(guide_day) from {side}_prices)
+    and (select max(guide_day) from new_prices) > (select max(guide_day) from old_prices)
+"""
 _TEXTS = """
 select id_product, name, kind, category, game, id_expansion, rarity, number, date_added, l.* exclude (id_product)
 from {side}_prices as p left join {side}_links as l using (id_product)
@@ -174,11 +192,19 @@ def title(name: str) -> str:
 
 
 class Measured(NamedTuple):
-    """One measure of a column: its least and its greatest value, and the parts that have them."""
+    """One measure of a column in a game, a band of its prices, or its sets.
 
-    key: str  # table, measure with its columns, and kind of part
+    Attributes:
+        key: Table, measure with its columns, kind of part, and game (with its band).
+        values: The least and the greatest; the same unless it is of several sets.
+        parts: Which have them.
+        many: How many rows were measured, of the smallest part; of the most frequent value, how often it was there.
+    """
+
+    key: str
     values: tuple[float, float]
     parts: tuple[str, str]
+    many: int
 
 
 _Table = tuple[str, tuple[str, ...], pa.Table, pa.Table]  # its name, its keys, its rows before and tonight
@@ -194,21 +220,42 @@ def measure_columns(comparison: Comparison, days: Mapping[str, pa.Table]) -> lis
     return [measured for table in tables for measured in _measure(comparison.db, *table)]
 
 
+class _Strange(NamedTuple):
+    distance: float  # from what is usual, in margins
+    measured: Measured
+    value: float
+    part: str
+    usual: tuple[float, float]
+
+    @property
+    def cause(self) -> tuple[str, str]:
+        """What others have with it in common if they have one cause: the table, and what is measured."""
+        table, measure, *_ = self.measured.key.split("/", 3)
+        of = measure.split()[0]
+        return table, "ratio" if of in _RATIOS else of
+
+
 def unusual(tonight: Sequence[Measured], nights: Sequence[dict[str, list[float]]]) -> list[dict[str, Any]]:
     """Return what lies outside the nights before, the farthest first; nothing that too few of them measured.
 
-    Each has a `sentence`, and its `distance` from what is usual in margins.
+    What has one cause is one: its `sentence` names the worst, then the other columns and games. `distance` is that from
+    what is usual, in margins.
     """
-    found = ({"distance": far, "sentence": said} for one in tonight for far, said in _unusual(one, nights))
+    causes: dict[tuple[str, str], list[_Strange]] = {}
+    for strange in (strange for measured in tonight for strange in _unusual(measured, nights)):
+        causes.setdefault(strange.cause, []).append(strange)
+    found = []
+    for of_cause in causes.values():
+        of_cause.sort(key=lambda one: (-one.distance, one.measured.key, one.value))
+        found.append({"distance": of_cause[0].distance, "sentence": _sentence_of_cause(of_cause)})
     return sorted(found, key=lambda one: (-one["distance"], one["sentence"]))
 
 
 def _tables(comparison: Comparison, old: Build, days: Mapping[str, pa.Table]) -> Iterator[_Table]:
     new, db = comparison.new, comparison.db
-    prices = ", ".join(f"{{}}.{name}" for name in GUIDE_PRICES)
-    newer = "from old_prices as o join new_prices as n using (id_product) where n.guide_day > o.guide_day"
-    before, tonight = (db.table(f"select id_product, {prices.replace('{}', side)} {newer}") for side in "on")
-    yield "price_guide", ("id_product",), before, tonight
+    prices = ", ".join(GUIDE_PRICES)
+    guides = (db.table(_GUIDE.format(prices=prices, side=side)) for side in ("old", "new"))
+    yield "price_guide", ("id_product",), *guides
     for name, rows in days.items():
         days_before = (entry["last_day"] or "" for entry in bulk_entries(old) if entry["table"] == SOURCES[name][0])
         if table := _newest_day(db, name, rows, max(days_before, default="")):
@@ -273,43 +320,85 @@ def _measure(
     db.connection.register("tonight", tonight)
     run_file(db.connection, "checks/column_pairs", columns=names, keys=keys)
     rows = db.answer("checks/columns", columns=names, numbers=numbers, pairs=pairs).to_pylist()
-    stayed = {row["measure"] for row in rows if row["measure"].startswith("repeated") and row["least"] == 1}
-    changed = tuple(sorted(name for name in names if f"repeated {name}" not in stayed))
-    rows += db.answer("checks/column_values", columns=changed).to_pylist() if changed else []
+    repeated = {
+        row["measure"]: row["least"] for row in sorted(rows, key=lambda row: -row["least"])
+    }  # the least one stays
+    changed = [name for name in names if repeated.get(f"repeated {name}", 0) < 1]
+    rows += db.answer("checks/column_values", columns=tuple(sorted(changed))).to_pylist() if changed else []
     for row in rows:
-        key = f"{table}/{row['measure']}/{row['kind']}"
-        yield Measured(key, (row["least"], row["greatest"]), (row["least_part"], row["greatest_part"]))
+        key = f"{table}/{row['measure']}/{row['kind']}/{row['of_game']}"
+        ends = (row["least"], row["greatest"])
+        yield Measured(key, ends, (row["least_part"], row["greatest_part"]), row["many"])
 
 
-def _unusual(tonight: Measured, nights: Sequence[dict[str, list[float]]]) -> Iterator[tuple[float, str]]:
-    table, measure, kind = tonight.key.split("/")
+def _unusual(tonight: Measured, nights: Sequence[dict[str, list[float]]]) -> Iterator[_Strange]:
+    table, measure, kind, _ = tonight.key.split("/", 3)
+    of = measure.split()[0]
     earlier = [night[tonight.key] for night in nights if tonight.key in night]
     if table in _WITHOUT_DAYS:
-        earlier.append([1.0, 1.0] if measure.startswith("repeated") else [0.0, 0.0])
+        earlier.append([1.0, 1.0] if of == "repeated" else [0.0, 0.0])
     elif len(earlier) < settings.ENOUGH_MEASURED_NIGHTS:
         return
     least, greatest = min(low for low, _ in earlier), max(high for _, high in earlier)
-    margin = (_MARGIN + greatest - least) * (_OF_SETS if kind == "set" else 1)
+    apart = (greatest - least) * (1 + _FEW_NIGHTS / len(earlier))
+    margin = max(apart, _least_margin(of, tonight.many)) * (1 if kind == "game" else _OF_PARTS)
     ends = [(least - tonight.values[0]) / margin, (tonight.values[1] - greatest) / margin]
-    of_many = kind in ("table", "game") and 1 - greatest > _NEARLY
-    if measure.startswith("repeated") and of_many and 1 - tonight.values[1] < (1 - greatest) / 4:
+    if of == "repeated" and kind == "game" and (1 - tonight.values[1]) * 4 < 1 - greatest > _NEARLY:
         ends[1] = max(ends[1], 1.01)  # nearly all of them, as on no night before
     for distance, value, part in zip(ends, tonight.values, tonight.parts, strict=True):
         if distance > 1:
-            yield distance, _sentence_of_column(table, measure, part, value, (least, greatest))
+            yield _Strange(distance, tonight, value, part, (least, greatest))
 
 
-def _sentence_of_column(table: str, measure: str, part: str, value: float, usual: tuple[float, float]) -> str:
+def _least_margin(of: str, many: int) -> float:
+    if of == "commonest":
+        return max(_FAR_COMMONEST, math.log1p(_FEW_ROWS / many))
+    return _FAR_RATIO if of in _RATIOS else max(_FAR_SHARE, _FEW_ROWS / many)
+
+
+def _sentence_of_cause(strange: Sequence[_Strange]) -> str:
+    worst = strange[0]
+    table, measure, *_ = worst.measured.key.split("/", 3)
+    said = _sentence_of_column(measure, worst.value)
+    low, high = (_in_words(measure, end) for end in worst.usual)
+    usual = f"; on the nights before {low}" + (f" to {high}" if high != low else "")
+    column = measure.split()[1]
+    columns = sorted({one.measured.key.split("/")[1].split()[1] for one in strange} - {column})
+    parts = sorted({one.part for one in strange if one.measured.key.split("/", 3)[2] == "game"} - {worst.part, ""})
+    others = [f"of {few(columns)}"] * bool(columns) + [f"in {few(parts)}"] * bool(parts)
+    also = f"; the same {' and '.join(others)}" if others else ""
+    return f"{table}{f' of {worst.part}' if worst.part else ''}: {said}{usual}{also}"
+
+
+def _sentence_of_column(measure: str, value: float) -> str:
     of, column, *other = measure.split()
-    fell = value < usual[0]
-    said = _WORDS[of].format(
+    if of in _RATIOS:
+        most = of in ("bottom", "low") or (of == "middle" and value < 0)
+        return f"for {_RATIOS[of]} products {column} is at {'most' if most else 'least'} {_times(value)} what it was"
+    return _WORDS[of].format(
         column=column,
         other="".join(other),
-        share=f"{value:.0%}",
-        change=f"{abs(value):.0%} {'more' if value > 0 else 'fewer'}",
-        times=f"{math.exp(value):.3g}",
-        quarters="a quarter" if fell == (of == "low") else "three quarters",
-        end="most" if fell else "least",
+        share=_percent(abs(value)),
+        change=_percent(abs(value)),
+        more="more" if value > 0 else "fewer",
+        missing="missing" if value > 0 else "there",
+        times=_times(value),
     )
-    low, high = (f"{math.exp(end):.3g}" if of in ("low", "middle", "high") else f"{end:.0%}" for end in usual)
-    return f"{table}{f' of {part}' if part else ''}: {said}; on the nights before {low} to {high}"
+
+
+def _in_words(measure: str, value: float) -> str:
+    of = measure.split()[0]
+    return f"{math.exp(value):.3g} times" if of in _RATIOS or of == "commonest" else _percent(value)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.{1 if abs(share) < 0.095 else 0}f} %".replace(".0 %", " %").replace("-0 %", "0 %")
+
+
+def _times(logarithm: float) -> str:
+    """Return a ratio in words, such as "1.3 times" or "a quarter of"."""
+    ratio = math.exp(logarithm)
+    for part, words in _PARTS_OF_ONE.items():
+        if abs(ratio * part - 1) < 0.03:
+            return f"{words} of"
+    return f"{ratio:.3g} times"

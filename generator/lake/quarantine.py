@@ -11,10 +11,11 @@ layers of days those of the closed months. So it is known what one build read th
 import json
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from generator import settings
 from generator.clock import timestamp
 from generator.errors import GeneratorError
 from generator.lake.files import DAY_FILES, NO_GAME, PRICE_TABLES, FileKey
@@ -30,6 +31,7 @@ DROPPED = "dropped"  # builds leave it out for good
 
 _ROWS = {"price_guide": "prices", "listings": "listings", "filtered_checks": "offers"}  # by table of prices, for people
 _MAX_NAMED = 3  # in a line for people
+ALL_GAMES = "*"  # as in checks/held_ratios
 
 
 class Ratio(NamedTuple):
@@ -68,8 +70,8 @@ class QuarantinedFile:
     since: str  # the time of that night
     in_lake: bool = True  # whether the lake of the last night had it
     game: str | None = None  # as in `FileKey`
-    ratio: float | None = None  # of its prices to those before, where it lies farthest from 1; None: not measured
-    figures: str = ""  # the same for people, beside what is usual
+    # By game how far its prices lie from those before, and the same for people; `ALL_GAMES` has those of all together.
+    moved: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     @property
     def key(self) -> FileKey:
@@ -81,6 +83,19 @@ class QuarantinedFile:
         """Which rows are meant, for people."""
         games = {None: "", NO_GAME: " (the products without a game)"}
         return f"{self.table} of {self.day}" + games.get(self.game, f" ({self.game})")
+
+    @property
+    def figures(self) -> str:
+        """How far its prices moved, for people; "" if it was not measured."""
+        return str(self.moved.get(ALL_GAMES if self.game is None else self.game, (1, ""))[1])
+
+    @property
+    def is_far(self) -> bool:
+        """Whether prices of one of its games moved so far that it is rarely right."""
+        moved = self.moved if self.game is None else {self.game: self.moved.get(self.game, (1, ""))}
+        return any(
+            not 1 / settings.MAX_ACCEPTED_FACTOR <= ratio <= settings.MAX_ACCEPTED_FACTOR for ratio, _ in moved.values()
+        )
 
     @property
     def waits(self) -> bool:
@@ -216,19 +231,22 @@ def hold(
     build: str,
     run: str,
     now: datetime,
-    ratios: Mapping[tuple[str, str | None], Ratio] | None = None,
+    ratios: Mapping[tuple[str, str], Ratio] | None = None,
 ) -> list[QuarantinedFile]:
     """Put files in quarantine by the gates that refused each, and return those that wait. A person's verdict stays.
 
-    `ratios` say how far the prices of a table lie from those before, by game; None stands for all games.
+    `ratios` say how far the prices of a table lie from those before, by game or for `ALL_GAMES`.
     """
 
     def held(key: FileKey, gates: Mapping[str, float], known: QuarantinedFile | None) -> QuarantinedFile:
         file = known or QuarantinedFile(*key[:3], HELD, {}, build, run, timestamp(now), game=key.game)
-        file = replace(file, gates=dict(sorted((file.gates | dict(gates)).items())), in_lake=True)
-        if ratio := (ratios or {}).get((key.table, key.game)):
-            return replace(file, ratio=ratio.ratio, figures=ratio.figures)
-        return file
+        moved = {
+            game: (ratio.ratio, ratio.figures)
+            for (table, game), ratio in (ratios or {}).items()
+            if table == key.table and key.game in (None, game)
+        }
+        gates = dict(sorted((file.gates | dict(gates)).items()))
+        return replace(file, gates=gates, in_lake=True, moved=moved or file.moved)
 
     def add(files: list[QuarantinedFile]) -> list[QuarantinedFile]:
         known = {file.key: file for file in files}
@@ -406,9 +424,8 @@ def _parse(data: bytes, location: str) -> list[QuarantinedFile]:
 
 def _file(entry: dict[str, Any]) -> QuarantinedFile:
     """Return a file from JSON. Raises KeyError, TypeError or ValueError for anything else."""
-    later = {"ratio", "figures"}  # which earlier versions did not write
-    known = [field.name for field in fields(QuarantinedFile) if field.name in entry or field.name not in later]
-    file = QuarantinedFile(**{name: entry[name] for name in known})
+    entry = {"moved": {}} | entry  # which earlier versions did not write
+    file = QuarantinedFile(**{known.name: entry[known.name] for known in fields(QuarantinedFile)})
     if not all(isinstance(text, str) for text in (*file.key[:3], file.build, file.run, file.since, file.game or "")):
         raise TypeError
     if file.verdict not in (HELD, ACCEPTED, DROPPED):

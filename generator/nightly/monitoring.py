@@ -15,7 +15,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from generator.clock import parse_timestamp
 from generator.compare.run_reports import LATE, NOT_JUDGED, REPORT_PAGE, UNCHANGED, RunReport, Verdict
-from generator.lake.quarantine import QuarantinedFile, count_waiting, describe_waiting
+from generator.lake.quarantine import QuarantinedFile, count_waiting, decision, describe_waiting
 from generator.reading.overview import NO_GAME
 from generator.storage import layout
 from generator.storage.stores.disk import replace_file
@@ -240,15 +240,21 @@ def _lines(report: RunReport, verdicts: list[Verdict], link: str | None) -> list
     lines += [f"strange: {remark.message}" for remark in judgement.remarks if remark.gate != LATE]
     lines += [f"damaged and made again: {', '.join(report.damaged)}"] if report.damaged else []
     waiting = [QuarantinedFile(**file) for file in report.quarantine]
-    of_this_night = [file for file in waiting if file.run == report.run]
-    older = [file for file in waiting if file.run != report.run]
-    lines += [describe_waiting(of_this_night, report.store)] if of_this_night else []
-    lines += [count_waiting(older, report.store)] if older else []
+    lines += [_waiting_line(report, waiting)] if waiting else []
     games = ", ".join(f"{game['game'] or 'no game'} {game['usual']}" for game in report.games[:_MAX_GAMES])
     lines += [f"games: {games}"] if games else []
     indexes = ", ".join(_index(game) for game in judgement.indexes[:_MAX_GAMES])
     lines += [f"indexes: {indexes}"] if indexes else []
     return lines + ([f"report: {link}"] if link else [])
+
+
+def _waiting_line(report: RunReport, waiting: list[QuarantinedFile]) -> str:
+    """Return what ends a hold; the first line has said what is held if the night published without it."""
+    if report.held:
+        return f"`{decision('accept', waiting, report.store)}`, or `drop` instead of `accept`"
+    if any(file.run == report.run for file in waiting):
+        return describe_waiting(waiting, report.store)
+    return count_waiting(waiting, report.store)
 
 
 def _index(game: dict[str, Any]) -> str:

@@ -306,7 +306,7 @@ def _hold_refused(
     comparison: Comparison,
     judgement: Judgement,
     guilt: Guilt,
-    ratios: Mapping[tuple[str, str | None], Ratio],
+    ratios: Mapping[tuple[str, str], Ratio],
 ) -> list[QuarantinedFile]:
     """Put the day files that the breached gates judged in quarantine: only the rows of the games at fault, if known."""
     assert comparison.old is not None

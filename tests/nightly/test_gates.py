@@ -528,11 +528,11 @@ def all_offers_of_one_seller(lake: Path) -> None:
     [
         (
             swap_low_and_trend,
-            r"price_guide.*: (a|three) quarters? of the values of (low|trend) are at (least|most) [0-9.]+ times ",
+            r"price_guide.*: for (a quarter|half) of the products (low|trend) is at (least|most) .* what it was;",
         ),
         (
             all_offers_of_one_seller,
-            "offers.*: [0-9]+% more of the values of cheapest_seller are one and the same; on the",
+            "offers.*: the most frequent value of cheapest_seller is there [0-9.]+ times as often; on the nights",
         ),
     ],
 )
@@ -552,11 +552,36 @@ def test_a_column_that_is_as_on_no_night_before_is_said(
 
 def test_a_table_without_days_is_compared_with_what_it_was() -> None:
     """It changes on few nights, so none before says what is usual."""
-    pages = Measured("products/missing cardmarket_url/game", (0.0, 0.9), ("Magic", "Pokémon"))
-    assert unusual([pages._replace(values=(0.0, 0.05))], []) == []
+    pages = Measured("products/missing cardmarket_url/game/Pokémon", (0.9, 0.9), ("Pokémon", "Pokémon"), 5000)
+    few = pages._replace(values=(0.002, 0.002))
+    assert unusual([few], []) == []
     [strange] = unusual([pages], [])
-    assert strange["sentence"].startswith("products of Pokémon: 90% more of the values of cardmarket_url are missing")
-    assert unusual([pages], [{pages.key: [0.0, 0.85]}]) == []
+    said = (
+        "products of Pokémon: cardmarket_url is missing for 90 % more of the rows than before; on the nights before 0 %"
+    )
+    assert strange["sentence"] == said
+    assert unusual([pages], [{pages.key: [0.85, 0.85]}]) == []
+
+
+def test_small_damage_is_measured_by_the_game_itself_and_by_rows() -> None:
+    """What is narrow in one game is wide in another, and what is one cause is said once."""
+    nights = [{"guide/top low/game/A": [0.1, 0.1], "guide/top avg/game/B": [0.5 * n, 0.5 * n]} for n in range(1, 7)]
+    tonight = [
+        Measured(f"guide/top {column}/game/{game}", (1.1, 1.1), (game, game), 4000)
+        for column, game in (("low", "A"), ("avg", "B"))
+    ]
+    [strange] = unusual(tonight, nights)
+    assert (
+        strange["sentence"]
+        == "guide of A: for 3 % of the products low is at least 3 times what it was; on the nights before 1.11 times"
+    )
+    both = [{key: [0.1, 0.1] for key in night} for night in nights]
+    [strange] = unusual(tonight, both)
+    assert strange["sentence"].endswith("; the same of low and in A")
+    rare = Measured("products/repeated name/game/A", (0.9, 0.9), ("A", "A"), 100)
+    assert unusual([rare], []) == [], "ten names of a hundred"
+    [strange] = unusual([rare._replace(many=1000)], [])
+    assert "90 % of the values of name stayed as they were; on the nights before 100 %" in strange["sentence"]
 
 
 @together

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from dataclasses import asdict
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from generator import settings
 from generator.lake.quarantine import ACCEPTED, DROPPED, HELD, QuarantinedFile, read_quarantine
 from generator.nightly.monitoring import notice, write_textfile
 from generator.storage import layout
@@ -47,7 +49,8 @@ def verdicts(store: FolderStore) -> list[tuple[str, str | None, str]]:
     return [(file.day, file.game, file.verdict) for file in read_quarantine(store)]
 
 
-def test_ten_nights_go_on_while_nobody_looks_at_a_held_game(tmp_path: Path) -> None:
+def test_ten_nights_go_on_while_a_game_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "ENOUGH_ROWS", 8)
     store, lake, _ = published(tmp_path, 7, 8)
     nights = [
         days for days in range(9, 30) if (demo_lake(tmp_path / "all", 30) / GUIDE_OF.format(day_of(days))).is_dir()
@@ -60,10 +63,14 @@ def test_ten_nights_go_on_while_nobody_looks_at_a_held_game(tmp_path: Path) -> N
         assert (report.outcome, report.data_day) == ("published", str(tonight))
         newest = newest_days(store, report.live or "")
         assert newest.pop(game) == first - timedelta(days=1) and set(newest.values()) == {tonight}
-        assert not [remark for remark in report.judgement.remarks if remark.gate == "sources-late"], "it is not late"
+        remarks = {remark.gate: str(remark.figures) for remark in report.judgement.remarks}
+        assert "sources-late" not in remarks and game not in remarks.get("columns-unusual", ""), "it is held, not late"
     said = report.held
     assert f"{game}'s prices of 10 days since {first} are held (" in said and ": median of " in said
-    assert notice(report, None)["content"].startswith(f"cardpress: {said}; published, live ")
+    content = notice(report, None)["content"]
+    assert content.count(said) == 1 and "in quarantine" not in content, "once in a notice"
+    assert content.startswith(f"cardpress: {said}; published, live ")
+    assert f"`cardpress quarantine accept --game {shlex.quote(game)} " in content
     page = store.get(layout.page_name(report.run, "report.html")).decode()
     assert f"10 days since {first} are held" in page
     write_textfile(tmp_path / "night.prom", report)
@@ -112,7 +119,10 @@ def test_a_game_of_a_day_that_is_held_whole_is_accepted_alone(tmp_path: Path) ->
     assert whole.game is None and whole.day == str(day)
     unknown = run("quarantine", "accept", day, "--game", "Nothing", "--store", store.root, status=1).stderr
     assert "rows of the game Nothing" in unknown and len(read_quarantine(store)) == 1
-    run("quarantine", "accept", day, "--game", games[0], "--yes", "--store", store.root)
+    asked = run("quarantine", "accept", day, "--game", games[1], "--store", store.root, status=1).stderr
+    assert re.search(r"× (8.9|9)\S* over", asked) and f"({games[1]})" in asked, "its own figures"
+    assert "pass --yes" in run("quarantine", "accept", day, "--store", store.root, status=1).stderr
+    run("quarantine", "accept", day, "--game", games[0], "--store", store.root)
     assert {game for _, game, verdict in verdicts(store) if verdict == ACCEPTED} == {games[0]}
     report = night(lake, store)
     assert report.outcome == "published"
@@ -147,6 +157,6 @@ def test_a_game_that_the_marketplace_drops_is_said_and_stops_nothing(tmp_path: P
 def test_a_list_of_an_earlier_version_is_read(tmp_path: Path) -> None:
     store = FolderStore(str(tmp_path / "store"))
     file = QuarantinedFile("price_guide", "2026-08-24", "0" * 64, HELD, {"prices-scaled": 2.0}, "b", "r", "t")
-    known = {name: value for name, value in asdict(file).items() if name not in ("ratio", "figures")}
+    known = {name: value for name, value in asdict(file).items() if name != "moved"}
     store.put(layout.QUARANTINE, json.dumps({"format": 1, "files": [known]}).encode())
     assert read_quarantine(store) == [file]

@@ -84,6 +84,17 @@ def without(where: str) -> str:
     return f"from rows where not coalesce({where}, false)"
 
 
+def _part(of: int) -> str:
+    """SQL for whether a row is of a part of the products of a game, drawn by their ids."""
+    return some(f"game = 'Magic' and hash(id_product) % {of} = 0")
+
+
+def _shift_part(of: int, column: str) -> str:
+    """SQL that gives some rows of a game the value of the row before."""
+    before = f"lag({column}, 1, {column}) over (order by id_product)"
+    return f"select * replace (case when {_part(of)} then {before} else {column} end as {column}) from rows"
+
+
 FINISHES = list(zip(FIGURES, FOIL, strict=True))
 _GUIDE = {
     # levels
@@ -340,6 +351,34 @@ _APART = {
     "pictures of another host": ("products", change(columns=("image",), to="replace({}, 'img.', 'cdn.')")),
     "0.8 % of the products gone": ("products", "from rows where hash(id_product) % 125 <> 0"),
 }  # fmt: skip
+# Damages of less than a sixth of a game.
+_SMALL = {
+    "low x 6 for 6 % of a game": ("price_guide", times("6", _part(17), ("low",))),
+    "x 0.8 for 8 % of a game": ("price_guide", times("0.8", _part(12))),
+    "11 % of a game a day old": ("price_guide", older("d1", _part(9))),
+    "4 % of a game's rows missing": ("price_guide", without(_part(24))),
+    "1 % of names of a bot page": ("products", change(_part(107), ("name",), to="'Just a moment...'")),
+    "3 % of names of the product before": ("products", _shift_part(34, "name")),
+    "14 % of pictures of the product before": ("products", _shift_part(7, "image")),
+    "14 % of ids of the product before": ("identifiers", "select * replace (case when hash(id_product) % 7 = 0 then "
+        "lag(value, 1, value) over (partition by scheme order by id_product) else value end as value) from rows"),
+    "trend x 3 for 4 % of a game": ("price_guide", times("3", _part(25), ("trend",))),
+    "avg30 missing for 6 % of a game": ("price_guide", change(_part(17), ("avg30",), to="null")),
+    "rarities missing for 4 % of a game": ("products", change(_part(25), ("rarity",), to="null")),
+    "pages missing for 7 % of a game": ("products", change(_part(14), ("url",), to="null")),
+    "prices in whole euros for 8 % of a game": ("price_guide", change(_part(12), to="ceil({})")),
+    "listings x 3 for 8 % of a game": (
+        "listings", change(_part(12), ("from_price",), to="{} * 3")
+    ),
+    "6 % of offers in cents": (
+        "filtered_checks", change(_part(17), ("lowest",), to="{} * 100")
+    ),
+    "6 % of hashes of the picture before": (
+        "fingerprints", "select * replace (case when hash(key) % 17 = 0 then lag(art_p, 1, art_p) over (order by key) "
+        "else art_p end as art_p) from rows",
+    ),
+    "low and trend swapped for 6 % of a game": ("price_guide", swap([("low", "trend")], _part(17))),
+}  # fmt: skip
 _OF_TABLES = {
     "price_guide": _GUIDE,
     "products": _PRODUCTS,
@@ -358,7 +397,7 @@ KINDS: dict[str, DamageKind] = (
         for name, query in queries.items()
     }
     | _DAYS
-    | {name: DamageKind((Edit(*edit),)) for name, edit in _APART.items()}
+    | {name: DamageKind((Edit(*edit),)) for name, edit in (_APART | _SMALL).items()}
 )
 
 _NEW_GAME = 50_000_000  # is added to the ids of its products

@@ -1,5 +1,7 @@
 """Runs a night for each day of one real game's price guide, and prints the values of all gates as CSV.
 
+What is unusual about the columns of a night goes to standard error.
+
     python -m tests.real.nights DATA [NIGHTS]
 
 `bench/real-nights.csv` is its output. Works in a temporary folder; nothing of the data is kept.
@@ -36,6 +38,9 @@ def main(data: Path, nights: int = NIGHTS) -> None:
             report = night(lake, store)
             if number:
                 print(_row(day.name.removeprefix("day="), report), flush=True)
+                unusual = (one for one in report["judgement"]["remarks"] if one["gate"] == "columns-unusual")
+                for remark in unusual:
+                    print(f"{day.name}: {remark['message']}", file=sys.stderr, flush=True)
         print(",".join(["passes up to", "", *(f"{limit:g}" for limit in settings.GATES.values())]))
 
 
