@@ -40,7 +40,7 @@ _BACKLOG_CONNECTIONS = 4096
 _MAX_RESTART_DELAY_SECONDS = 8.0
 _RESTARTS_FORGOTTEN_SECONDS = 60.0
 _TICK_SECONDS = 0.1
-_QUIET_SECONDS = 0.2  # without an answer, after which nobody is taken to wait for one
+_QUIET_SECONDS = 0.2  # without an answer: then no client is taken to wait for one
 _END_SECONDS, _CUT_SECONDS = (
     4.5,
     0.5,
@@ -53,7 +53,7 @@ _LOGGING = {"handlers": {name: {"formatter": form, **_STDERR} for name, form in 
 
 
 class Server(Granian):  # type: ignore[misc,valid-type]  # granian chooses its class when it is imported
-    """The server. It ends on SIGTERM, when nobody waits for an answer any more, or some seconds later.
+    """The server. It ends on SIGTERM, when no client waits for an answer any more, or some seconds later.
 
     Its workers share what they know of the end: whether answers close their connections, when one was last under way,
     and when they have to be gone (0: not yet), both of the monotonic clock.
