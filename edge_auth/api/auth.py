@@ -16,6 +16,7 @@ from edge_auth.api.flask_app import ApiRequest, Cardpress, Network, this_app, th
 from edge_auth.errors import ExpiredKey, InsufficientScope, InvalidKey, NoKey, RateLimited, RevokedKey
 from edge_auth.live.counter import Usage, address_name, guest_name
 from edge_auth.live.keyring import Keyring
+from generator.storage.errors import KeyFormatError
 from generator.storage.keys import DEFAULT_RATE_LIMIT, GUEST_SCOPES, KEY, KEY_PREFIX, KeyRecord, digest
 
 P = ParamSpec("P")
@@ -54,7 +55,12 @@ def admit(request: ApiRequest, service: Cardpress, endpoint: Endpoint) -> None:
     keyring, counter = service.keyring, service.counter
     if keyring is None or counter is None or not endpoint.rate_limited:
         return
-    name, limit = identify(request, service, keyring, endpoint)  # 401
+    try:
+        name, limit = identify(request, service, keyring, endpoint)  # 401
+    except KeyFormatError:  # a damaged record has no limit of its own
+        address = address_name(address_of(request, service))
+        require_room(request, counter.hit(address, DEFAULT_RATE_LIMIT, request.now))
+        raise
     usage = counted_before(request, service.settings.worker_secret) or counter.hit(name, limit, request.now)
     require_room(request, usage)  # 429
     authorise(request.key, endpoint)  # 403

@@ -182,6 +182,8 @@ def test_a_broken_record_refuses_its_key_alone(store: str, tmp_path: Path) -> No
     assert client.get("/healthz").status == 200
     until(lambda: "cannot be read" in client.log, LIMIT, "the log says so")
     assert "Traceback" not in client.log
+    statuses = [client.get("/api/v1/me", key=key).status for _ in range(121)]
+    assert (statuses.count(500), statuses[-1]) == (119, 429), "its requests count by address"
 
 
 @pytest.mark.shim_only("breaks a file under a shim of its own")
