@@ -30,16 +30,14 @@ from edge_auth.parameters import (
     required,
 )
 from edge_auth.search.advice import advice
-from edge_auth.search.query import ProductsQuery, Search, filter_key, read_search, value_filters
-from edge_auth.search.ranking import ResultPage, cheap_page, first_matches, mask_of
+from edge_auth.search.query import ProductsQuery, filter_key, read_search, value_filters
+from edge_auth.search.ranking import find_page, mask_of
 from generator.storage import keys, layout
 from generator.storage.bodies import Body, MadeBody, StoredBody, dumps, list_body, short_list
 from generator.storage.catalogue import DEFAULT_SORT, MATCH_SORT, ORDERS, SORTS
 from generator.storage.text import fold, fold_without_apostrophes
 
 cards = Routes("cards", keys.CARDS_READ, "catalogue")
-_LEAST_KEPT_MATCHES = 1024
-_OVERHEAD_BYTES = 500
 _NO_PRODUCT = "there is no product with this id"
 _NO_NAMES = dumps({"count": 0, "names": []}) + b"\n"
 
@@ -70,8 +68,7 @@ def list_cards(build: OpenBuild, query: CardsQuery) -> Body:
     except NotFound as unknown_set:
         raise NotFound(str(unknown_set), **_advice(build, query)) from None
     # Stored is the first page for a letter that very many names contain.
-    cheap = cheap_page(build.catalogue, search, offset, limit, build.best_of_letters.get(search))
-    found = cheap or _later_page(build, search, offset, limit)
+    found = find_page(build.catalogue, search, offset, limit, build.best_of_letters.get(search))
     body = list_body(lines.lines(found.ordinals), offset, limit, found.total, lines.digest(found.ordinals))
     body.more_headers |= _advice(build, query) if found.total == 0 else {}
     return body
@@ -81,18 +78,6 @@ def _advice(build: OpenBuild, query: CardsQuery) -> dict[str, str]:
     """Return the header that says what may be meant where nothing is found, if there is anything to say."""
     said = advice(build.catalogue, build.meanings, query, query.sort)
     return {HINT: said} if said else {}
-
-
-def _later_page(build: OpenBuild, search: Search, offset: int, limit: int) -> ResultPage:
-    catalogue = build.catalogue
-    # A client that is at a later page will probably want the next one too, so find up to twice as many.
-    count = min(max(_LEAST_KEPT_MATCHES, 1 << (offset + limit).bit_length()), len(catalogue.ids))
-    key = "search", search, count
-    found = build.kept(key)
-    if found is None:
-        found = first_matches(catalogue, search, count)
-        build.keep(key, found, found.ordinals.nbytes + _OVERHEAD_BYTES)
-    return ResultPage(found.ordinals[offset : offset + limit], found.total)
 
 
 @cards.get("facets", schema="Facets", errors=(NotFound,))

@@ -10,7 +10,8 @@ an answer matters more than an exact count.
 
 import os
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, lockf
 from functools import lru_cache
 from hashlib import blake2b
@@ -120,7 +121,7 @@ class FileCounter:
 
     def _count(self, name: str, limit: int, window: int) -> Usage:
         tables, tag = _location(name, self._secret)
-        with Locked(self._handle, tables.start):
+        with locked(self._handle, tables.start):
             slot, window, used = self._find(tables, tag, window)
             if used >= limit:
                 return Usage(limit, limit, window, False)
@@ -155,7 +156,7 @@ class FileCounter:
             raise
 
     def _use(self, handle: int) -> None:
-        with Locked(handle, 0):
+        with locked(handle, 0):
             os.posix_fallocate(handle, 0, _RESERVED_BYTES)
             # Without a secret a client could choose addresses that share a bucket with a key.
             found = os.pread(handle, _SECRET_BYTES, 0)
@@ -166,27 +167,22 @@ class FileCounter:
             os.close(before)
 
 
-class Locked:
-    """Holds the lock of a byte, which stands for a bucket or the secret, in less time than with `contextmanager`."""
-
-    def __init__(self, handle: int, offset: int):
-        self._handle, self._offset = handle, offset
-
-    def __enter__(self) -> None:
-        """Lock the byte. Raise OSError if another process holds it for long, perhaps because it was stopped."""
-        deadline = 0.0
-        while True:
-            try:
-                lockf(self._handle, LOCK_EX | LOCK_NB, 1, self._offset)
-                return
-            except BlockingIOError:
-                deadline = deadline or monotonic() + _LOCK_TIMEOUT_SECONDS
-                if monotonic() > deadline:
-                    raise
-                sleep(_LOCK_POLL_SECONDS)
-
-    def __exit__(self, *error: object) -> None:
-        lockf(self._handle, LOCK_UN, 1, self._offset)
+@contextmanager
+def locked(handle: int, offset: int) -> Iterator[None]:
+    """Hold the lock of a byte, which stands for a bucket or the secret. Raise OSError if another process keeps it."""
+    deadline = monotonic() + _LOCK_TIMEOUT_SECONDS
+    while True:
+        try:
+            lockf(handle, LOCK_EX | LOCK_NB, 1, offset)
+            break
+        except BlockingIOError:
+            if monotonic() > deadline:
+                raise
+            sleep(_LOCK_POLL_SECONDS)
+    try:
+        yield
+    finally:
+        lockf(handle, LOCK_UN, 1, offset)
 
 
 def _current(latest: int, used: int, window: int) -> tuple[int, int]:

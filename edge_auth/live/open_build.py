@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from edge_auth.errors import ApiError
 from edge_auth.search.facets import Facets
-from edge_auth.search.named import Narrowing, Slugs, find_named
+from edge_auth.search.named import Slugs, find_named
 from edge_auth.search.query import Filter, Search, read_find
 from edge_auth.search.ranking import ResultPage, first_matches, mask_of
 from generator.storage import bodies, layout
@@ -26,7 +26,6 @@ from generator.storage.text import fold_without_apostrophes
 
 _CACHE_BYTES = 16 << 20
 _MAX_WARMED_BYTES = 8 << 20  # half of the cache, which the answers of the build before need until then
-_NARROWING_BYTES = 8 << 20  # for the filters of /cards/named
 _KEPT_OF_NAMES_BYTES = 16 << 20  # what /cards/named says of names is kept: lists name the same cards again and again
 _OVERHEAD_OF_A_NAME = 300
 _BEST_OF_LETTER = 100  # as many as a page has at most
@@ -96,7 +95,6 @@ class OpenBuild(Build):
         self._cache = cache or LruCache()
         self._on_lookup = on_lookup
         self._rows: dict[str, list[bytes]] = {}
-        self._narrowings = LruCache(_NARROWING_BYTES)
         self._named = LruCache(_KEPT_OF_NAMES_BYTES)
 
     def prepare(self, bulk_files: bool = False) -> None:
@@ -140,18 +138,11 @@ class OpenBuild(Build):
         said = {name: self._named.get((name, filters, printings)) for name in names}
         missing = [name for name, line in said.items() if line is None]
         if missing:
-            narrowing = self._narrowing(filters) if filters else None
-            for name, line in zip(missing, find_named(self.catalogue, missing, narrowing, printings), strict=True):
+            mask = mask_of(self.catalogue, Search(filters)) if filters else None
+            for name, line in zip(missing, find_named(self.catalogue, missing, mask, printings), strict=True):
                 said[name] = line
                 self._named.put((name, filters, printings), line, 4 * len(name) + len(line) + _OVERHEAD_OF_A_NAME)
         return [said[name] for name in names]
-
-    def _narrowing(self, filters: tuple[Filter, ...]) -> Narrowing:
-        narrowing: Narrowing | None = self._narrowings.get(filters)
-        if narrowing is None:
-            narrowing = Narrowing(self.catalogue.names, mask_of(self.catalogue, Search(filters)))
-            self._narrowings.put(filters, narrowing, narrowing.size)
-        return narrowing
 
     @cached_property
     def facets(self) -> Facets:
@@ -198,7 +189,7 @@ class OpenBuild(Build):
         """Make the answers that clients had lately from the build before, the latest first, compressed if wanted so."""
         free, deadline = _MAX_WARMED_BYTES, monotonic() + seconds
         for (build_id, _), old in before._cache.items():
-            if build_id != before.id or not isinstance(old, Body) or old.again is None:
+            if build_id != before.id or old.again is None:
                 continue
             if free < 0 or monotonic() >= deadline:
                 return

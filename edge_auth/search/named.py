@@ -2,7 +2,7 @@
 
 A name means the products that have it as their whole name, else those that have it as their base name, else as their
 short name, else as their front face (`storage/text.py`). A build stores what the answer says of each name. It is made
-here only where filters leave out some of the products of a name.
+here for answers with filters or printings.
 
 A text in a path means the product of the watchlist that has it as its slug, else the one that has it in its URL.
 """
@@ -18,11 +18,9 @@ from edge_auth.errors import AmbiguousSlug, NotFound
 from generator.storage.bodies import dumps
 from generator.storage.catalogue import MARKET_SORT, OFFERS_SORT, Catalogue
 from generator.storage.text import fold, name_keys
-from generator.storage.vocabulary import Names
 
 MATCHES = ("name", "base", "short", "face")  # the values of `matched`
 _MOST_IDS = 100  # of a name
-_A_PART, _ALL = 1, 2  # what a filter leaves of a name; 0 is nothing
 _MAX_SLUG_CHARACTERS = 500
 _NAMED_SLUGS = 3  # in a message
 # Of a Card, whose members have one order. JSON escapes quotation marks, so no text in it holds these.
@@ -31,38 +29,20 @@ _QUERY = re.compile("[?#]")
 _NO_SLUG = "no watchlist product has this slug, nor this in its URL"
 
 
-class Narrowing:
-    """Which products filters leave by ordinal (bool), and what they leave of each row of the index of names."""
-
-    def __init__(self, index: Names, mask: np.ndarray):
-        rows = np.arange(len(index))
-        found = sum(lists.lengths(rows) for lists in index.ways)
-        kept = sum(np.diff(lists.kept(rows, mask)[1]) for lists in index.ways)
-        self.mask = mask
-        # A row may have no products, of which filters leave none.
-        self.left = np.asarray((kept > 0) * (1 + (kept == found)), np.uint8).data
-
-    @property
-    def size(self) -> int:
-        return self.mask.nbytes + self.left.nbytes
-
-
 def find_named(
-    catalogue: Catalogue, names: Sequence[str], narrowing: Narrowing | None, printings: bool = False
+    catalogue: Catalogue, names: Sequence[str], mask: np.ndarray | None, printings: bool = False
 ) -> list[bytes]:
-    """Return what the answer says of each name, as JSON; b"" if no product has it. `printings` has set and prices."""
+    """Return what the answer says of each name, as JSON; b"" if no product has it.
+
+    Args:
+        mask: Which products filters leave: bool, by ordinal. None: all.
+        printings: Whether the answer also has the set and the prices of each product.
+    """
     rows = catalogue.names.rows(name_keys(names))
-    if narrowing is None:
-        mask, left = np.ones(len(catalogue.ids), bool) if printings else None, [_ALL] * len(rows)
+    if mask is None and not printings:
+        found = iter(catalogue.names.entries(rows))
     else:
-        mask, left = narrowing.mask, [0 if row is None else narrowing.left[row] for row in rows]
-    found = catalogue.names.entries([row if share == _ALL else None for row, share in zip(rows, left, strict=True)])
-    making = [place for place, share in enumerate(left) if share == _A_PART or (printings and found[place])]
-    if making and mask is not None:
-        made = _entries(catalogue, np.array([rows[place] for place in making]), mask)
-        for place, (entry, listed) in zip(making, made, strict=True):
-            more = b',"printings":[%b]' % b",".join(_printings(catalogue, listed)) if printings else b""
-            found[place] = b"%b%b}" % (entry, more)
+        found = _entries(catalogue, rows, np.ones(len(catalogue.ids), bool) if mask is None else mask, printings)
     said = zip(map(dumps, names), found, strict=True)
     return [b"".join((b'{"name":', name, b",", entry)) if entry else b"" for name, entry in said]
 
@@ -77,18 +57,25 @@ def _printings(catalogue: Catalogue, ordinals: np.ndarray) -> Iterator[bytes]:
         yield b'{"id_product":%b,"set":%b,"number":%b,"price":%b,"low":%b}' % (*printed.groups(), *of_prices)
 
 
-def _entries(catalogue: Catalogue, rows: np.ndarray, mask: np.ndarray) -> Iterator[tuple[bytes, np.ndarray]]:
-    """Yield what the answer says of each row that a mask narrows, without its closing brace; and its ordinals."""
-    lists = [way.kept(rows, mask) for way in catalogue.names.ways]
-    ids = [catalogue.ids.take(ordinals).tolist() for ordinals, _ in lists]
-    prices = [catalogue.cents_of(ordinals, MARKET_SORT) for ordinals, _ in lists]
-    for bounds in zip(*(pairwise(ends.tolist()) for _, ends in lists), strict=True):
-        way, start, end = next((way, start, end) for way, (start, end) in enumerate(bounds) if end > start)
-        listed, cents = slice(start, min(end, start + _MOST_IDS)), prices[way][start]
-        cheapest = "null" if cents is None else f'{{"id_product":{ids[way][start]},"price":{cents / 100}}}'
-        texts = ",".join(map(str, ids[way][listed]))  # a list by `dumps` takes as long as all of the rest
-        entry = f'"matched":"{MATCHES[way]}","products":{end - start},"ids":[{texts}],"cheapest":{cheapest}'
-        yield entry.encode(), lists[way][0][listed]
+def _entries(catalogue: Catalogue, rows: Sequence[int | None], mask: np.ndarray, printings: bool) -> Iterator[bytes]:
+    """Yield what the answer says of each row, as far as a mask leaves products, without the opening brace; else b""."""
+    known = np.array([row for row in rows if row is not None], np.intp)
+    lists = [way.kept(known, mask) for way in catalogue.names.ways]
+    bounds = zip(*(pairwise(ends.tolist()) for _, ends in lists), strict=True)
+    for row in rows:
+        ways = enumerate(next(bounds)) if row is not None else ()
+        way, (start, end) = next(((way, ends) for way, ends in ways if ends[0] < ends[1]), (0, (0, 0)))
+        yield _entry(catalogue, MATCHES[way], lists[way][0][start:end], printings) if start < end else b""
+
+
+def _entry(catalogue: Catalogue, matched: str, ordinals: np.ndarray, printings: bool) -> bytes:
+    listed = ordinals[:_MOST_IDS]
+    ids, [cents] = catalogue.ids.take(listed).tolist(), catalogue.cents_of(ordinals[:1], MARKET_SORT)
+    cheapest = "null" if cents is None else f'{{"id_product":{ids[0]},"price":{cents / 100}}}'
+    texts = ",".join(map(str, ids))  # a list by `dumps` takes as long as all of the rest
+    entry = f'"matched":"{matched}","products":{len(ordinals)},"ids":[{texts}],"cheapest":{cheapest}'
+    more = b',"printings":[%b]' % b",".join(_printings(catalogue, listed)) if printings else b""
+    return b"%b%b}" % (entry.encode(), more)
 
 
 class Slugs:

@@ -75,16 +75,15 @@ def first_matches(catalogue: Catalogue, search: Search, count: int) -> ResultPag
     return ResultPage(order(catalogue, search, mask, total, count), total)
 
 
-def cheap_page(
-    catalogue: Catalogue, search: Search, offset: int, limit: int, stored: ResultPage | None
-) -> ResultPage | None:
-    """Return a page of the stored first products, or of a part of a ranking, or the first page; else None."""
-    if stored is not None and offset + limit <= len(stored.ordinals):
-        return ResultPage(stored.ordinals[offset : offset + limit], stored.total)
+def find_page(catalogue: Catalogue, search: Search, offset: int, limit: int, stored: ResultPage | None) -> ResultPage:
+    """Return a page of a search. `stored` are its first products, if they are known."""
+    found, end = stored, min(offset + limit, len(catalogue.ids))
     if not search.filters and (search.ranks is None or search.sort == price_sort(search.sort)):
         ranking = _ranking(catalogue, search)  # no product is looked at
-        return ResultPage(ranking[offset : offset + limit], len(ranking))
-    return None if offset else first_matches(catalogue, search, limit)
+        found = ResultPage(ranking, len(ranking))
+    elif found is None or end > len(found.ordinals):
+        found = first_matches(catalogue, search, end)
+    return ResultPage(found.ordinals[offset:end], found.total)
 
 
 def _best_first(catalogue: Catalogue, search: Search, mask: np.ndarray, total: int, count: int) -> np.ndarray:
