@@ -41,10 +41,8 @@ _MAX_RESTART_DELAY_SECONDS = 8.0
 _RESTARTS_FORGOTTEN_SECONDS = 60.0
 _TICK_SECONDS = 0.1
 _QUIET_SECONDS = 0.2  # without an answer: then no client is taken to wait for one
-_END_SECONDS, _CUT_SECONDS = (
-    4.5,
-    0.5,
-)  # for answers that are being sent: after SIGTERM, and after a signal to end at once
+_END_SECONDS = 4.5  # after SIGTERM, for answers that are being sent
+_CUT_SECONDS = 0.5  # the same after a signal to end at once
 _M_ARENA_MAX = -8  # of <malloc.h>
 _STDERR = {"class": "logging.StreamHandler", "stream": "ext://sys.stderr"}
 _FORMATTERS = {"console": "generic", "access": "access"}  # of granian, by its handlers
