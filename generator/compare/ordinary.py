@@ -64,7 +64,7 @@ _WORDS = {
     "whole": "{change} {more} of the values of {column} are whole numbers",
     "order": "{change} {more} of the rows have {column} up to {other}",
     "distinct": "{change} {more} of the values of {column} are different ones",
-    "commonest": "the most frequent value of {column} is there {times} as often",
+    "commonest": "the most frequent value of {column} is there {ratio} as often",
 }
 _PARTS_OF_ONE = {2: "half", 3: "a third", 4: "a quarter", 5: "a fifth", 10: "a tenth", 100: "a hundredth"}
 # The newest day of each side. A game that has no row on it is held or late, and one that had none is back: neither is
@@ -374,7 +374,9 @@ def _sentence_of_column(measure: str, value: float) -> str:
     of, column, *other = measure.split()
     if of in _RATIOS:
         most = of in ("bottom", "low") or (of == "middle" and value < 0)
-        return f"for {_RATIOS[of]} products {column} is at {'most' if most else 'least'} {_times(value)} what it was"
+        ratio = _ratio(value)
+        of_it = "" if ratio.endswith("times") else " of"
+        return f"for {_RATIOS[of]} products {column} is at {'most' if most else 'least'} {ratio}{of_it} what it was"
     return _WORDS[of].format(
         column=column,
         other="".join(other),
@@ -382,23 +384,23 @@ def _sentence_of_column(measure: str, value: float) -> str:
         change=_percent(abs(value)),
         more="more" if value > 0 else "fewer",
         missing="missing" if value > 0 else "there",
-        times=_times(value),
+        ratio=_ratio(value),
     )
 
 
 def _in_words(measure: str, value: float) -> str:
     of = measure.split()[0]
-    return f"{math.exp(value):.3g} times" if of in _RATIOS or of == "commonest" else _percent(value)
+    return _ratio(value) if of in _RATIOS or of == "commonest" else _percent(value)
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.{1 if abs(share) < 0.095 else 0}f} %".replace(".0 %", " %").replace("-0 %", "0 %")
 
 
-def _times(logarithm: float) -> str:
-    """Return a ratio in words, such as "1.3 times" or "a quarter of"."""
+def _ratio(logarithm: float) -> str:
+    """Return a ratio in words, such as "a quarter", "73 %" or "6 times"."""
     ratio = math.exp(logarithm)
     for part, words in _PARTS_OF_ONE.items():
         if abs(ratio * part - 1) < 0.03:
-            return f"{words} of"
-    return f"{ratio:.3g} times"
+            return words
+    return _percent(ratio) if ratio < 2 else f"{ratio:.3g} times"

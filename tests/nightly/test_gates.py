@@ -573,7 +573,7 @@ def test_small_damage_is_measured_by_the_game_itself_and_by_rows() -> None:
     [strange] = unusual(tonight, nights)
     assert (
         strange["sentence"]
-        == "guide of A: for 3 % of the products low is at least 3 times what it was; on the nights before 1.11 times"
+        == "guide of A: for 3 % of the products low is at least 3 times what it was; on the nights before 111 %"
     )
     both = [{key: [0.1, 0.1] for key in night} for night in nights]
     [strange] = unusual(tonight, both)
