@@ -301,7 +301,7 @@ _DAYS = {
     "the scraper of listings stopped": DamageKind((Edit("listings", _NOTHING),), 3),
     "the watchlist stopped": DamageKind((Edit("watch_checks", _NOTHING),), 3),
     "an empty guide": DamageKind((Edit("price_guide", _NOTHING),), 2),
-    "one game's guide stopped": DamageKind((Edit("price_guide", without(MAGIC)),), 2),
+    "one game's guide stopped": DamageKind((Edit("price_guide", without(MAGIC)),), 3),
     "every scraper but the guide stopped": DamageKind(
         tuple(Edit(table, _NOTHING) for table in ("filtered_checks", "listings", "watch_checks")), 3
     ),
