@@ -19,8 +19,6 @@ from generator.commands.options import (
 from generator.lake.lake import absolute, open_lake
 from generator.lake.quarantine import skipped_by_builds, waiting_files, waiting_in_short
 from generator.making.make import BuildResult, make_build
-from generator.making.make import plan_only as make_plan
-from generator.making.plan import Plan
 from generator.reading.explain import explain_build
 from generator.releases.locks import end_by_error, hold_back, keep_reserve
 from generator.releases.publish import publish
@@ -37,7 +35,6 @@ from generator.threads import Resources
 @publish_option
 @objects_option
 @click.option("--explain", is_flag=True, help="Print which layers would be made, and why. Make nothing.")
-@click.option("--plan", "plan_only", is_flag=True, help="Print the tasks that would be done. Make nothing.")
 @click.option("--repair", is_flag=True, help="Read every layer that the store has, and make damaged ones again.")
 @resources_options
 @scheduler_option
@@ -49,7 +46,6 @@ def build(
     publish_it: bool,
     objects: str | None,
     explain: bool,
-    plan_only: bool,
     repair: bool,
     as_json: bool,
     resources: Resources,
@@ -63,20 +59,18 @@ def build(
 
     With --json the build's record is printed, with the seconds of each layer.
 
-    With --explain and --plan the id is the one that the build would have. The rows of a plan are estimates.
+    With --explain the id is the one that the build would have.
 
     \b
     Example: cardpress build --lake lake --store site_out --publish
     """
-    if (explain or plan_only) and publish_it:
-        raise click.UsageError("--explain and --plan make nothing: leave out --publish")
+    if explain and publish_it:
+        raise click.UsageError("--explain makes nothing: leave out --publish")
     progress = Progress()
     lake = absolute(lake) if scheduler else lake
     opened = open_store(store)
     source = open_lake(lake, as_of and as_of.date(), progress, skipped_by_builds(opened))
-    if plan_only:
-        _plan(make_plan(source, opened, repair=repair), as_json)
-    elif explain:
+    if explain:
         _explain(explain_build(source, opened, repair), as_json)
     else:
         with hold_back(), end_by_error("build"):
@@ -99,14 +93,6 @@ def _explain(result: dict[str, Any], as_json: bool) -> None:
         return
     say_lines(aligned([("make" if one["make"] else "keep", one["layer"], one["why"]) for one in result["layers"]]))
     say(result["build"])
-
-
-def _plan(plan: Plan, as_json: bool) -> None:
-    if as_json:
-        say_json(plan.to_dict())
-        return
-    say_lines(plan.lines())
-    say(plan.build)
 
 
 def _report(result: BuildResult, progress: Progress, as_json: bool) -> None:

@@ -20,7 +20,7 @@ from generator.fingerprints.pictures import (
     require_pillow,
 )
 from generator.fingerprints.recipe import VERSION
-from generator.fingerprints.table import check_recipe, products_of_images, table_rows, update, verify_entries
+from generator.fingerprints.table import check_recipe, products_of_images, table_rows, update
 from generator.lake.table_writer import LakeWriter
 from generator.terminal import Progress, say, say_json
 from generator.threads import usable_cores
@@ -71,8 +71,6 @@ def fingerprint() -> None:
 @click.option("--image-url", callback=_template, metavar="TEMPLATE", help="URL of an image, with {key} in it.")
 @click.option("--prune", is_flag=True, help="Drop the entries of other images.")
 @click.option("--skip-broken", is_flag=True, help="Leave out images that cannot be read.")
-@click.option("--verify", is_flag=True, help="Write nothing: compute samples again and compare.")
-@click.option("--samples", type=click.IntRange(min=1), default=100, help="How many samples.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes.  [default: one per core]")
 @_limit_options
 @json_option
@@ -83,8 +81,6 @@ def index(
     image_url: str | None,
     prune: bool,
     skip_broken: bool,
-    verify: bool,
-    samples: int,
     workers: int | None,
     limits: ImageLimits,
     as_json: bool,
@@ -100,9 +96,6 @@ def index(
     """
     require_pillow()
     paths, workers, writer = find_images(images), workers or usable_cores(), LakeWriter(lake)
-    if verify:
-        _verify(writer, paths, samples, workers, limits, as_json)
-        return
     check_recipe(writer, prune=prune)  # before the long work; `update` checks it again under the lock
     image_products = products_of_images(writer, paths, products)
     with Progress().bar("fingerprints", len(paths)) as bar:
@@ -130,21 +123,6 @@ def _report_broken(collected: Collected, skip: bool) -> None:
         say(f"left out: {reason}", err=True)
     if len(reasons) > _MAX_NAMED:
         say(f"left out: {len(reasons) - _MAX_NAMED} more", err=True)
-
-
-def _verify(
-    lake: LakeWriter, images: dict[str, Path], samples: int, workers: int, limits: ImageLimits, as_json: bool
-) -> None:
-    with Progress().bar("verify", min(samples, len(images))) as bar:
-        check = verify_entries(lake, images, samples, workers, bar.update, limits)
-    if as_json:
-        say_json(check._asdict())
-    else:
-        right = check.checked - len(check.wrong)
-        say(f"{right:,} of {check.checked:,} entries are right; {check.unknown:,} images have none")
-    if check.wrong:
-        more = f", and {len(check.wrong) - 1} more" if len(check.wrong) > 1 else ""
-        raise RecognitionError(f"{next(iter(check.wrong.values()))}{more}")
 
 
 @fingerprint.command()

@@ -5,8 +5,7 @@ An entry has the products that its image shows: those of a file, or by the image
 
 import csv
 import json
-import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +14,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from generator.errors import RecognitionError
-from generator.fingerprints.pictures import ImageLimits, collect
 from generator.fingerprints.recipe import VERSION, Fingerprint
 from generator.lake.lake import RECIPE_NAME, parse_recipe
 from generator.lake.table_writer import LakeWriter, encode_parquet
@@ -103,42 +101,6 @@ def _count(existing: pa.Table, incoming: pa.Table, merged: pa.Table, others: int
     unchanged = sum(old == row for old, row in pairs)
     kept = len(merged) - len(incoming)
     return IndexCounts(len(merged), new, len(incoming) - new - unchanged, unchanged, kept, others - kept)
-
-
-class EntryCheck(NamedTuple):
-    """How many entries were computed again, what is wrong with some by key, and how many images have no entry."""
-
-    checked: int
-    wrong: dict[str, str]
-    unknown: int
-
-
-def verify_entries(
-    lake: LakeWriter,
-    images: Mapping[str, Path],
-    samples: int,
-    workers: int,
-    step: Callable[[int], None],
-    limits: ImageLimits,
-) -> EntryCheck:
-    """Compute the entries of some of the images again, chosen at random."""
-    recipe = read_recipe(lake)
-    if recipe is None or recipe["version"] != VERSION:
-        problem = "no fingerprints" if recipe is None else f"fingerprints by the recipe {recipe['version']}"
-        raise RecognitionError(f"lake {lake.location} has {problem}, not by {VERSION}")
-    files = lake.list_tables("fingerprints")
-    entries = {row["key"]: row for name in files for row in read_entries(lake, name).to_pylist()}
-    known = [key for key in images if key in entries]
-    if not known:
-        raise RecognitionError(f"none of the {len(images)} images has an entry in lake {lake.location}")
-    sample = sorted(random.sample(known, min(samples, len(known))))
-    collected = collect({key: images[key] for key in sample}, workers, step, limits)
-    wrong = dict(collected.broken)
-    for key, fingerprint in collected.fingerprints.items():
-        fields = [name for name, text in fingerprint.texts().items() if text != entries[key][name].lower()]
-        if fields:
-            wrong[key] = f"{images[key]}: other {', '.join(fields)} than the entry {key} has"
-    return EntryCheck(len(sample), wrong, len(images) - len(known))
 
 
 Products = dict[str, list[int]]  # by key, ascending

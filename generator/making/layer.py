@@ -7,9 +7,9 @@ The digest of a layer is a hash of everything that goes into it: the content of 
 and the Unicode version of text folding. Raise the recipe number when other Python code changes the layer's bytes: a
 test compares the bytes of a small lake with it.
 
-A task is data, so a plan can print it, a cluster can send it to another machine, and it can be repeated. It reads the
-lake, the store and the outputs of the tasks that it needs. It writes files that are named by their content, so a
-repeated task writes the same files.
+A task is data, so a cluster can send it to another machine, and it can be repeated. It reads the lake, the store and
+the outputs of the tasks that it needs. It writes files that are named by their content, so a repeated task writes the
+same files.
 """
 
 import calendar
@@ -151,11 +151,6 @@ class Task:
     # It encodes many small objects, so two threads would wait for each other, or it opens the watchlist, which stays
     # open for the next task.
     main_thread: bool = False
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the task as JSON values."""
-        fields = {name: getattr(self, name) for name in ("name", "layer", "needs", "objects", "rows")}
-        return fields | {"work": f"{self.run.__module__}.{self.run.__qualname__}"}
 
 
 @dataclass(frozen=True)

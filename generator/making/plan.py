@@ -9,7 +9,7 @@ table, column and row.
 The products or the prices of a lake may break a rule; then the plan raises LakeError.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import date
 from functools import cached_property
@@ -108,24 +108,6 @@ class Plan:
             if visible_damage(self._context.layers.open(layer.name, layer.digest)) is None:
                 return layer.digest, months[count:]
         return None, months
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the plan as JSON values."""
-        return {"build": self.build, "tasks": [task.to_dict() for task in self.tasks], "total": self._total()}
-
-    def lines(self) -> Iterator[str]:
-        """Yield the plan as the lines of a table."""
-        width = max((len(task.name) for task in self.tasks), default=0)
-        yield f"{'TASK':<{width}}  {'ROWS':>13}  NEEDS"
-        for task in self.tasks:
-            needs = task.needs
-            few = f"{needs[0]} … {needs[-1]} ({len(needs)})" if len(needs) > 2 else ", ".join(needs)
-            yield f"{task.name:<{width}}  {task.rows:>13,}  {few}"
-        total = self._total()
-        yield f"{total['tasks']:,} tasks, {total['rows']:,} rows"
-
-    def _total(self) -> dict[str, int]:
-        return {"tasks": len(self.tasks), "rows": sum(task.rows for task in self.tasks)}
 
 
 def _split_products(ids: NDArray[np.int64]) -> tuple[ProductRange, ...]:

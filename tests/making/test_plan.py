@@ -1,6 +1,5 @@
-"""The plan of a build: what `--plan` prints, and that the cuts into ranges do not change any bytes."""
+"""The plan of a build: which tasks read what, and that the cuts into ranges do not change any bytes."""
 
-import json
 import shutil
 from datetime import date
 from pathlib import Path
@@ -20,9 +19,8 @@ from generator.storage.builds import open_build
 from generator.storage.layout import layer_folder_of
 from generator.storage.stores.folder import FolderStore
 from generator.threads import Resources
-from tests.support.commands import run
 from tests.support.lake_edits import rewrite
-from tests.support.nights import DAYS, PRODUCTS, QUIET, demo_lake, in_hours, make
+from tests.support.nights import DAYS, QUIET, demo_lake, in_hours, make
 from tests.support.nights import names as files_of
 
 
@@ -115,23 +113,6 @@ def test_a_year_that_grows_by_a_month_is_made_from_its_layer_without_it(
         make_build(after, stores[2], resources=Resources(2, "1GB"), progress=QUIET)
     make_build(after, stores[2], resources=Resources(2, "1GB"), progress=QUIET, repair=True)
     assert {name: (damaged / name).read_bytes() for name in layers} == layers
-
-
-@pytest.mark.thorough
-def test_plan_is_printed_and_makes_nothing(lake: Path, tmp_path: Path) -> None:
-    store = tmp_path / "store"
-    plan = plan_only(open_lake(str(lake)), FolderStore(str(store))).to_dict()
-    named = {task["name"]: task for task in plan["tasks"]}
-    assert named["catalogue"]["rows"] == PRODUCTS
-    assert all(task["rows"] > 0 for name, task in named.items() if name.startswith("month"))
-    lines = run("build", "--lake", lake, "--store", store, "--plan").stdout.splitlines()
-    assert lines[0].split() == ["TASK", "ROWS", "NEEDS"]
-    assert [line.startswith(name) for line, name in zip(lines[1:], named, strict=False)] == [True] * len(named)
-    assert not store.exists()
-    built = json.loads(run("build", "--lake", lake, "--store", store, "--json").stdout)
-    assert built["id"] == lines[-1] == plan["build"]
-    assert list(built["seconds"]) == built["made"]
-    assert json.loads(run("build", "--lake", lake, "--store", store, "--plan", "--json").stdout)["tasks"] == []
 
 
 def job(store: FolderStore, plan: Plan, **more) -> Job:

@@ -230,22 +230,6 @@ def test_broken_images(images: Path, lake: Path, tmp_path: Path) -> None:
     assert list(entries(lake)) == ["fine"]
 
 
-def test_verify_finds_what_changed(images: Path, lake: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    copy.mkdir()
-    for n in (1, 2, 3):
-        draw_card(n).save(copy / f"k{n}.png")
-    index(copy, lake)
-    assert "3 of 3 entries are right" in index(copy, lake, "--verify").stdout
-    draw_card(9).save(copy / "k2.png")
-    before = (lake / "fingerprints.parquet").read_bytes()
-    wrong = index(copy, lake, "--verify", status=1)
-    assert "2 of 3 entries are right" in wrong.stdout
-    assert "k2" in wrong.stderr
-    assert (lake / "fingerprints.parquet").read_bytes() == before
-    assert "none of the" in index(images, lake, "--verify", status=1).stderr
-
-
 def test_what_is_refused(images: Path, lake: Path, tmp_path: Path) -> None:
     twin = tmp_path / "abc-4.jpg"
     draw_card(1).save(twin)
