@@ -67,8 +67,7 @@ def list_cards(build: OpenBuild, query: CardsQuery) -> Body:
         search = read_search(build.catalogue, query, query.sort, query.order)
     except NotFound as unknown_set:
         raise NotFound(str(unknown_set), **_advice(build, query)) from None
-    # Stored is the first page for a letter that very many names contain.
-    found = find_page(build.catalogue, search, offset, limit, build.best_of_letters.get(search))
+    found = find_page(build.catalogue, search, offset, limit)
     body = list_body(lines.lines(found.ordinals), offset, limit, found.total, lines.digest(found.ordinals))
     body.more_headers |= _advice(build, query) if found.total == 0 else {}
     return body
@@ -82,11 +81,8 @@ def _advice(build: OpenBuild, query: CardsQuery) -> dict[str, str]:
 
 @cards.get("facets", schema="Facets", errors=(NotFound,))
 def count_facets(build: OpenBuild, query: ProductsQuery) -> Body:
-    catalogue, facets = build.catalogue, build.facets
-    search = read_search(catalogue, query)
-    if search.ranks is not None and not search.filters:
-        return MadeBody(facets.of_ranks(*search.ranks))
-    return MadeBody(facets.of_mask(mask_of(catalogue, search)))
+    search = read_search(build.catalogue, query)
+    return MadeBody(build.facets.of_mask(mask_of(build.catalogue, search)))
 
 
 @dataclass(frozen=True)

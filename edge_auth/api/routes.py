@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable, Mapping
-from functools import cache, partial, wraps
+from functools import cache, wraps
 from typing import Any, TypeVar
 
 from flask import Blueprint, Response
@@ -114,10 +114,14 @@ def choose_build(request: ApiRequest, service: Cardpress, endpoint: Endpoint) ->
 
 
 def find(request: ApiRequest, build: OpenBuild, endpoint: Endpoint, arguments: Mapping[str, str]) -> Body:
-    """Return the body that was kept of an earlier request, or a new one."""
+    """Return the body that was kept of an earlier request, or make one, and keep it if path and query determine it."""
     path, query = request.raw_path, request.query
     body: Body | None = build.kept((path, query)) if endpoint.kept else None
-    return body or make_body(build, endpoint, arguments, path, query)
+    if body is None:
+        body = endpoint.view(build, **read_parameters(endpoint, arguments, query))
+        if endpoint.kept:
+            build.keep((path, query), body, body.cost + len(path) + len(query))
+    return body
 
 
 def require_one_host(request: ApiRequest) -> None:
@@ -125,15 +129,6 @@ def require_one_host(request: ApiRequest) -> None:
     host = request.environ.get("HTTP_HOST", "")  # granian joins the values of several with a comma
     if "," in host or (host == "" and request.environ.get("SERVER_PROTOCOL") == "HTTP/1.1"):
         raise InvalidParameter("an HTTP/1.1 request must have one header Host")
-
-
-def make_body(build: OpenBuild, endpoint: Endpoint, arguments: Mapping[str, str], path: bytes, query: str) -> Body:
-    """Return the body that a view finds in a build, and keep it under the path and the query if it may be."""
-    body: Body = endpoint.view(build, **read_parameters(endpoint, arguments, query))
-    if endpoint.kept:
-        body.again = partial(make_body, endpoint=endpoint, arguments=arguments, path=path, query=query)
-        build.keep((path, query), body, body.cost + len(path) + len(query))
-    return body
 
 
 def read_parameters(endpoint: Endpoint, arguments: Mapping[str, str], query: str) -> dict[str, Any]:

@@ -1,9 +1,8 @@
 """The builds that a shim answers from: the live one, and those that requests name in X-Build.
 
-A thread follows the pointer. It opens a new build, over a bucket from copies on this machine, and reads what every
-answer needs. Then it makes the answers that clients had lately, and changes over.
-A request selects its build once and reads from that build only, so no answer mixes builds. A damaged build
-does not go live. An earlier one answers. What cannot be read raises StoreError.
+A thread follows the pointer. It opens a new build, over a bucket from copies on this machine, reads what every answer
+needs, and changes over. A request selects its build once and reads from that build only, so no answer mixes builds. A
+damaged build does not go live. An earlier one answers. What cannot be read raises StoreError.
 """
 
 from collections.abc import Callable
@@ -15,7 +14,6 @@ from pathlib import Path
 from threading import Lock, Semaphore
 from time import monotonic
 
-from edge_auth.errors import EdgeError
 from edge_auth.live.background import Jobs, Poller, busy
 from edge_auth.live.build_copies import BuildCopies
 from edge_auth.live.log import Log
@@ -32,8 +30,6 @@ from generator.storage.stores.interface import Store
 
 _MAX_PINNED_BUILDS = 4
 _MAX_PINNED_IDLE_SECONDS = 300
-# How long answers are made before the build goes live. It must be in force five seconds after the pointer has moved.
-_MAX_WARMING_SECONDS = 1.0
 _MAX_WAITING = 16  # requests for the pointer, so that a store that hangs leaves threads for the others
 _LISTED_SECONDS = 0.5  # between two lists of the builds, which clients can cause by unknown ids
 _RETRY_SECONDS = 5.0  # between attempts to open a build that failed
@@ -267,8 +263,6 @@ class BuildRegistry:
             self._failed, self._retry_at = id_, monotonic() + _RETRY_SECONDS
             build = self._pinned.get(id_) or self._open(id_)
             self._failed = ""
-            with suppress(EdgeError, StorageError):
-                build.warm(before, _MAX_WARMING_SECONDS)
             self._go_live(build)
         if self._live is not None and not self._live.prepared:
             self._live.prepare()
@@ -317,7 +311,7 @@ class BuildRegistry:
         except AccessDenied as error:
             self._log.line(f"the store denies access to missing objects, so unknown builds will be failures: {error}")
         for id_ in (pointer.build, *pointer.previous):
-            with suppress(EdgeError, StorageError):  # the next poll logs why the live build cannot be opened
+            with suppress(StorageError):  # the next poll logs why the live build cannot be opened
                 return self._open(id_)
         return self._read(pointer.build)
 

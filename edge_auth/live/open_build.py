@@ -9,14 +9,12 @@ from itertools import count
 from operator import itemgetter
 from pathlib import Path
 from threading import Lock
-from time import monotonic, sleep
 from typing import Any, NamedTuple
 
-from edge_auth.errors import ApiError
 from edge_auth.search.facets import Facets
 from edge_auth.search.named import Slugs, find_named
-from edge_auth.search.query import Filter, Search, read_find
-from edge_auth.search.ranking import ResultPage, first_matches, mask_of
+from edge_auth.search.query import Filter, Search
+from edge_auth.search.ranking import mask_of
 from generator.storage import bodies, layout
 from generator.storage.bodies import LARGE_BYTES, Body, StoredBody
 from generator.storage.builds import Build
@@ -25,10 +23,8 @@ from generator.storage.meanings import Meanings
 from generator.storage.text import fold_without_apostrophes
 
 _CACHE_BYTES = 16 << 20
-_MAX_WARMED_BYTES = 8 << 20  # half of the cache, which the answers of the build before need until then
 _KEPT_OF_NAMES_BYTES = 16 << 20  # what /cards/named says of names is kept: lists name the same cards again and again
 _OVERHEAD_OF_A_NAME = 300
-_BEST_OF_LETTER = 100  # as many as a page has at most
 
 
 class LruCache:
@@ -47,11 +43,6 @@ class LruCache:
                 return None
             self._values.move_to_end(key)
             return found[0]
-
-    def items(self) -> list[tuple[Any, Any]]:
-        """Return all keys and values, most recently used first."""
-        with self._lock:
-            return [(key, value) for key, (value, _) in reversed(self._values.items())]
 
     def put(self, key: Hashable, value: Any, cost: int) -> None:
         """Store a value of `cost` bytes, unless it needs more than half of the cache."""
@@ -103,7 +94,7 @@ class OpenBuild(Build):
             if bulk_files or not layout.holds_bulk_files(layer.name):
                 layer.require_whole_files()
         _read(self.catalogue, "vocabulary", "card_lines", "names")
-        _read(self, "sets", "slugs", "bulk_files", "best_of_letters", "facets")
+        _read(self, "sets", "slugs", "bulk_files", "facets")
         _read(self, "movers", "series", "identifiers", "market", "meanings")
         fingerprints = self.find(layout.FINGERPRINTS_KEY)
         if fingerprints is not None and fingerprints[1].json_size >= LARGE_BYTES:
@@ -121,17 +112,6 @@ class OpenBuild(Build):
             id_, name = itemgetter("id", "name")(json.loads(line))
             found.append(ListedSet(line, id_, name, fold_without_apostrophes(name), games.get(id_)))
         return found
-
-    @cached_property
-    def best_of_letters(self) -> dict[Search, ResultPage]:
-        """The best matches of each letter that very many names contain: the first search of all who type a name."""
-        catalogue = self.catalogue
-        letters = [text for text in catalogue.vocabulary.characters if text.isalnum()]
-        finds = {letter: tuple(("find", part) for part in read_find(catalogue, letter)[1]) for letter in letters}
-        searches = [
-            Search(filters, best=((letter,),)) for letter in letters for filters in ((("q", letter),), finds[letter])
-        ]
-        return {search: first_matches(catalogue, search, _BEST_OF_LETTER) for search in searches}
 
     def named(self, names: Sequence[str], filters: tuple[Filter, ...], printings: bool = False) -> list[bytes]:
         """Return what /cards/named says of each name, as JSON; b"" if no product has it. The last ones are kept."""
@@ -184,18 +164,3 @@ class OpenBuild(Build):
     def keep(self, key: Hashable, value: object, cost: int) -> None:
         """Keep a value, which costs some bytes, as long as there is room for it."""
         self._cache.put((self.id, key), value, cost)
-
-    def warm(self, before: "OpenBuild", seconds: float) -> None:
-        """Make the answers that clients had lately from the build before, the latest first, compressed if wanted so."""
-        free, deadline = _MAX_WARMED_BYTES, monotonic() + seconds
-        for (build_id, _), old in before._cache.items():
-            if build_id != before.id or old.again is None:
-                continue
-            if free < 0 or monotonic() >= deadline:
-                return
-            began = monotonic()
-            free -= old.cost
-            with suppress(ApiError):  # this build has no such answer
-                body = old.again(self)
-                _ = body if old.member is None else body.gzipped
-            sleep(monotonic() - began)  # as long as the answer took: others wait meanwhile

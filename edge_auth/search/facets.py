@@ -4,9 +4,6 @@ those cost that have a market price.
 Products that match filters are counted on bits, one for each product in the order of the catalogue, 64 to a word.
 Products have the order of their sets, so the products of a set lie side by side. Singles and each frequent rarity have
 bits of their own. Products of other rarities are looked up one by one, and so are the matches if they are few.
-
-Products in a range of prices lie side by side in the ranking by that price. Of such a ranking the numbers up to some
-ranks are known before, so only the products beside two of these ranks are looked up.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,12 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from generator.storage.bodies import dumps
-from generator.storage.catalogue import DEFAULT_SORT, MARKET_SORT, Catalogue
+from generator.storage.catalogue import MARKET_SORT, Catalogue
 
 _MOST = 100  # entries of a list
 _WORD_BITS = 64
 _FEW_IN_WORD = 1 / 4  # so many matches for each word, or less, are looked up
-_STEPS = 256  # of a ranking
 _TOO_LARGE = 2**63  # for sums of 64-bit integers
 
 
@@ -49,7 +45,6 @@ class Facets:
         self._rarity = place_of_code[column.codes]
         self._cents = _market_prices(catalogue)
         self._prepare_bits(catalogue)
-        self._prepare_steps(catalogue)
 
     def _prepare_bits(self, catalogue: Catalogue) -> None:
         """Set what counts a mask: the words where sets start, and the bits of what is counted."""
@@ -63,17 +58,6 @@ class Facets:
         self._bits = np.array([_bits(mask) for mask in masks])
         self._rest = np.flatnonzero(sizes[self._rarity] < self._words)  # the products of other rarities
         self._rest_rarity = self._rarity[self._rest].astype(np.intp)
-
-    def _prepare_steps(self, catalogue: Catalogue) -> None:
-        """Set what counts a range of the ranking: the sums before each rank, and all numbers before each step."""
-        self._ranking = catalogue.order[DEFAULT_SORT][: catalogue.keyed[DEFAULT_SORT]]
-        self._cents_before = np.append(0, self._cents.take(self._ranking).cumsum())
-        self._step = len(self._ranking) // _STEPS + 1
-        rows = [np.zeros(len(self._sets) + len(self._rarities) + 2, np.uint32)]
-        for start in range(0, len(self._ranking), self._step):
-            of_sets, of_rarities, singles, priced, _ = self._few(self._ranking[start : start + self._step])
-            rows.append(rows[-1] + np.concatenate((of_sets, of_rarities, [singles, priced])).astype(np.uint32))
-        self._before_step = np.array(rows)
 
     def of_mask(self, mask: np.ndarray) -> bytes:
         """Return the facets of the products that match: bool, by ordinal."""
@@ -90,18 +74,6 @@ class Facets:
         in_word = np.bitwise_count(bits.take(self._start_word) & self._before_start)
         of_sets = np.diff(before_word.take(self._start_word) + in_word)
         return self._text(_Counts(of_sets, of_rarities, singles, priced, int(self._cents.compress(mask).sum())))
-
-    def of_ranks(self, start: int, stop: int) -> bytes:
-        """Return the facets of the products in a range of the default sort, all of which have a price."""
-        first, last = -(-start // self._step), stop // self._step
-        if first > last:
-            return self._text(self._few(self._ranking[start:stop]))
-        beside = self._ranking[start : first * self._step], self._ranking[last * self._step : stop]
-        few, row = self._few(np.concatenate(beside)), self._before_step[last] - self._before_step[first]
-        of_sets, of_rarities, singles, priced = np.split(row, [len(self._sets), -2, -1])
-        cents = int(self._cents_before[stop] - self._cents_before[start])
-        more = few.singles + int(singles[0]), few.priced + int(priced[0])
-        return self._text(_Counts(of_sets + few.of_sets, of_rarities + few.of_rarities, *more, cents))
 
     def _few(self, products: np.ndarray) -> _Counts:
         """Count some products, in any order, which are looked up one by one."""

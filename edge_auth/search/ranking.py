@@ -67,23 +67,16 @@ class ResultPage(NamedTuple):
     total: int
 
 
-def first_matches(catalogue: Catalogue, search: Search, count: int) -> ResultPage:
-    """Return the first `count` products that a search finds."""
+def find_page(catalogue: Catalogue, search: Search, offset: int, limit: int) -> ResultPage:
+    """Return a page of a search."""
+    end = min(offset + limit, len(catalogue.ids))
+    if not search.filters and (search.ranks is None or search.sort == price_sort(search.sort)):
+        ranking = _ranking(catalogue, search)  # no product is looked at
+        return ResultPage(ranking[offset:end], len(ranking))
     mask = mask_of(catalogue, search)
     total = int(np.count_nonzero(mask))
     order = _in_order if search.best is None else _best_first
-    return ResultPage(order(catalogue, search, mask, total, count), total)
-
-
-def find_page(catalogue: Catalogue, search: Search, offset: int, limit: int, stored: ResultPage | None) -> ResultPage:
-    """Return a page of a search. `stored` are its first products, if they are known."""
-    found, end = stored, min(offset + limit, len(catalogue.ids))
-    if not search.filters and (search.ranks is None or search.sort == price_sort(search.sort)):
-        ranking = _ranking(catalogue, search)  # no product is looked at
-        found = ResultPage(ranking, len(ranking))
-    elif found is None or end > len(found.ordinals):
-        found = first_matches(catalogue, search, end)
-    return ResultPage(found.ordinals[offset:end], found.total)
+    return ResultPage(order(catalogue, search, mask, total, end)[offset:end], total)
 
 
 def _best_first(catalogue: Catalogue, search: Search, mask: np.ndarray, total: int, count: int) -> np.ndarray:

@@ -51,7 +51,6 @@ class Body:
     """
 
     file: Path | None = None  # a local file with the plain content, for some large bodies
-    again: Callable[..., "Body"] | None = None  # makes the answer to the same request from another build
     member: bytes | None = None  # the gzip member, if it is in memory
 
     def __init__(self, digest: bytes, size: int, cost: int, media_type: str = JSON, total: int | None = None):
