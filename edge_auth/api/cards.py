@@ -30,7 +30,8 @@ from edge_auth.parameters import (
     required,
 )
 from edge_auth.search.advice import advice
-from edge_auth.search.query import ProductsQuery, filter_key, read_search, value_filters
+from edge_auth.search.named import find_named
+from edge_auth.search.query import ProductsQuery, Search, filter_key, read_search, value_filters
 from edge_auth.search.ranking import find_page, mask_of
 from generator.storage import keys, layout
 from generator.storage.bodies import Body, MadeBody, StoredBody, dumps, list_body, short_list
@@ -125,13 +126,15 @@ class NamedQuery:
 @cards.get("cards/named", schema="NamedCards", hints=True)
 def find_named_cards(build: OpenBuild, query: NamedQuery) -> Body:
     """Return the products of each name of a list, and the names that no product has."""
-    names, filters = query.names, tuple(value_filters(build.catalogue, query.kind, {"game": query.game}))
-    lines = build.named(names, filters, query.printings == "true")
+    catalogue, names = build.catalogue, query.names
+    filters = tuple(value_filters(catalogue, query.kind, {"game": query.game}))
+    mask = mask_of(catalogue, Search(filters)) if filters else None
+    lines = find_named(catalogue, names, mask, query.printings == "true")
     not_found = dumps([name for name, line in zip(names, lines, strict=True) if not line])
     body = MadeBody(b'{"data":[\n%b\n],"not_found":%b}\n' % (b",\n".join(filter(None, lines)), not_found))
     if not any(lines) and len(names) == 1:  # commas may stand where lines should end
         apart = list(filter(None, map(str.strip, names[0].split(","))))
-        found = sum(map(bool, build.named(apart, filters)))
+        found = sum(map(bool, find_named(catalogue, apart, mask)))
         said = {"nowhere": names, "instead": [{"names": "\n".join(apart), "products": found}]}
         body.more_headers |= {HINT: json.dumps(said, separators=(",", ":"))} if found else {}
     return body

@@ -2,7 +2,7 @@
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import count
@@ -12,9 +12,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from edge_auth.search.facets import Facets
-from edge_auth.search.named import Slugs, find_named
-from edge_auth.search.query import Filter, Search
-from edge_auth.search.ranking import mask_of
+from edge_auth.search.named import Slugs
 from generator.storage import bodies, layout
 from generator.storage.bodies import LARGE_BYTES, Body, StoredBody
 from generator.storage.builds import Build
@@ -23,8 +21,6 @@ from generator.storage.meanings import Meanings
 from generator.storage.text import fold_without_apostrophes
 
 _CACHE_BYTES = 16 << 20
-_KEPT_OF_NAMES_BYTES = 16 << 20  # what /cards/named says of names is kept: lists name the same cards again and again
-_OVERHEAD_OF_A_NAME = 300
 
 
 class LruCache:
@@ -86,7 +82,6 @@ class OpenBuild(Build):
         self._cache = cache or LruCache()
         self._on_lookup = on_lookup
         self._rows: dict[str, list[bytes]] = {}
-        self._named = LruCache(_KEPT_OF_NAMES_BYTES)
 
     def prepare(self, bulk_files: bool = False) -> None:
         """Read what every answer needs; bulk files are only checked. If something fails, the rest stays usable."""
@@ -112,17 +107,6 @@ class OpenBuild(Build):
             id_, name = itemgetter("id", "name")(json.loads(line))
             found.append(ListedSet(line, id_, name, fold_without_apostrophes(name), games.get(id_)))
         return found
-
-    def named(self, names: Sequence[str], filters: tuple[Filter, ...], printings: bool = False) -> list[bytes]:
-        """Return what /cards/named says of each name, as JSON; b"" if no product has it. The last ones are kept."""
-        said = {name: self._named.get((name, filters, printings)) for name in names}
-        missing = [name for name, line in said.items() if line is None]
-        if missing:
-            mask = mask_of(self.catalogue, Search(filters)) if filters else None
-            for name, line in zip(missing, find_named(self.catalogue, missing, mask, printings), strict=True):
-                said[name] = line
-                self._named.put((name, filters, printings), line, 4 * len(name) + len(line) + _OVERHEAD_OF_A_NAME)
-        return [said[name] for name in names]
 
     @cached_property
     def facets(self) -> Facets:

@@ -3,11 +3,10 @@ those cost that have a market price.
 
 Products that match filters are counted on bits, one for each product in the order of the catalogue, 64 to a word.
 Products have the order of their sets, so the products of a set lie side by side. Singles and each frequent rarity have
-bits of their own. Products of other rarities are looked up one by one, and so are the matches if they are few.
+bits of their own. Products of other rarities are looked up one by one.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,18 +15,7 @@ from generator.storage.catalogue import MARKET_SORT, Catalogue
 
 _MOST = 100  # entries of a list
 _WORD_BITS = 64
-_FEW_IN_WORD = 1 / 4  # so many matches for each word, or less, are looked up
 _TOO_LARGE = 2**63  # for sums of 64-bit integers
-
-
-class _Counts(NamedTuple):
-    """Numbers of products, and the sum of the market prices. The last set and rarity stand for none."""
-
-    of_sets: np.ndarray
-    of_rarities: np.ndarray
-    singles: int
-    priced: int
-    cents: int
 
 
 class Facets:
@@ -39,7 +27,7 @@ class Facets:
         self._games = _value_entries(games.values())
         self._rarities = _value_entries(rarities.values())
         self._game_of_set = _places([*catalogue.set_games, None], games)
-        self._single, self._set = catalogue.single, catalogue.set
+        self._single = catalogue.single
         column = catalogue.texts["rarity"]
         place_of_code = _places(list(column.code_of), rarities).astype(np.min_scalar_type(len(rarities)))
         self._rarity = place_of_code[column.codes]
@@ -62,41 +50,27 @@ class Facets:
     def of_mask(self, mask: np.ndarray) -> bytes:
         """Return the facets of the products that match: bool, by ordinal."""
         bits = _bits(mask)
-        of_words = np.bitwise_count(bits)
-        if of_words.sum(dtype=np.uint32) <= _FEW_IN_WORD * self._words:
-            return self._text(self._few(np.flatnonzero(mask)))
         singles, priced, *of_frequent = np.bitwise_count(self._bits & bits).sum(axis=1, dtype=np.uint32).tolist()
         rest = self._rest_rarity.compress(mask.take(self._rest))
         of_rarities = np.bincount(rest, minlength=len(self._rarities))
         of_rarities[self._frequent] = of_frequent
         before_word = np.zeros(self._words, np.uint32)
-        of_words[:-1].cumsum(out=before_word[1:])
+        np.bitwise_count(bits[:-1]).cumsum(out=before_word[1:])
         in_word = np.bitwise_count(bits.take(self._start_word) & self._before_start)
         of_sets = np.diff(before_word.take(self._start_word) + in_word)
-        return self._text(_Counts(of_sets, of_rarities, singles, priced, int(self._cents.compress(mask).sum())))
+        return self._text(of_sets, of_rarities, singles, priced, int(self._cents.compress(mask).sum()))
 
-    def _few(self, products: np.ndarray) -> _Counts:
-        """Count some products, in any order, which are looked up one by one."""
-        cents = self._cents.take(products)
-        return _Counts(
-            np.bincount(self._set.take(products), minlength=len(self._sets)),
-            np.bincount(self._rarity.take(products), minlength=len(self._rarities)),
-            int(np.count_nonzero(self._single.take(products))),
-            int(np.count_nonzero(cents)),
-            int(cents.sum()),
-        )
-
-    def _text(self, counts: _Counts) -> bytes:
-        of_games = np.bincount(self._game_of_set, counts.of_sets, len(self._games)).astype(np.int64)
+    def _text(self, of_sets: np.ndarray, of_rarities: np.ndarray, singles: int, priced: int, cents: int) -> bytes:
+        of_games = np.bincount(self._game_of_set, of_sets, len(self._games)).astype(np.int64)
         products = int(of_games.sum())
         return b'{"products":%d,"kinds":[%b],"rarities":[%b],"games":[%b],"sets":[%b],"priced":%d,"value":%b}\n' % (
             products,
-            self._kinds.most_first(np.array([products - counts.singles, counts.singles, 0])),
-            self._rarities.most_first(counts.of_rarities),
+            self._kinds.most_first(np.array([products - singles, singles, 0])),
+            self._rarities.most_first(of_rarities),
             self._games.most_first(of_games),
-            self._sets.most_first(counts.of_sets),
-            counts.priced,
-            (b"%d.%02d" % divmod(counts.cents, 100)).removesuffix(b"0"),  # in the form that other prices have
+            self._sets.most_first(of_sets),
+            priced,
+            (b"%d.%02d" % divmod(cents, 100)).removesuffix(b"0"),  # in the form that other prices have
         )
 
 
