@@ -19,7 +19,7 @@ from generator.ingest.downloads import BASE_URL, fetch_files
 from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, WATCHLIST, LineFormat, ScrapedFormat
 from generator.ingest.gaps import Gap, find_gaps, template_lines
 from generator.ingest.identifiers import CardmarketIdentifiers, IdentifierFiles, is_cardmarket_identifiers
-from generator.ingest.line_sources import AttributeLines, ExpansionLines, Lines, ScrapedLines, WatchlistLines
+from generator.ingest.line_sources import AttributeLines, ExpansionLines, ScrapedLines, WatchlistLines
 from generator.ingest.marketplace import DEFAULT_PATTERN, GameImport, MarketplaceFiles, checked_pattern
 from generator.ingest.marketplace_files import KINDS
 from generator.ingest.pipeline import (
@@ -36,6 +36,7 @@ from generator.ingest.pipeline import (
 )
 from generator.ingest.products import GAMES
 from generator.ingest.products import withdraw as take_out
+from generator.ingest.set_lists import SET_FORMATS, SetLists
 from generator.ingest.streams import FileLimits
 from generator.ingest.table_files import expansions_file
 from generator.lake.lake import DAILY_TABLES
@@ -139,7 +140,7 @@ _LINE_OPTIONS: tuple[_Option, ...] = (
 
 def _lines_command(
     line_format: LineFormat,
-    source: type[Lines],
+    source: Callable[..., ImportFiles],
     *options: _Option,
     to_fill: Callable[[LakeWriter], Iterable[str]] | None = None,
 ) -> click.Command:
@@ -181,6 +182,22 @@ def _lines_command(
     for option in more:
         command = option(command)
     return command
+
+
+def _expansions(
+    line_format: LineFormat,
+    files: tuple[Path, ...],
+    bad_lines: Path | None,
+    limits: FileLimits,
+    *,
+    catalogue: str | None,
+    **options: Any,
+) -> ImportFiles:
+    if not catalogue:
+        return ExpansionLines(line_format, files, bad_lines, limits, **options)
+    if bad_lines or options["game"]:
+        raise click.UsageError("--bad-lines and --game are of lines, and files of --from have none.")
+    return SetLists(catalogue, files, limits)
 
 
 def _lines_help(line_format: LineFormat) -> str:
@@ -301,7 +318,13 @@ def ingest() -> None:
 
 ingest.add_command(cardmarket)
 game_option = click.option("--game", help="The game of the lines that name none.")
-ingest.add_command(_lines_command(EXPANSIONS, ExpansionLines, game_option, to_fill=template_lines))
+from_option = click.option(
+    "--from",
+    "catalogue",
+    type=click.Choice(list(SET_FORMATS)),
+    help="The files are public lists of sets or cards of this catalogue.",
+)
+ingest.add_command(_lines_command(EXPANSIONS, _expansions, game_option, from_option, to_fill=template_lines))
 ingest.add_command(_lines_command(ATTRIBUTES, AttributeLines))
 ingest.add_command(_lines_command(WATCHLIST, WatchlistLines, _replace_option("other rows that imports wrote go")))
 for line_format in SCRAPED_FORMATS:

@@ -140,9 +140,9 @@ def _tcgdex(card: Card) -> Identified:
     # The ids of the marketplace stand at the card and at each variant, in one of two places or in both.
     printings = [card, *_objects(card.get("variants_detailed"))]
     places = [("thirdParty", "cardmarket"), ("pricing", "cardmarket", "idProduct")]
-    products = [_member(one, *place) for one in printings for place in places]
+    products = [member(one, *place) for one in printings for place in places]
     number = card.get("localId")
-    set_code = _member(card, "set", "id")
+    set_code = member(card, "set", "id")
     return _identified(card, products, [("tcgdex", own), *set_number(set_code, number)])
 
 
@@ -150,7 +150,7 @@ def _tcgdex_codes(set_: Card) -> dict[str, list[str]]:
     own = set_.get("id")
     if not isinstance(own, str) or not isinstance(set_.get("cards"), list):
         return {}
-    found = (_member(set_, "abbreviation", "official"), set_.get("tcgOnline"))
+    found = (member(set_, "abbreviation", "official"), set_.get("tcgOnline"))
     printed = (code.lower() for code in found if isinstance(code, str) and is_value(code) and "/" not in code)
     return {own: list(dict.fromkeys(printed))}
 
@@ -197,7 +197,7 @@ def _identified(card: Card, products: Iterable[Any], ids: Iterable[tuple[str, st
     )
 
 
-def _member(value: Any, *names: str) -> Any:
+def member(value: Any, *names: str) -> Any:
     """Return a member of a member of an object, None where one of the objects is no object."""
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
