@@ -379,7 +379,7 @@ def anchor(text: str) -> str:
 
 
 def with_tables(page: str) -> str:
-    """Return docs/api.md with its tables of scopes, errors and endpoints as the code declares them."""
+    """Return docs/api.md with its tables of scopes and errors as the code declares them."""
     for head, *rows in _tables():
         table = [f"| {' | '.join(cells)} |\n" for cells in (head, *rows)]
         before, old, rest = page.partition(table[0])
@@ -397,11 +397,8 @@ def _tables() -> Iterator[list[tuple[str, ...]]]:
             scopes[endpoint.scope].append(endpoint.path)
     reads = [(f"`{scope}`" if scope else "none", _as_code(paths)) for scope, paths in scopes.items()]
     errors = [(str(error.status), f"`{error.code}`", error.when, error.advice) for error in API_ERRORS]
-    prose = Prose()
-    paths = [(f"`{one.path}`", prose.section(one.path).title, _as_code(one.parameters)) for one in ENDPOINTS]
     yield [("scope", "reads"), *reads]
     yield [("status", "code", "when", "what to do"), *errors]
-    yield [("path", "gives", "parameters"), *paths]
 
 
 def _as_code(names: Iterable[str]) -> str:

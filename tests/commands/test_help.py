@@ -12,7 +12,6 @@ from click.testing import CliRunner
 
 from generator.cli import cli
 from tests.support.nights import published
-from tests.support.recorded import Recorded
 from tests.support.service import ROOT, environment
 
 
@@ -39,22 +38,9 @@ def test_the_help_lists_every_command_with_the_first_sentence_of_its_help() -> N
     assert rows == {name: command.get_short_help_str(limit=1000) for name, command in cli.commands.items()}
 
 
-def written_table() -> str:
-    """Return the table of all commands: how each is called, and the first paragraph of its help."""
-    rows = ["| command | does |", "|---|---|"]
-    for words, command in commands().items():
-        arguments = command.collect_usage_pieces(click.Context(command))[1:]  # without [OPTIONS]
-        paragraph = " ".join((command.help or "").partition("\n\n")[0].split())
-        rows.append(f"| `{' '.join([*words, *arguments])}` | {paragraph} |")
-    return "\n".join(rows)
-
-
-def test_the_document_lists_every_command(recorded: Recorded) -> None:
-    page = ROOT / "docs" / "commands.md"
-    text = page.read_text("utf-8")
-    table = "| command |" + text.partition("\n| command |")[2].partition("\n\n")[0]
-    if not recorded.write(page, text.replace(table, written_table())):
-        assert table == written_table(), "the table in docs/commands.md is old: run make golden"
+def test_the_document_names_every_command() -> None:
+    table = (ROOT / "docs" / "commands.md").read_text("utf-8").partition("\n| to | commands |")[2].partition("\n\n")[0]
+    assert sorted(re.findall(r"`([a-z]+)`", table)) == sorted(cli.commands)
 
 
 def test_each_import_has_a_section() -> None:
