@@ -5,17 +5,8 @@ from typing import Any
 
 import click
 
+from generator.commands import options
 from generator.commands.live_tree import bring_up_tree
-from generator.commands.options import (
-    DAY,
-    json_option,
-    lake_option,
-    objects_option,
-    publish_option,
-    resources_options,
-    scheduler_option,
-    store_option,
-)
 from generator.lake.lake import absolute, open_lake
 from generator.lake.quarantine import skipped_by_builds, waiting_files, waiting_in_short
 from generator.making.make import BuildResult, make_build
@@ -29,16 +20,18 @@ from generator.threads import Resources
 
 
 @click.command()
-@lake_option
-@store_option
-@click.option("--as-of", type=DAY, metavar="DAY", help="The as-of day of the build.  [default: the newest partition]")
-@publish_option
-@objects_option
+@options.lake_option
+@options.store_option
+@click.option(
+    "--as-of", type=options.DAY, metavar="DAY", help="The as-of day of the build.  [default: the newest partition]"
+)
+@options.publish_option
+@options.objects_option
 @click.option("--explain", is_flag=True, help="Print which layers would be made, and why. Make nothing.")
 @click.option("--repair", is_flag=True, help="Read every layer that the store has, and make damaged ones again.")
-@resources_options
-@scheduler_option
-@json_option
+@options.resources_options
+@options.scheduler_option
+@options.json_option
 def build(
     lake: str,
     store: str,

@@ -9,16 +9,8 @@ import click
 
 from generator.commands.options import json_option, lake_made_option
 from generator.errors import RecognitionError
+from generator.fingerprints import pictures
 from generator.fingerprints.match import load_index, match_photo
-from generator.fingerprints.pictures import (
-    DEFAULT_LIMITS,
-    Collected,
-    ImageLimits,
-    collect,
-    find_images,
-    open_picture,
-    require_pillow,
-)
 from generator.fingerprints.recipe import VERSION
 from generator.fingerprints.table import check_recipe, products_of_images, table_rows, update
 from generator.lake.table_writer import LakeWriter
@@ -36,16 +28,16 @@ def _template(context: click.Context, option: click.Parameter, value: str | None
 
 def _limit_options(command: Callable[..., None]) -> Callable[..., None]:
     @click.option(
-        "--max-megapixels", type=click.FloatRange(0, min_open=True), default=DEFAULT_LIMITS.pixels / 1e6,
+        "--max-megapixels", type=click.FloatRange(0, min_open=True), default=pictures.DEFAULT_LIMITS.pixels / 1e6,
         help="Refuse larger images; 25 take about 1 GB of memory.",
     )  # fmt: skip
     @click.option(
-        "--max-image-mb", type=click.IntRange(1), default=DEFAULT_LIMITS.file_bytes >> 20,
+        "--max-image-mb", type=click.IntRange(1), default=pictures.DEFAULT_LIMITS.file_bytes >> 20,
         help="Refuse larger files.",
     )  # fmt: skip
     @wraps(command)
     def with_limits(max_megapixels: float, max_image_mb: int, **options: Any) -> None:
-        command(limits=ImageLimits(max_image_mb << 20, int(max_megapixels * 1e6)), **options)
+        command(limits=pictures.ImageLimits(max_image_mb << 20, int(max_megapixels * 1e6)), **options)
 
     return with_limits
 
@@ -82,7 +74,7 @@ def index(
     prune: bool,
     skip_broken: bool,
     workers: int | None,
-    limits: ImageLimits,
+    limits: pictures.ImageLimits,
     as_json: bool,
 ) -> None:
     """Make the lake's fingerprint table from reference images.
@@ -94,12 +86,12 @@ def index(
     \b
     Example: cardpress fingerprint index scans/ --lake lake --image-url 'https://images.example/{key}.webp'
     """
-    require_pillow()
-    paths, workers, writer = find_images(images), workers or usable_cores(), LakeWriter(lake)
+    pictures.require_pillow()
+    paths, workers, writer = pictures.find_images(images), workers or usable_cores(), LakeWriter(lake)
     check_recipe(writer, prune=prune)  # before the long work; `update` checks it again under the lock
     image_products = products_of_images(writer, paths, products)
     with Progress().bar("fingerprints", len(paths)) as bar:
-        collected = collect(paths, workers, bar.update, limits)
+        collected = pictures.collect(paths, workers, bar.update, limits)
     _report_broken(collected, skip_broken)
     counts = update(writer, table_rows(collected.fingerprints, image_products), image_url, prune=prune)
     without_products = len(paths) - len(collected.broken) - sum(map(bool, image_products.values()))
@@ -111,7 +103,7 @@ def index(
         say(f"fingerprints: {counts.entries:,} entries, {', '.join(parts)}; {without_products:,} without products")
 
 
-def _report_broken(collected: Collected, skip: bool) -> None:
+def _report_broken(collected: pictures.Collected, skip: bool) -> None:
     reasons = list(collected.broken.values())
     if not reasons:
         return
@@ -132,7 +124,7 @@ def _report_broken(collected: Collected, skip: bool) -> None:
 @click.option("--top", type=click.IntRange(min=1), default=5, help="How many entries.")
 @_limit_options
 @json_option
-def match(photo: Path, index: str, key: str | None, top: int, limits: ImageLimits, as_json: bool) -> None:
+def match(photo: Path, index: str, key: str | None, top: int, limits: pictures.ImageLimits, as_json: bool) -> None:
     """Find the entries nearest to a photo of a card.
 
     PHOTO is upright and cut roughly to the card.
@@ -143,7 +135,7 @@ def match(photo: Path, index: str, key: str | None, top: int, limits: ImageLimit
     \b
     Example: cardpress fingerprint match photo.jpg --index https://cards.example/api/v1/fingerprints
     """
-    pixels = open_picture(photo, limits)
+    pixels = pictures.open_picture(photo, limits)
     references = load_index(index, key)
     matches = match_photo(pixels, references, top)
     if as_json:

@@ -7,32 +7,11 @@ from typing import Any
 import click
 
 from generator.clock import utc_now
-from generator.commands.options import (
-    BuildName,
-    json_option,
-    named_build,
-    no_builds_message,
-    store_exists,
-    store_option,
-)
+from generator.commands import options
 from generator.compare.run_reports import late_sources, newest_report, read_judgement
 from generator.errors import BuildError
 from generator.lake.quarantine import QuarantinedFile, read_quarantine, waiting_in_short
-from generator.reading.overview import (
-    LIVE,
-    PREVIOUS,
-    games_table,
-    gates_table,
-    inputs_table,
-    layers_table,
-    left_out_table,
-    overview,
-    some,
-    source_ages,
-    sources_table,
-    undone_decisions,
-    why_not_published,
-)
+from generator.reading import overview
 from generator.reading.page import Table, age, as_lines
 from generator.storage import layout
 from generator.storage.builds import open_build
@@ -44,9 +23,9 @@ _Json = dict[str, Any]
 
 
 @click.command()
-@click.argument("build", required=False, type=BuildName())
-@store_option
-@json_option
+@click.argument("build", required=False, type=options.BuildName())
+@options.store_option
+@options.json_option
 def show(build: str | None, store: str, as_json: bool) -> None:
     """Show all builds, which one is live and how fresh it is.
 
@@ -56,9 +35,9 @@ def show(build: str | None, store: str, as_json: bool) -> None:
     Example: cardpress show --store site_out
     """
     opened = open_store(store)
-    if not store_exists(store):
-        raise BuildError(no_builds_message(store))
-    found = overview(opened, utc_now)
+    if not options.store_exists(store):
+        raise BuildError(options.no_builds_message(store))
+    found = overview.overview(opened, utc_now)
     details = _build_details(opened, build) if build else _store_details(opened, found)
     if as_json:
         say_json({"live": found["live"], "hold": found["hold"]} | details)
@@ -75,23 +54,23 @@ def _store_details(store: Store, found: _Json) -> _Json:
     if night:
         last_night = {name: night[name] for name in ("run", "finished", "outcome", "error", "build")}
         last_night["held"] = night.get("held", "")
-        seen, *why = why_not_published(store, night) or [""]
+        seen, *why = overview.why_not_published(store, night) or [""]
         last_night["meaning"] = [seen, *why[1:]] if seen else []
         last_night["pages"] = sorted(store.list(layout.page_name(night["run"], "")))
     return {
         "builds": found["builds"],
-        "sources": source_ages(live, utc_now()) if live else [],
+        "sources": overview.source_ages(live, utc_now()) if live else [],
         "late": late_sources(store, live["id"]) if live else None,
         "games": live["games"] if live else [],
         "quarantine": [asdict(file) for file in read_quarantine(store) if file.waits],
-        "undone": undone_decisions(store, live) if live else None,
+        "undone": overview.undone_decisions(store, live) if live else None,
         "last_night": last_night,
     }
 
 
 def _build_details(store: Store, build: str) -> _Json:
-    record = named_build(store, build).record
-    sources, gates = source_ages(record, utc_now()), read_judgement(store, record["id"])
+    record = options.named_build(store, build).record
+    sources, gates = overview.source_ages(record, utc_now()), read_judgement(store, record["id"])
     return {"record": record, "sources": sources, "games": record["games"], "gates": gates}
 
 
@@ -101,7 +80,7 @@ def _store_lines(details: _Json, store: str) -> Iterator[str]:
         rows = [header, *map(_build_row, details["builds"])]
         yield from aligned(rows, lambda place, cell: place > 0 and cell[:1].isdigit())
     else:
-        yield no_builds_message(store)
+        yield options.no_builds_message(store)
     if details["late"]:
         yield f"WARNING: {details['late']}"
     if waiting := [QuarantinedFile(**file) for file in details["quarantine"]]:
@@ -134,37 +113,42 @@ def _build_lines(details: _Json) -> Iterator[str]:
     else:
         yield from (f"strange: {remark['message']}" for remark in gates["remarks"])
     tables = [
-        layers_table(record, {}),
-        inputs_table(record["provenance"]["inputs"]),
-        left_out_table(record),
-        *([gates_table(gates)] if gates else []),
+        overview.layers_table(record, {}),
+        overview.inputs_table(record["provenance"]["inputs"]),
+        overview.left_out_table(record),
+        *([overview.gates_table(gates)] if gates else []),
     ]
     yield from _tables(*tables, *_fresh_tables(details))
 
 
 def _fresh_tables(details: _Json) -> tuple[Table, Table]:
-    return sources_table(details["sources"]), games_table(details["games"])
+    return overview.sources_table(details["sources"]), overview.games_table(details["games"])
 
 
 def _tables(*tables: Table) -> Iterator[str]:
-    for shown in some(tables):
+    for shown in overview.some(tables):
         yield from as_lines(shown)
 
 
 @click.command()
-@store_option
-@json_option
+@options.store_option
+@options.json_option
 def builds(store: str, as_json: bool) -> None:
     """List the builds of the store. Newest day first; the live one is marked.
 
     \b
     Example: cardpress builds --store site_out
     """
-    found = overview(open_store(store), utc_now)
+    found = overview.overview(open_store(store), utc_now)
     if as_json:
         names = ("products", "objects", "bytes")
         rows = [
-            {"id": row["id"], "as_of": row["as_of"], "live": row["state"] == LIVE, "previous": row["state"] == PREVIOUS}
+            {
+                "id": row["id"],
+                "as_of": row["as_of"],
+                "live": row["state"] == overview.LIVE,
+                "previous": row["state"] == overview.PREVIOUS,
+            }
             | {name: row[name] for name in names}
             for row in found["builds"]
         ]
@@ -174,7 +158,7 @@ def builds(store: str, as_json: bool) -> None:
         counts = f"{row['products']:>9,} products  {row['objects']:>11,} objects  {row['bytes'] / 1e6:>9,.1f} MB"
         say(f"{row['id']}  {counts}  {row['state']}  {row['held']}".rstrip())
     if not found["builds"]:
-        say(no_builds_message(store), err=True)
+        say(options.no_builds_message(store), err=True)
     if found["hold"]:
         say(_what_holds(found, store), err=True)
 

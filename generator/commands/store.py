@@ -3,16 +3,8 @@
 import click
 
 from generator.clock import timestamp, utc_now
+from generator.commands import options
 from generator.commands.live_tree import bring_up_tree
-from generator.commands.options import (
-    BuildName,
-    json_option,
-    lease_option,
-    named_build,
-    objects_option,
-    retention_options,
-    store_option,
-)
 from generator.lake.quarantine import read_quarantine
 from generator.pack.verify import verify as read_again
 from generator.releases.change_documents import complete_steps, verify_steps
@@ -28,9 +20,9 @@ from generator.terminal import Progress, say, say_json
 
 
 @click.command()
-@click.argument("build", type=BuildName(words=False))
-@store_option
-@objects_option
+@click.argument("build", type=options.BuildName(words=False))
+@options.store_option
+@options.objects_option
 def publish(build: str, store: str, objects: str | None) -> None:
     """Make BUILD the live build. This lifts the hold that a rollback sets.
 
@@ -44,8 +36,8 @@ def publish(build: str, store: str, objects: str | None) -> None:
 
 
 @click.command()
-@store_option
-@objects_option
+@options.store_option
+@options.objects_option
 def rollback(store: str, objects: str | None) -> None:
     """Make the build before the live one live again.
 
@@ -62,9 +54,9 @@ def rollback(store: str, objects: str | None) -> None:
 
 
 @click.command()
-@click.argument("build", required=False, type=BuildName())
-@store_option
-@json_option
+@click.argument("build", required=False, type=options.BuildName())
+@options.store_option
+@options.json_option
 def verify(build: str | None, store: str, as_json: bool) -> None:
     """Compare every object of a build with its recorded hash, and of the live one those of tree/ with the build.
 
@@ -73,7 +65,7 @@ def verify(build: str | None, store: str, as_json: bool) -> None:
     \b
     Example: cardpress verify --store site_out
     """
-    opened = named_build(open_store(store), build)
+    opened = options.named_build(open_store(store), build)
     progress = Progress()
     totals = read_again(opened, progress)
     verify_steps(opened.store)
@@ -87,11 +79,11 @@ def verify(build: str | None, store: str, as_json: bool) -> None:
 
 
 @click.command()
-@store_option
-@retention_options
+@options.store_option
+@options.retention_options
 @click.option("--dry-run", is_flag=True, help="List what would be deleted; delete nothing.")
-@lease_option
-@json_option
+@options.lease_option
+@options.json_option
 def prune(store: str, rules: RetentionRules, dry_run: bool, lease: float, as_json: bool) -> None:
     """Delete what no remaining build needs, and what killed runs left.
 
@@ -116,7 +108,7 @@ def prune(store: str, rules: RetentionRules, dry_run: bool, lease: float, as_jso
 
 
 @click.command()
-@store_option
+@options.store_option
 @click.option("--force", is_flag=True, help="Release a lock although its run may be alive; that run then stops.")
 def unlock(store: str, force: bool) -> None:
     """Release the locks of `nightly`, of `prune` and of tree/ that a killed run left.

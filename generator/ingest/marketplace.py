@@ -20,27 +20,10 @@ import pyarrow.compute as pc
 
 from generator import settings
 from generator.errors import IngestError
+from generator.ingest import pipeline, table_files
 from generator.ingest.marketplace_files import ImportedFile, NotTheMarketplaces, read_marketplace_file
-from generator.ingest.pipeline import (
-    FAR_DAY,
-    MEANINGS,
-    MISSING_PRICES,
-    OF_GAMES,
-    FileChange,
-    ImportFiles,
-    ImportFinding,
-    OnRead,
-)
 from generator.ingest.products import GAMES, CatalogueUpdate, GameOfFile, usual_name
 from generator.ingest.streams import FileLimits
-from generator.ingest.table_files import (
-    TableFile,
-    TableUpdate,
-    expansions_file,
-    price_guide_file,
-    products_file,
-    select,
-)
 from generator.lake.files import GUIDE_PRICES, PRICE_FIGURES
 from generator.lake.lake import IMPORTS_NAME
 from generator.lake.table_writer import LakeWriter
@@ -71,7 +54,7 @@ class GameImport(NamedTuple):
 
 
 @dataclass
-class MarketplaceFiles(ImportFiles):
+class MarketplaceFiles(pipeline.ImportFiles):
     """Files of the marketplace."""
 
     named: tuple[tuple[str, Path], ...]  # those that options name, by what they are said to be
@@ -92,7 +75,7 @@ class MarketplaceFiles(ImportFiles):
         found = dict.fromkeys(path for place in self.places for path in _files(place))
         return [*((path, kind) for kind, path in self.named), *((path, None) for path in found)]
 
-    def read(self, on_read: OnRead) -> None:
+    def read(self, on_read: pipeline.OnRead) -> None:
         """Read the files by what they hold, oldest first; leave the others."""
         for path, kind in self.paths():
             try:
@@ -109,27 +92,27 @@ class MarketplaceFiles(ImportFiles):
         """Find what is doubtful in the files by themselves, in both lists, and beside the guides of the lake."""
         self.memory = remembered(lake)
         self.findings += [found for file in self.files for found in file.findings]
-        self.findings += _in_both_lists(self._of(products_file()))
+        self.findings += _in_both_lists(self._of(table_files.products_file()))
         guides = [file for file in self.files if file.is_guide]
         stored = lake.list_days("price_guide") if guides else []
         self.findings += [*_missing_prices(lake, guides, stored), *_far_days(guides, stored)]
         self.findings += _replaced_guides(lake, guides)
-        self.findings += _of_unknown_products(lake, guides, self._of(products_file()))
+        self.findings += _of_unknown_products(lake, guides, self._of(table_files.products_file()))
 
-    def accepts(self, finding: ImportFinding) -> bool:
+    def accepts(self, finding: pipeline.ImportFinding) -> bool:
         numbers = {file.number for file in self.files if str(file.path) == finding.source and file.number is not None}
         known = (self.memory[number].accepted for number in numbers if number in self.memory)
         return super().accepts(finding) or any(finding.case in accepted for accepted in known)
 
-    def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
+    def merge(self, lake: LakeWriter) -> Iterator[pipeline.FileChange]:
         """Yield the catalogue, the guides by day, and what is remembered of the games."""
         changes, games = self._update_catalogue(lake)
         yield from changes
-        guides: dict[TableFile, list[pa.Buffer]] = {}
+        guides: dict[table_files.TableFile, list[pa.Buffer]] = {}
         for file in self.files:
             if file.is_guide:
                 guides.setdefault(file.target, []).append(file.data)
-        yield from (TableUpdate(lake, target, rows).change() for target, rows in guides.items())
+        yield from (table_files.TableUpdate(lake, target, rows).change() for target, rows in guides.items())
         self._learn(games)
         yield from memory_file(lake, self.memory)
 
@@ -138,12 +121,12 @@ class MarketplaceFiles(ImportFiles):
         numbers = {file.number for file in self.files}
         return {number: self.memory[number] for number in sorted(self.memory) if number in numbers}
 
-    def _of(self, target: TableFile) -> list[ImportedFile]:
+    def _of(self, target: table_files.TableFile) -> list[ImportedFile]:
         return [file for file in self.files if file.target == target]
 
-    def _update_catalogue(self, lake: LakeWriter) -> tuple[list[FileChange], dict[int, str]]:
+    def _update_catalogue(self, lake: LakeWriter) -> tuple[list[pipeline.FileChange], dict[int, str]]:
         """Update products and expansions, with the values of list pages. Return also the games of unknown numbers."""
-        lists, names = self._of(products_file()), self._of(expansions_file())
+        lists, names = self._of(table_files.products_file()), self._of(table_files.expansions_file())
         if not lists and not names and not self.number_pattern:
             return [], {}
         catalogue = CatalogueUpdate(lake, [file.data for file in lists], [file.data for file in names])
@@ -183,10 +166,10 @@ class MarketplaceFiles(ImportFiles):
                 continue
             known = self.memory.get(number, GameImport(games.get(number)))
             stopped = {found.case for found in self.findings if found.source == str(file.path) and found.is_refused}
-            known = known._replace(accepted=known.accepted | (stopped & {*self.accepted} & OF_GAMES.keys()))
-            if file.target == products_file() and self.number_pattern is not None:
+            known = known._replace(accepted=known.accepted | (stopped & {*self.accepted} & pipeline.OF_GAMES.keys()))
+            if file.target == table_files.products_file() and self.number_pattern is not None:
                 known = known._replace(number_pattern=self.number_pattern or None)
-            if file.target == expansions_file() and self.game:
+            if file.target == table_files.expansions_file() and self.game:
                 known = known._replace(game=usual_name(self.game))
             self.memory[number] = known._replace(game=None if known.game == file.game else known.game)
 
@@ -200,19 +183,19 @@ def _files(place: Path) -> Iterator[Path]:
         raise IngestError(f"{place}: no such file or folder")
 
 
-def _in_both_lists(lists: list[ImportedFile]) -> Iterator[ImportFinding]:
+def _in_both_lists(lists: list[ImportedFile]) -> Iterator[pipeline.ImportFinding]:
     """Yield the products that stand in both lists of one time."""
-    target = products_file()
+    target = table_files.products_file()
     incoming = pa.concat_tables([target.imported_schema.empty_table(), *(file.rows for file in lists)])
-    both = select("in_both_lists", incoming=incoming)["id_product"]
+    both = table_files.select("in_both_lists", incoming=incoming)["id_product"]
     if len(both):
         message = f"{len(both):,} products stand in both lists, such as {both[0].as_py()}: taken as sealed"
-        yield ImportFinding("in-both-lists", "lists", target.path, len(both), message, is_refused=False)
+        yield pipeline.ImportFinding("in-both-lists", "lists", target.path, len(both), message, is_refused=False)
 
 
 def _of_unknown_products(
     lake: LakeWriter, guides: list[ImportedFile], lists: list[ImportedFile]
-) -> Iterator[ImportFinding]:
+) -> Iterator[pipeline.ImportFinding]:
     """Yield the guides most of whose products neither the lake nor a list of this import has."""
     if not guides:
         return
@@ -227,7 +210,7 @@ def _of_unknown_products(
                 f"{len(unknown):,} of its {len(rows):,} products are in no list of the lake, such as {unknown[0]}: "
                 "builds leave their prices out until `--singles` and `--nonsingles` bring the lists"
             )
-            yield ImportFinding(
+            yield pipeline.ImportFinding(
                 "unknown-products", str(guide.path), guide.target.path, len(unknown), message, is_refused=False
             )
 
@@ -252,18 +235,18 @@ def _with_game(expansions: pa.Table, ids: pa.ChunkedArray, game: str, *, is_firm
     return expansions.set_column(place, "game", pc.if_else(chosen, game, expansions["game"]))
 
 
-def _fill_numbers(update: TableUpdate, pattern: str, ids: pa.ChunkedArray) -> None:
+def _fill_numbers(update: table_files.TableUpdate, pattern: str, ids: pa.ChunkedArray) -> None:
     """Give these singles, where they have none, the numbers of their names."""
     chosen, values = pa.table({"id_product": ids}), {"params": {"pattern": pattern}}
     update.replace_by("numbers_from_names", values, products=update.after, chosen=chosen)
 
 
-def _with_two_games(products: TableUpdate, expansions: TableUpdate) -> FileChange:
+def _with_two_games(products: table_files.TableUpdate, expansions: table_files.TableUpdate) -> pipeline.FileChange:
     """Return the change of products. It counts those whose rows, before and in the import, are of different games."""
     games = [fold(game or "") or None for game in expansions.after["game"].to_pylist()]
     by_id = pa.table({"id": expansions.after["id"], "game": pa.array(games, pa.string())})
     tables = {"existing": products.before, "incoming": products.incoming}
-    [found] = select("in_two_games", **tables, games=by_id).to_pylist()
+    [found] = table_files.select("in_two_games", **tables, games=by_id).to_pylist()
     change = products.change()
     if not found["products"]:
         return change
@@ -272,7 +255,9 @@ def _with_two_games(products: TableUpdate, expansions: TableUpdate) -> FileChang
     return change._replace(counts=counts, remark=f"; {named}: the newest file wins")
 
 
-def _missing_prices(lake: LakeWriter, guides: list[ImportedFile], stored: list[date]) -> Iterator[ImportFinding]:
+def _missing_prices(
+    lake: LakeWriter, guides: list[ImportedFile], stored: list[date]
+) -> Iterator[pipeline.ImportFinding]:
     """Yield the price columns that guides lack, compared with the newest guide of an earlier day.
 
     They are refused if they had prices, if the guide has most others, or has a similar key.
@@ -283,7 +268,7 @@ def _missing_prices(lake: LakeWriter, guides: list[ImportedFile], stored: list[d
             continue
         previous = rows.schema.empty_table()
         if days := [day for day in (*stored, *(one.day for one in guides)) if day < guide.day]:
-            stored_rows = price_guide_file(max(days)).read(lake).select(rows.schema.names)
+            stored_rows = table_files.price_guide_file(max(days)).read(lake).select(rows.schema.names)
             previous = pa.concat_tables([stored_rows, *(one.rows for one in guides if one.day == max(days))])
         same = previous.filter(pc.is_in(previous["id_product"], rows["id_product"]))
         prices = {name: len(same) - same[name].null_count for name in guide.absent}
@@ -291,17 +276,17 @@ def _missing_prices(lake: LakeWriter, guides: list[ImportedFile], stored: list[d
         missing = [name for name in guide.absent if name in PRICE_FIGURES]
         if lost:
             message = f"no row has {_listed(list(lost))}, where the guide before it has {max(lost.values()):,} prices"
-            yield ImportFinding(MISSING_PRICES, source, target, len(lost), message)
+            yield pipeline.ImportFinding(pipeline.MISSING_PRICES, source, target, len(lost), message)
         elif missing:
             renamed = f"; perhaps renamed: {', '.join(guide.unknown)}" if guide.unknown else ""
             message = f"no row has {_listed(missing)}{renamed}"
             keys = [key.casefold() for key in guide.unknown]
             is_like = (any(name in key for key in keys) or get_close_matches(name, keys) for name in missing)
             is_refused = len(missing) <= _MAX_MISSING_COLUMNS or any(is_like)
-            yield ImportFinding(MISSING_PRICES, source, target, len(missing), message, is_refused)
+            yield pipeline.ImportFinding(pipeline.MISSING_PRICES, source, target, len(missing), message, is_refused)
 
 
-def _far_days(guides: list[ImportedFile], stored: list[date]) -> Iterator[ImportFinding]:
+def _far_days(guides: list[ImportedFile], stored: list[date]) -> Iterator[pipeline.ImportFinding]:
     """Yield the guides that a long gap separates from the newest one, such as of 1970: a wrong clock made them."""
     days = {*stored, *(guide.day for guide in guides)}
     first = newest = max(stored or days, default=date.min)
@@ -313,19 +298,21 @@ def _far_days(guides: list[ImportedFile], stored: list[date]) -> Iterator[Import
         if guide.day < first or guide.day.year < settings.FIRST_GUIDE_YEAR:
             newest_day = f"the newest guide of the lake is of {max(stored)}" if stored else "no guide is that old"
             message = f"createdAt is {guide.created_at.isoformat()}, but {newest_day}"
-            yield ImportFinding(FAR_DAY, str(guide.path), guide.target.path, 1, message)
+            yield pipeline.ImportFinding(pipeline.FAR_DAY, str(guide.path), guide.target.path, 1, message)
 
 
-def _replaced_guides(lake: LakeWriter, guides: list[ImportedFile]) -> Iterator[ImportFinding]:
+def _replaced_guides(lake: LakeWriter, guides: list[ImportedFile]) -> Iterator[pipeline.ImportFinding]:
     """Yield the guides that replace another one of their day, in the lake or in this import."""
-    by_target: dict[TableFile, list[ImportedFile]] = {}
+    by_target: dict[table_files.TableFile, list[ImportedFile]] = {}
     for guide in guides:
         by_target.setdefault(guide.target, []).append(guide)
     for target, of_day in by_target.items():
-        update = TableUpdate(lake, target)
+        update = table_files.TableUpdate(lake, target)
         for guide in sorted(of_day, key=lambda one: one.created_at):
             rows = guide.rows
-            found = select("replaced_guide", {"prices": tuple(GUIDE_PRICES)}, previous=update.after, incoming=rows)
+            found = table_files.select(
+                "replaced_guide", {"prices": tuple(GUIDE_PRICES)}, previous=update.after, incoming=rows
+            )
             for one in found.to_pylist():
                 middle = "; in the middle their trend is {ratio:.3g} times what it was" if one["ratio"] else ""
                 said = (
@@ -333,7 +320,9 @@ def _replaced_guides(lake: LakeWriter, guides: list[ImportedFile]) -> Iterator[I
                     "{changed:,} of {products:,} products have other prices" + middle
                 )
                 source, count = str(guide.path), one["changed"]
-                yield ImportFinding("replaced", source, target.path, count, said.format(**one), is_refused=False)
+                yield pipeline.ImportFinding(
+                    "replaced", source, target.path, count, said.format(**one), is_refused=False
+                )
             if len(of_day) > 1:
                 update.merge(rows)
 
@@ -365,16 +354,16 @@ def checked_pattern(text: str) -> str:
 
 def _parse(fields: dict[str, object]) -> GameImport:
     game, pattern, accepted = (fields.get(name) for name in GameImport._fields)
-    if not isinstance(accepted, list) or not set(accepted) <= MEANINGS.keys():
+    if not isinstance(accepted, list) or not set(accepted) <= pipeline.MEANINGS.keys():
         raise ValueError("accepted must be a list of cases")
-    remembered = frozenset(accepted) & OF_GAMES.keys()
+    remembered = frozenset(accepted) & pipeline.OF_GAMES.keys()
     return GameImport(str(game) if game else None, checked_pattern(str(pattern)) if pattern else None, remembered)
 
 
-def memory_file(lake: LakeWriter, memory: Mapping[int, GameImport]) -> Iterator[FileChange]:
+def memory_file(lake: LakeWriter, memory: Mapping[int, GameImport]) -> Iterator[pipeline.FileChange]:
     """Yield the file of what is remembered, if it changes."""
     kept = {str(number): one.as_json() for number, one in sorted(memory.items()) if one != GameImport()}
     data = (json.dumps({"games": kept}, ensure_ascii=False, indent=1) + "\n").encode()
     before = lake.read_bytes(IMPORTS_NAME)
     if data != before and (kept or before is not None):
-        yield FileChange(IMPORTS_NAME, None, pa.py_buffer(data))
+        yield pipeline.FileChange(IMPORTS_NAME, None, pa.py_buffer(data))

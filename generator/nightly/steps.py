@@ -20,55 +20,12 @@ from edge_auth.api.endpoint import API
 from edge_auth.errors import InvalidParameter
 from edge_auth.live.open_build import OpenBuild
 from edge_auth.parameters import MAX_TEXT_CHARACTERS, ProductId
-from generator import settings
+from generator import errors, settings
 from generator.clock import Clock, timestamp
+from generator.compare import gates, run_reports
 from generator.compare.comparison import Comparison, compare
-from generator.compare.gates import (
-    Guilt,
-    breached_by_game,
-    forgive,
-    held_ratios,
-    judge,
-    refused_files,
-    told_once,
-)
-from generator.compare.run_reports import (
-    PUBLISHED,
-    Judgement,
-    Past,
-    RunReport,
-    prune_run_reports,
-    read_past,
-    write_judgement,
-)
-from generator.errors import (
-    BuildError,
-    BusyError,
-    DamageError,
-    ExportError,
-    GateError,
-    GeneratorError,
-    HoldError,
-    RollbackError,
-    SmokeError,
-    SpaceError,
-    is_disk_full,
-    message_of,
-)
+from generator.lake import quarantine
 from generator.lake.lake import Lake, open_lake
-from generator.lake.quarantine import (
-    ACCEPTED,
-    QuarantinedFile,
-    Ratio,
-    count_waiting,
-    describe_waiting,
-    held_games,
-    hold,
-    note_lake,
-    read_quarantine,
-    skipped_by_builds,
-    waiting_files,
-)
 from generator.making.make import BuildResult, make_build, plan_only
 from generator.pack.verify import Rotation, verify
 from generator.releases.live_tree import update_live_tree
@@ -113,12 +70,12 @@ class Night:
     export: str | None = None  # where a tree of plain files is kept up to date
     expect_day: str | None = None  # `YYYY-MM-DD`, which the data must reach by this run
     reread_days: int = settings.REREAD_DAYS  # within which every layer is read again; 0 for never
-    report: RunReport = field(init=False)
+    report: run_reports.RunReport = field(init=False)
     tree_line: str = field(init=False, default="")  # what is said of the plain objects at the end
     comparison: Comparison | None = field(init=False, default=None)  # the last one; publish and pages read it too
 
     def __post_init__(self) -> None:
-        self.report = RunReport(self.run, self.lake, self.store.location, timestamp(self.clock()))
+        self.report = run_reports.RunReport(self.run, self.lake, self.store.location, timestamp(self.clock()))
         self._failed: list[tuple[str, BaseException]] = []
 
     def step(
@@ -151,19 +108,19 @@ def make_new_build(night: Night, rotation: Rotation | None, make_room: Callable[
     say, store, report = night.progress.say, night.store, night.report
     try:
         result = _make(night, rotation=rotation)
-    except SpaceError as error:
+    except errors.SpaceError as error:
         say(f"{error}: this run prunes, then tries again")
         make_room()
         result = _make(night, rotation=rotation)
-    except (DamageError, DamagedObject) as error:
+    except (errors.DamageError, DamagedObject) as error:
         say(f"{error}; this run reads every layer and repairs it")
         result = _make(night, repair=True)
     _note_repaired(night, result.damaged)
     report.build, report.made, report.layer_seconds = result.id, result.made, result.seconds
     report.record = {name: value for name, value in result.record.items() if name in _RECORDED}
-    report.held = held_games(store, result.record)
-    if waiting := waiting_files(store, result.record):
-        say(count_waiting(waiting, store.location))
+    report.held = quarantine.held_games(store, result.record)
+    if waiting := quarantine.waiting_files(store, result.record):
+        say(quarantine.count_waiting(waiting, store.location))
     return result.id
 
 
@@ -208,12 +165,12 @@ def _make(
         clock=night.clock,
     )
     if as_of is None:
-        note_lake(night.store, open_build(night.store, result.id))
+        quarantine.note_lake(night.store, open_build(night.store, result.id))
     return result
 
 
 def _open_lake(night: Night, as_of: date | None) -> Lake:
-    skipped = skipped_by_builds(night.store, settings.GATES | night.thresholds, night.forced)
+    skipped = quarantine.skipped_by_builds(night.store, settings.GATES | night.thresholds, night.forced)
     return open_lake(night.lake, as_of, progress=night.progress, left_out=skipped)
 
 
@@ -231,7 +188,7 @@ def save_rotation(night: Night, rotation: Rotation, build: str) -> None:
         night.progress.say(f"which layers were read again was not recorded: {error}")
 
 
-def judge_build(night: Night, build: str, pointer: Pointer | None) -> list[QuarantinedFile]:
+def judge_build(night: Night, build: str, pointer: Pointer | None) -> list[quarantine.QuarantinedFile]:
     """Judge the build by the gates, and hold what they refuse: return the files that were put in quarantine.
 
     It is compared with the live build. If that one is damaged for good, it is compared with the last sound one.
@@ -239,47 +196,47 @@ def judge_build(night: Night, build: str, pointer: Pointer | None) -> list[Quara
     live, previous = (pointer.build, pointer.previous) if pointer else (None, [])
     try:
         return _judge_against(night, build, live)
-    except (DamageError, StoreError) as error:
-        if isinstance(error, AccessDenied | Throttled) or is_disk_full(error):
+    except (errors.DamageError, StoreError) as error:
+        if isinstance(error, AccessDenied | Throttled) or errors.is_disk_full(error):
             raise
-        damage = message_of(error)
+        damage = errors.message_of(error)
     night.progress.say(f"{damage}; this run reads every layer and repairs it")
     night.step("repair", repair_builds, night, live)
     for other in (live, *previous):
-        with suppress(DamageError, StoreError, UnknownBuild):
+        with suppress(errors.DamageError, StoreError, UnknownBuild):
             held = _judge_against(night, build, other)
             if other != live:
                 night.progress.say(f"{live} stays damaged, as lake or program have changed: compared with {other}")
             return held
-    raise BuildError(
+    raise errors.BuildError(
         f"{build} was built but not published, because there is nothing to compare it with: {damage}; "
         f"`cardpress publish {build} --store {night.store.location}` publishes it without gates"
     )
 
 
-def _judge_against(night: Night, build: str, other: str | None) -> list[QuarantinedFile]:
+def _judge_against(night: Night, build: str, other: str | None) -> list[quarantine.QuarantinedFile]:
     old, new = open_build(night.store, other) if other else None, open_build(night.store, build)
     comparison = Comparison(old, new, night.resources)
     night.compare_with(comparison)
-    past = read_past(night.store, comparison.new.as_of)
+    past = run_reports.read_past(night.store, comparison.new.as_of)
     judgement = _judge(night, comparison, past)
-    guilt = breached_by_game(comparison, judgement) if old and judgement.breaches else None
-    judgement = told_once(judgement, guilt.games) if guilt else judgement
-    write_judgement(night.store, build, judgement, run=night.run, now=night.clock())
+    guilt = gates.breached_by_game(comparison, judgement) if old and judgement.breaches else None
+    judgement = gates.told_once(judgement, guilt.games) if guilt else judgement
+    run_reports.write_judgement(night.store, build, judgement, run=night.run, now=night.clock())
     night.report.judgement = judgement
     for verdict in judgement.verdicts:
         if verdict.breached:
             night.progress.say(verdict.line() + (": forced" if verdict.forced else ""))
     for remark in judgement.remarks:
         night.progress.say(f"strange: {remark.message}")
-    return _hold_refused(night, comparison, judgement, guilt, held_ratios(comparison, past)) if guilt else []
+    return _hold_refused(night, comparison, judgement, guilt, gates.held_ratios(comparison, past)) if guilt else []
 
 
-def _judge(night: Night, comparison: Comparison, past: Past) -> Judgement:
-    files, now = read_quarantine(night.store), night.clock()
-    left_out = {file.key for file in files if file.verdict != ACCEPTED}
+def _judge(night: Night, comparison: Comparison, past: run_reports.Past) -> run_reports.Judgement:
+    files, now = quarantine.read_quarantine(night.store), night.clock()
+    left_out = {file.key for file in files if file.verdict != quarantine.ACCEPTED}
     judged = partial(
-        judge,
+        gates.judge,
         now=now,
         thresholds=night.thresholds,
         forced=night.forced,
@@ -288,14 +245,14 @@ def _judge(night: Night, comparison: Comparison, past: Past) -> Judgement:
         past=past,
     )
 
-    def judged_by(other: Build) -> Judgement:
+    def judged_by(other: Build) -> run_reports.Judgement:
         with compare(other, comparison.new, ONE_THREAD) as with_other:
             return judged(with_other)
 
     judgement = judged(comparison)
     if comparison.old:
-        accepted = [file for file in files if file.verdict == ACCEPTED]
-        judgement, said = forgive(judgement, comparison.new, comparison.old, accepted, judged_by)
+        accepted = [file for file in files if file.verdict == quarantine.ACCEPTED]
+        judgement, said = gates.forgive(judgement, comparison.new, comparison.old, accepted, judged_by)
         for line in said:
             night.progress.say(line)
     return judgement
@@ -304,31 +261,37 @@ def _judge(night: Night, comparison: Comparison, past: Past) -> Judgement:
 def _hold_refused(
     night: Night,
     comparison: Comparison,
-    judgement: Judgement,
-    guilt: Guilt,
-    ratios: Mapping[tuple[str, str], Ratio],
-) -> list[QuarantinedFile]:
+    judgement: run_reports.Judgement,
+    guilt: gates.Guilt,
+    ratios: Mapping[tuple[str, str], quarantine.Ratio],
+) -> list[quarantine.QuarantinedFile]:
     """Put the day files that the breached gates judged in quarantine: only the rows of the games at fault, if known."""
     assert comparison.old is not None
     now, new = night.clock(), comparison.new
-    refused = refused_files(judgement, new, comparison.old, guilt.held)
+    refused = gates.refused_files(judgement, new, comparison.old, guilt.held)
     try:
-        return hold(night.store, refused, build=new.id, run=night.run, now=now, ratios=ratios) if refused else []
+        return (
+            quarantine.hold(night.store, refused, build=new.id, run=night.run, now=now, ratios=ratios)
+            if refused
+            else []
+        )
     except StorageError as error:  # the gates refuse the build in any case
         night.progress.say(f"no file was put in quarantine: {error}")
         return []
 
 
-def check_may_publish(night: Night, build: str, pointer: Pointer | None, held: Sequence[QuarantinedFile]) -> None:
+def check_may_publish(
+    night: Night, build: str, pointer: Pointer | None, held: Sequence[quarantine.QuarantinedFile]
+) -> None:
     """Check that no gate and no rollback stops the build. `held` are the files that its gates put in quarantine."""
     location, judgement = night.store.location, night.report.judgement
     if judgement and judgement.breaches:
         lines = judgement.in_short(f"`cardpress show {build} --store {location}`")
         publishing = f"if the data is right, `cardpress publish {build} --store {location}` publishes it"
-        way_out = describe_waiting(held, location) if held else f"{publishing}, otherwise correct the lake"
-        raise GateError(f"{build} was built but not published: {lines}; {way_out}")
+        way_out = quarantine.describe_waiting(held, location) if held else f"{publishing}, otherwise correct the lake"
+        raise errors.GateError(f"{build} was built but not published: {lines}; {way_out}")
     if pointer and (cause := why_held(pointer, build, location)):
-        raise HoldError(f"{build} was built and passed all gates but was not published: {cause}")
+        raise errors.HoldError(f"{build} was built and passed all gates but was not published: {cause}")
 
 
 def smoke_test_build(night: Night, build: str) -> None:
@@ -336,17 +299,19 @@ def smoke_test_build(night: Night, build: str) -> None:
     try:
         try:
             smoke_test(night.store, build)
-        except SmokeError as error:
+        except errors.SmokeError as error:
             night.progress.say(f"{error}; this run reads every layer and repairs it")
             repair_builds(night, None)
             smoke_test(night.store, build)
-    except (GeneratorError, StorageError) as error:
+    except (errors.GeneratorError, StorageError) as error:
         try:
             live = rollback(night.store, only_from=build, clock=night.clock)
-        except GeneratorError as failed:
-            raise RollbackError(f"{build} is live and fails its smoke test: {error}; {failed}") from error
-        raise SmokeError(f"{build} failed its smoke test and was rolled back, {live} is live: {error}") from error
-    night.report.outcome = PUBLISHED
+        except errors.GeneratorError as failed:
+            raise errors.RollbackError(f"{build} is live and fails its smoke test: {error}; {failed}") from error
+        raise errors.SmokeError(
+            f"{build} failed its smoke test and was rolled back, {live} is live: {error}"
+        ) from error
+    night.report.outcome = run_reports.PUBLISHED
     night.progress.say(f"published: {build} is live")
 
 
@@ -359,7 +324,7 @@ def smoke_test(store: Store, build_id: str) -> None:
             for request in _smoke_requests(opened):
                 _check_answer(client, request)
         except (StorageError, ValueError, OSError, EOFError, KeyError) as error:
-            raise SmokeError(f"{request} cannot be answered: {error}") from error
+            raise errors.SmokeError(f"{request} cannot be answered: {error}") from error
 
 
 def _check_answer(client: FlaskClient, target: str) -> None:
@@ -412,8 +377,8 @@ def export_build(night: Night, build: str, target: str) -> None:
     try:
         opened = open_build(ReadAhead(night.store), build)
         result = export(opened, target, gzip=False, progress=night.progress)
-    except (GeneratorError, StorageError, OSError) as error:
-        raise ExportError(f"{build} is live, but {target} was not brought up to date: {error}") from error
+    except (errors.GeneratorError, StorageError, OSError) as error:
+        raise errors.ExportError(f"{build} is live, but {target} was not brought up to date: {error}") from error
     night.report.exported = {"target": target, **result._asdict()}
     night.progress.say(f"exported: {result.written:,} files written to {target}, {result.deleted:,} deleted")
 
@@ -431,12 +396,12 @@ def prune_store(night: Night) -> None:
     """Delete old builds, reports and pages, and keep a reserve of the disk. Another prune may do it instead."""
     store = night.store
     try:
-        prune_run_reports(store, settings.MAX_RUN_REPORTS, settings.MAX_RUN_PAGES)
+        run_reports.prune_run_reports(store, settings.MAX_RUN_REPORTS, settings.MAX_RUN_PAGES)
         rules = replace(night.rules, tonight=night.report.build or "")
         sweep = partial(prune, store, rules, run=night.run, clock=night.clock, seconds=night.lease)
         deletions = with_reserve(store, sweep)
         keep_reserve(store)
-    except BusyError as error:
+    except errors.BusyError as error:
         night.progress.say(f"not pruned: {error}")
         return
     night.report.pruned = deletions.summary()

@@ -7,17 +7,8 @@ from typing import Any
 from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp
 from generator.compare.run_reports import PUBLISHED, REFUSED, UNCHANGED, read_judgement
+from generator.lake import quarantine
 from generator.lake.files import GUIDE_PRICES
-from generator.lake.quarantine import (
-    ACCEPTED,
-    DROPPED,
-    HELD,
-    QuarantinedFile,
-    decision,
-    held_games,
-    read_quarantine,
-    skipped_files,
-)
 from generator.reading.page import Cell, Column, Record, Table, age, counts, number, part, table, what
 from generator.storage import layout
 from generator.storage.builds import BuildRecord, open_build, read_pointer
@@ -44,21 +35,21 @@ def why_not_published(store: Store, night: Mapping[str, Any]) -> list[str]:
         reason = str(night["error"]).partition("; in quarantine")[0]
         sentences.append(reason if len(reason) <= _MAX_REASON else f"{reason[:_MAX_REASON]}…")
     if night["outcome"] == REFUSED:
-        files = [file for file in read_quarantine(store) if file.run == night["run"]]
+        files = [file for file in quarantine.read_quarantine(store) if file.run == night["run"]]
         sentences += _next_steps(files, store.location)
     return sentences
 
 
-def _next_steps(files: list[QuarantinedFile], location: str) -> Iterator[str]:
+def _next_steps(files: list[quarantine.QuarantinedFile], location: str) -> Iterator[str]:
     waiting = [file for file in files if file.waits]
     if waiting:
         yield (
-            f"if the day is wrong, `{decision('drop', waiting, location)}`: the next night publishes "
+            f"if the day is wrong, `{quarantine.decision('drop', waiting, location)}`: the next night publishes "
             "without it, and publishes a corrected file"
         )
         yield "if it is right, `accept` in place of `drop`: the next night reads it and compares later days with it"
     elif files:
-        verdicts = ", ".join(f"{file.day} {file.verdict}" for file in files if file.verdict != HELD)
+        verdicts = ", ".join(f"{file.day} {file.verdict}" for file in files if file.verdict != quarantine.HELD)
         yield f"{verdicts or 'the file is gone'}: run `cardpress nightly --lake LAKE --store {location}`"
     else:
         yield "nothing is held: correct the lake, then run the night again"
@@ -66,13 +57,15 @@ def _next_steps(files: list[QuarantinedFile], location: str) -> Iterator[str]:
 
 def undone_decisions(store: Store, record: BuildRecord) -> str | None:
     """Return what people decided about days and the live build does not follow yet, with the command, or None."""
-    skipped, inputs = skipped_files(record), record["provenance"]["inputs"]
+    skipped, inputs = quarantine.skipped_files(record), record["provenance"]["inputs"]
     last_days = {table: known.get("last_day", "") for table, known in inputs.items()}
     undone = {
         f"{file.day} {file.verdict}"
-        for file in read_quarantine(store)
-        if (file.verdict == ACCEPTED and skipped & {file.key, file.key.whole})
-        or (file.verdict == DROPPED and file.key not in skipped and file.day <= last_days.get(file.table, ""))
+        for file in quarantine.read_quarantine(store)
+        if (file.verdict == quarantine.ACCEPTED and skipped & {file.key, file.key.whole})
+        or (
+            file.verdict == quarantine.DROPPED and file.key not in skipped and file.day <= last_days.get(file.table, "")
+        )
         if file.in_lake
     }
     if not undone:
@@ -121,7 +114,7 @@ def _row(store: Store, record: BuildRecord, written: datetime, now: datetime, st
         "bytes": sum(record["bytes"].values()),
         "gates": ", ".join(refused + forced) or ("passed" if judgement else "-"),
         "state": state or (REFUSED if refused else ""),
-        "held": held_games(store, record),
+        "held": quarantine.held_games(store, record),
     }
 
 

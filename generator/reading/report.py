@@ -10,32 +10,12 @@ from datetime import datetime
 from typing import Any
 
 from generator.clock import Clock
+from generator.compare import run_reports
 from generator.compare.comparison import Comparison, compare, prices_database
 from generator.compare.diff import Diff
-from generator.compare.run_reports import (
-    DIFF_PAGE,
-    REPORT_PAGE,
-    UNCHANGED,
-    RunReport,
-    newest_report,
-    read_judgement,
-    read_reports,
-)
 from generator.lake.quarantine import QuarantinedFile, describe_waiting, held_games
+from generator.reading import overview
 from generator.reading.diff_pages import PRICES, as_html
-from generator.reading.overview import (
-    NO_GAME,
-    SOURCE_TITLES,
-    games_table,
-    gates_in_short,
-    gates_table,
-    layers_table,
-    left_out_table,
-    some,
-    source_ages,
-    sources_table,
-    why_not_published,
-)
 from generator.reading.page import (
     Bar,
     Cell,
@@ -72,7 +52,7 @@ _SECONDS: Column = ("Seconds", lambda row: number(row["seconds"], ".1f"))
 
 def write_pages(
     store: Store,
-    report: RunReport,
+    report: run_reports.RunReport,
     clock: Clock,
     *,
     comparison: Comparison | None = None,
@@ -83,10 +63,10 @@ def write_pages(
     new = open_build(store, report.build or "")
     if report.live_before:
         with compare(open_build(store, report.live_before), new, resources, comparison) as made:
-            page = diff_page(made, REPORT_PAGE, progress)
-        store.put(layout.page_name(report.run, DIFF_PAGE), page)
-    page = build_page(new, clock, resources, DIFF_PAGE if report.live_before else None)
-    store.put(layout.page_name(report.run, REPORT_PAGE), page)
+            page = diff_page(made, run_reports.REPORT_PAGE, progress)
+        store.put(layout.page_name(report.run, run_reports.DIFF_PAGE), page)
+    page = build_page(new, clock, resources, run_reports.DIFF_PAGE if report.live_before else None)
+    store.put(layout.page_name(report.run, run_reports.REPORT_PAGE), page)
     return layout.page_name(report.run, "")
 
 
@@ -100,7 +80,7 @@ def build_page(build: Build, clock: Clock, resources: Resources, changes: str | 
     with prices_database(build, resources) as db:
         db.run(*(f"report/{view}" for view in _VIEWS))
         prices: dict[str, list[Record]] = {view: db.table(f"from {view}").to_pylist() for view in _VIEWS}
-    nights, judgement = _nights(build), read_judgement(build.store, build.id)
+    nights, judgement = _nights(build), run_reports.read_judgement(build.store, build.id)
     night = next((report for report in nights if report["build"] == build.id), None)
     page = render(
         "report",
@@ -116,7 +96,7 @@ def build_page(build: Build, clock: Clock, resources: Resources, changes: str | 
 
 def _nights(build: Build) -> list[Record]:
     """Return the reports of nights that made a build up to this one's as-of day, newest first."""
-    newest = itertools.islice(read_reports(build.store), _MAX_RUN_REPORTS)
+    newest = itertools.islice(run_reports.read_reports(build.store), _MAX_RUN_REPORTS)
     with_build = (report for report in newest if report.get("build") and report.get("record"))
     return [report for report in with_build if report["record"]["as_of"] <= build.as_of.isoformat()]
 
@@ -135,8 +115,8 @@ def _warnings(build: Build, night: Record | None, judgement: Record | None) -> I
     store = build.store
     if held := held_games(store, build.record):
         yield held, []
-    newest = newest_report(store)
-    if newest and newest.get("build") != build.id and (failed := why_not_published(store, newest)):
+    newest = run_reports.newest_report(store)
+    if newest and newest.get("build") != build.id and (failed := overview.why_not_published(store, newest)):
         yield f"The last night was {newest['outcome']}", [*failed[1:], "This page is about what clients see."]
     if night and night["error"]:
         yield "Why the night failed", [str(night["error"]).partition("; in quarantine")[0]]
@@ -151,7 +131,10 @@ def _tiles(record: BuildRecord, judgement: Record | None) -> dict[str, str]:
     counted = {name: fresh["catalogue"][name] for name in ("products", "singles", "sealed", "sets")}
     counted |= {"tracked": fresh["watchlist"]["products"], "objects": sum(record["objects"].values())}
     tiles = {name: f"{count:,}" for name, count in counted.items()}
-    return tiles | {"megabytes": f"{sum(record['bytes'].values()) / 1e6:,.1f}", "gates": gates_in_short(judgement)}
+    return tiles | {
+        "megabytes": f"{sum(record['bytes'].values()) / 1e6:,.1f}",
+        "gates": overview.gates_in_short(judgement),
+    }
 
 
 def _groups(
@@ -163,18 +146,20 @@ def _groups(
     nights: list[Record],
 ) -> Iterator[PageGroup]:
     record, records = build.record, _records(build)
-    sources = sources_table(source_ages(record, moment))
+    sources = overview.sources_table(overview.source_ages(record, moment))
     ages = [_ages_figure(source, prices["ages"]) for source in dict.fromkeys(row["source"] for row in prices["ages"])]
-    yield PageGroup(f"Freshness at {moment:%Y-%m-%d %H:%M} UTC", some([sources, left_out_table(record)]), ages)
-    of_games = [_coverage_table(prices["coverage"]), games_table(record["games"])]
+    yield PageGroup(
+        f"Freshness at {moment:%Y-%m-%d %H:%M} UTC", overview.some([sources, overview.left_out_table(record)]), ages
+    )
+    of_games = [_coverage_table(prices["coverage"]), overview.games_table(record["games"])]
     of_games += [_indexes_table(judgement)] if judgement else []
-    yield PageGroup("Products and coverage of prices", some(of_games))
+    yield PageGroup("Products and coverage of prices", overview.some(of_games))
     yield PageGroup("Prices", figures=[_prices_figure(price, prices["distribution"]) for price in PRICES])
-    gates = [gates_table(judgement)] if judgement else []
+    gates = [overview.gates_table(judgement)] if judgement else []
     timed = [{"step": step, "seconds": seconds} for step, seconds in (night["seconds"] if night else {}).items()]
     steps = table("Steps of the night", [("Step", lambda row: what(row["step"])), _SECONDS], timed)
     seconds = _layer_seconds(record, nights, records | {build.id: record})
-    yield PageGroup("Gates and time", some([*gates, steps, layers_table(record, seconds)]))
+    yield PageGroup("Gates and time", overview.some([*gates, steps, overview.layers_table(record, seconds)]))
     history = _history(nights, records)
     yield PageGroup("History", [_history_table(history)], _history_figures(history))
 
@@ -184,7 +169,7 @@ def _coverage_table(rows: list[Record]) -> Table:
         return head, lambda row: part(row[name], row["products"])
 
     columns: list[Column] = [
-        ("Game", lambda row: what("all games" if row["all_games"] else row["game"] or NO_GAME)),
+        ("Game", lambda row: what("all games" if row["all_games"] else row["game"] or overview.NO_GAME)),
         ("Kind", lambda row: Cell(row["kind"])),
         *counts("products"),
         *(covered(name.capitalize(), name) for name in ("trend", "low", "avg", "checked", "filtered")),
@@ -232,7 +217,7 @@ def _history(nights: list[Record], records: dict[str, BuildRecord]) -> list[Reco
     """Return the builds up to the as-of day, the oldest first, each with the last night that made it."""
     made: dict[str, tuple[Mapping[str, Any], Record]] = {id_: (record, {}) for id_, record in records.items()}
     for night in reversed(nights):
-        if night["outcome"] != UNCHANGED or night["build"] not in made:
+        if night["outcome"] != run_reports.UNCHANGED or night["build"] not in made:
             made[night["build"]] = night["record"], night
     rows: list[Record] = [
         {
@@ -278,7 +263,9 @@ def _ages_figure(source: str, rows: list[Record]) -> Chart:
     bars = [_age_bar(row) for row in rows if row["source"] == source]
     label = f"Products by the days between the newest row of {source} and the as-of day"
     shown = Plot(label, bars, "There are no products.", "days before the as-of day", "products")
-    return Chart(f"{SOURCE_TITLES[source]}: products by the days from their newest row to the as-of day", [shown])
+    return Chart(
+        f"{overview.SOURCE_TITLES[source]}: products by the days from their newest row to the as-of day", [shown]
+    )
 
 
 def _age_bar(row: Record) -> Bar:

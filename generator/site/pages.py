@@ -25,15 +25,7 @@ from markupsafe import Markup
 from edge_auth.api.endpoint import API
 from edge_auth.parameters import MAX_TEXT_CHARACTERS
 from generator.errors import SiteError
-from generator.site.api_reference import (
-    NO_EXAMPLES,
-    Answers,
-    LiveExamples,
-    Reference,
-    page_address,
-    reference,
-    rows_of,
-)
+from generator.site import api_reference
 from generator.site.openapi import anchor, guide, guide_sections
 from generator.site.texts import resources
 from generator.storage import layout, objects
@@ -134,13 +126,13 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 _TAG = re.compile(r"<[^>]*>")
 
 
-def documents(live: LiveExamples = NO_EXAMPLES) -> dict[str, bytes]:
+def documents(live: api_reference.LiveExamples = api_reference.NO_EXAMPLES) -> dict[str, bytes]:
     """Return every file of the site by its key, in the order of the keys.
 
     Args:
         live: What a build holds, for the pages that show it. Without it they show invented examples.
     """
-    api = reference(live)
+    api = api_reference.reference(live)
     values = {"api": api, "contact": api.info["contact"], **_shown(live)}
 
     def render(template: str, **more: object) -> bytes:
@@ -208,7 +200,7 @@ class GameIndex(NamedTuple):
     points: str  # the line, as `points` of a polyline in a drawing of 120 × 28
 
 
-def _shown(live: LiveExamples) -> dict[str, Any]:
+def _shown(live: api_reference.LiveExamples) -> dict[str, Any]:
     """Return what the pages show of a build, by the names of the templates."""
     answer = live.answer
     return {
@@ -220,21 +212,21 @@ def _shown(live: LiveExamples) -> dict[str, Any]:
     }
 
 
-def _game_indexes(answer: Answers) -> list[GameIndex]:
+def _game_indexes(answer: api_reference.Answers) -> list[GameIndex]:
     """Return the indexes of the games of most value, without those whose prices have stopped."""
-    rows = rows_of(answer, f"market?by=game&limit={_MOST_GAMES}")
+    rows = api_reference.rows_of(answer, f"market?by=game&limit={_MOST_GAMES}")
     return [index for row in rows if (index := _game_index(row, answer))]
 
 
-def _moves(direction: str, answer: Answers) -> list[Move]:
+def _moves(direction: str, answer: api_reference.Answers) -> list[Move]:
     """Return the largest confirmed moves of 7 days in percent that are also plain to a collector, perhaps none."""
     floor = f"min_price={_LEAST_PRICE}&limit={_MOVE_CANDIDATES}"
-    movers = rows_of(answer, f"movers?confirmed=true&direction={direction}&{floor}")
+    movers = api_reference.rows_of(answer, f"movers?confirmed=true&direction={direction}&{floor}")
     found = (_plain_move(mover, answer) for mover in movers if mover["now"] >= _LEAST_PRICE)
     return list(islice((move for move in found if move), _MOVES_EACH_WAY))
 
 
-def _plain_move(mover: dict[str, Any], answer: Answers) -> Move | None:
+def _plain_move(mover: dict[str, Any], answer: api_reference.Answers) -> Move | None:
     """Return a move if the averages of a week and a month differ, and the offers do not speak against it.
 
     Equal averages are of the same few sales. Where the lowest offers are known, they moved the same way, and the newest
@@ -258,7 +250,7 @@ def _move(mover: dict[str, Any], card: dict[str, Any], guide: dict[str, Any]) ->
     return Move(mover, card["number"], image if shown else None, guide["low"], sum(map(ord, game)) % _HUES)
 
 
-def _game_index(row: dict[str, Any], answer: Answers) -> GameIndex | None:
+def _game_index(row: dict[str, Any], answer: api_reference.Answers) -> GameIndex | None:
     history = answer(f"{API}market/history?game={quote(row['game'], safe='')}&days={_DAYS}")
     if not history or not history["points"]:  # a name too long for a request, or only older prices
         return None
@@ -277,7 +269,7 @@ def _has_rows(answer: Any) -> bool:
     return bool(answer and (answer.get("data") or answer.get("entries")))
 
 
-def _search(api: Reference) -> bytes:
+def _search(api: api_reference.Reference) -> bytes:
     """Return what the search of the reference finds: name, what it is a part of, address, text without marks."""
     places = ([*place[:3], " ".join(_MARKS.sub(" ", place.text).split())] for place in api.places())
     return b"[" + b",\n".join(json.dumps(place, ensure_ascii=False).encode() for place in places) + b"]\n"
@@ -304,7 +296,7 @@ def _environment() -> Environment:
         "max_characters": MAX_TEXT_CHARACTERS,
         "languages": _LANGUAGES,
         "languages_of": _languages_of,
-        "page_address": page_address,
+        "page_address": api_reference.page_address,
         "sections": guide_sections(),
         "example": lambda name, extension: (_TEMPLATES / "examples" / f"{name}.{extension}").read_text("utf-8"),
         "version_of": _version_of,
@@ -366,7 +358,7 @@ def _inline(text: str) -> Markup:
     return Markup(_MARKDOWN.renderInline(text))
 
 
-def _linked(type_: str, api: Reference) -> Markup:
+def _linked(type_: str, api: api_reference.Reference) -> Markup:
     """Render a type in words to HTML, with a link from each resource to its place."""
     return _inline(
         _NAME.sub(lambda found: f"[{found[0]}]({api.href(found[0])})" if found[0] in resources() else found[0], type_)

@@ -34,35 +34,14 @@ from numpy.typing import NDArray
 
 from generator.database import Database, run_file, sql_literal
 from generator.lake.lake import Lake
+from generator.making import shared_tasks
 from generator.making.lake_tables import GAME_NAMES, IDENTIFIERS, PRICE_SQL, WATCHLIST, TablesRead
 from generator.making.layer import Period, PlannedLayer, Task, closed_periods, define_layer, open_month
 from generator.making.market_chain import days_of
 from generator.making.plan import IDS, PRICES, UNKNOWN, NamedProducts, Plan
-from generator.making.shared_tasks import (
-    GUIDE,
-    SORTED_BY,
-    card_rows,
-    card_tasks,
-    card_texts,
-    known_rows,
-    month_tasks,
-    task_names,
-    text_buffer,
-)
 from generator.making.sorted_parquet import FORMAT, ROWS_PER_GROUP, sorted_parquet
 from generator.making.work import Intermediate, Work, small_layer
-from generator.storage import bodies, layout
-from generator.storage.bulk import (
-    CATALOGUE,
-    FILES,
-    FORMATS,
-    LIVE_CATALOGUE,
-    PART_OF_TABLE,
-    SPREADSHEET,
-    STORED_DIGITS,
-    URL_FOLDER,
-    file_name,
-)
+from generator.storage import bodies, bulk, layout
 from generator.storage.catalogue import CARD_LINES
 from generator.storage.catalogue import PRICES as PRICES_OF_CARDS
 from generator.storage.stores.codec import compress_chunks
@@ -70,7 +49,7 @@ from generator.storage.stores.codec import compress_chunks
 _ENTRIES = "entries"  # the stem of a layer's file with the entries of its files
 _FOOTER = "footer"  # a member of an entry that the manifest leaves out: the bytes of a Parquet file's footer
 # The constants of the format, for the digests of layers.
-_CONSTANTS = (*FORMAT, STORED_DIGITS, _FOOTER, *FORMATS.items())
+_CONSTANTS = (*FORMAT, bulk.STORED_DIGITS, _FOOTER, *bulk.FORMATS.items())
 
 # The types of columns as DuckDB's DESCRIBE prints them.
 _TYPES = {
@@ -93,10 +72,10 @@ _MARKET_LAYER = layout.sublayer(layout.BULK, "market")
 _MARKET_SORTED_BY = ("game", "id_expansion", "day")
 _MARKET_GROUP = ["id_expansion", "game_folded"]
 _MARKET_COLUMNS = ["id_expansion", "game", "day", "value", "priced", "value_low", "priced_low", "index"]
-_CSV_LAYER = layout.sublayer(layout.BULK, PART_OF_TABLE[SPREADSHEET])
+_CSV_LAYER = layout.sublayer(layout.BULK, bulk.PART_OF_TABLE[bulk.SPREADSHEET])
 _LONGEST_WINDOW = timedelta(days=364)
 _GZIP_SYSTEM = 9  # the place of the byte of a gzip header that names the system that wrote it
-_DUCKLAKE_LAYER = layout.sublayer(layout.BULK, PART_OF_TABLE[CATALOGUE])
+_DUCKLAKE_LAYER = layout.sublayer(layout.BULK, bulk.PART_OF_TABLE[bulk.CATALOGUE])
 _DUCKLAKE_SQL = ("ducklake/tables", "ducklake/rows")
 _FORM = "storage_version 'v1.0.0', block_size 32768"  # most blocks of the usual size would be empty
 _ENTRY_ROWS = pa.schema(
@@ -131,21 +110,23 @@ def bulk_price_layers(lake: Lake, named: NamedProducts) -> Iterator[PlannedLayer
 
 def _price_tasks(plan: Plan, month: Period, span: Period) -> Iterable[Task]:
     """Return the tasks of a span of a month. Its history needs the same rows."""
-    tasks = month_tasks(plan, month)
+    tasks = shared_tasks.month_tasks(plan, month)
     yield from tasks
     layer = layout.sublayer(layout.BULK, span.span)
-    yield Task(layer, layer, _bulk_files, (span,), task_names(tasks), rows=span.estimated_rows(plan.lake))
+    yield Task(layer, layer, _bulk_files, (span,), shared_tasks.task_names(tasks), rows=span.estimated_rows(plan.lake))
 
 
 def _bulk_files(work: Work, span: Period) -> None:
     entries = []
     for table, array in _ARRAYS.items():
-        known = known_rows(work, array, span)
+        known = shared_tasks.known_rows(work, array, span)
         work.tables.open_files(f"bulk_{table}", known)
         unknown = work.intermediate_files(Intermediate.UNKNOWN_ROWS.of(array))
         work.tables.open_files(f"unknown_{table}", unknown)
-        data = known[0].read_bytes() if len(known) == 1 else _sorted_view(work.db, f"bulk_{table}", SORTED_BY)
-        entries.append(_write_parquet(work, table, f"{table}-{span.span}", SORTED_BY, data))
+        data = (
+            known[0].read_bytes() if len(known) == 1 else _sorted_view(work.db, f"bulk_{table}", shared_tasks.SORTED_BY)
+        )
+        entries.append(_write_parquet(work, table, f"{table}-{span.span}", shared_tasks.SORTED_BY, data))
     work.add_json(_ENTRIES, [entry for entry in entries if entry["records"]])
     work.db.set(first_day=str(span.first), last_day=str(span.last))
     work.db.run("views/bulk_ids")
@@ -158,14 +139,14 @@ def bulk_cards_layer(catalogue: PlannedLayer) -> PlannedLayer:
 
 
 def _card_tasks(plan: Plan) -> Iterator[Task]:
-    month, products = card_tasks(plan)
+    month, products = shared_tasks.card_tasks(plan)
     yield from (*month, *products)
-    yield Task(_CARDS_LAYER, _CARDS_LAYER, _bulk_cards, (), task_names(products), rows=plan.products)
+    yield Task(_CARDS_LAYER, _CARDS_LAYER, _bulk_cards, (), shared_tasks.task_names(products), rows=plan.products)
 
 
 def _bulk_cards(work: Work) -> None:
-    data = compress_chunks(text for text, _ in card_texts(work))
-    name, lines = f"{CARD_LINES}.gz", len(card_rows(work))
+    data = compress_chunks(text for text, _ in shared_tasks.card_texts(work))
+    name, lines = f"{CARD_LINES}.gz", len(shared_tasks.card_rows(work))
     work.add_json(_ENTRIES, [_write_file(work, CARD_LINES, name, "jsonl.gz", data, lines, ("id_product",))])
 
 
@@ -232,7 +213,7 @@ def bulk_csv_layer(lake: Lake, catalogue: PlannedLayer, prices: Sequence[Planned
 def _bulk_csv(work: Work, spans: tuple[str, ...]) -> None:
     work.tables.open_files("newest_prices", [work.file(layout.CATALOGUE, PRICES_OF_CARDS)])
     needed = [span for span in spans if span >= _first_span(work.db)]
-    files = [work.file(layout.sublayer(layout.BULK, span), f"{GUIDE}-{span}") for span in needed]
+    files = [work.file(layout.sublayer(layout.BULK, span), f"{shared_tasks.GUIDE}-{span}") for span in needed]
     if files:
         work.tables.open_files("guide_days", files)
     else:
@@ -241,9 +222,9 @@ def _bulk_csv(work: Work, spans: tuple[str, ...]) -> None:
     columns = [[name, kind] for name, kind, *_ in work.db.rows("describe bulk_prices")]
     header = ",".join(name for name, _ in columns) + "\n"
     lines = work.db.table("select line from bulk_prices_lines order by id_product")
-    text, starts = text_buffer(lines["line"])
+    text, starts = shared_tasks.text_buffer(lines["line"])
     data = gzip_member(header.encode() + text[starts[0] : starts[-1]])
-    entry = _write_file(work, SPREADSHEET, f"{SPREADSHEET}.gz", "csv.gz", data, len(lines), ("id_product",))
+    entry = _write_file(work, bulk.SPREADSHEET, f"{bulk.SPREADSHEET}.gz", "csv.gz", data, len(lines), ("id_product",))
     [(first, last)] = work.db.rows("select min(day)::varchar, max(day)::varchar from bulk_prices")
     work.add_json(_ENTRIES, [entry | {"columns": columns, "first_day": first, "last_day": last}])
 
@@ -305,7 +286,7 @@ def bulk_layers(lake: Lake, parts: Sequence[PlannedLayer]) -> tuple[PlannedLayer
 def _catalogue(work: Work, parts: tuple[str, ...]) -> None:
     entries = [entry for entry in _entries(work, parts) if entry["format"] == "parquet"]
     records = sum(entry["records"] for entry in entries)
-    file = _write_file(work, CATALOGUE, LIVE_CATALOGUE, "ducklake", catalogue_file(entries), records)
+    file = _write_file(work, bulk.CATALOGUE, bulk.LIVE_CATALOGUE, "ducklake", catalogue_file(entries), records)
     work.add_json(_ENTRIES, [file])
 
 
@@ -313,7 +294,7 @@ def _manifest(work: Work, parts: tuple[str, ...]) -> None:
     entries = _entries(work, parts)
     shown = [{name: value for name, value in entry.items() if name != _FOOTER} for entry in entries]
     lines = [json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode() for entry in shown]
-    body = b'{"%b":[\n' % FILES.encode() + bodies.BETWEEN.join(lines) + b"\n]}\n"
+    body = b'{"%b":[\n' % bulk.FILES.encode() + bodies.BETWEEN.join(lines) + b"\n]}\n"
     work.objects([(layout.BULK_KEY, body)])
 
 
@@ -361,7 +342,7 @@ def _write_file(
 ) -> _Entry:
     """Write a file, and return its entry, in the order of its members."""
     file = work.add_file(name, data)
-    name = file_name(name.partition(".")[0], format_, file.sha256)
+    name = bulk.file_name(name.partition(".")[0], format_, file.sha256)
     return {
         "name": name,
         "table": table,
@@ -373,7 +354,7 @@ def _write_file(
         "sorted_by": list(sorted_by),
         "first_day": None,
         "last_day": None,
-        "url": URL_FOLDER + name,
+        "url": bulk.URL_FOLDER + name,
     }
 
 

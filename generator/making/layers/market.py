@@ -23,18 +23,9 @@ import pyarrow as pa
 from generator.database import Database
 from generator.lake.lake import Lake
 from generator.lake.tables import open_table
+from generator.making import market_chain
 from generator.making.lake_tables import CATALOGUE
 from generator.making.layer import Period, PlannedLayer, Task, closed_periods, define_layer, open_month
-from generator.making.market_chain import (
-    DAYS,
-    KEPT,
-    LAST,
-    MARKET_DAYS,
-    MarketGroups,
-    market_groups,
-    open_chain,
-    with_kept,
-)
 from generator.making.plan import PRICES, NamedProducts, Plan
 from generator.making.shared_tasks import GUIDE, SORTED_BY, guide_files, month_tasks, task_names
 from generator.making.work import BuildContext, Work, small_layer
@@ -54,7 +45,7 @@ _MAX_AGE_DAYS = 3  # of a game's newest guide, and how much older than a window 
 def market_layers(context: BuildContext, named: NamedProducts) -> list[PlannedLayer]:
     """Define the layers of the closed years, oldest first, and of the open month."""
     lake, layers = context.lake, list[PlannedLayer]()
-    groups = cache(partial(market_groups, context))
+    groups = cache(partial(market_chain.market_groups, context))
     for period in closed_periods(lake):
         if lake.files_of(GUIDE, period.first, period.last):
             months = {month: content for month in period.months() if (content := month.content(lake))}
@@ -64,7 +55,7 @@ def market_layers(context: BuildContext, named: NamedProducts) -> list[PlannedLa
 
 
 def _members(
-    named: NamedProducts, layer: str, months: dict[Period, list[str]], groups: Callable[[], MarketGroups]
+    named: NamedProducts, layer: str, months: dict[Period, list[str]], groups: Callable[[], market_chain.MarketGroups]
 ) -> str:
     """Return a hash of the groups of the singles that the price tables name in some months, perhaps a recorded one."""
     recorded = named.recorded(layer, MEMBERS)
@@ -129,21 +120,21 @@ def _open_tasks(plan: Plan, month: Period, before: tuple[str, ...]) -> Iterator[
 
 
 def _closed_year(work: Work, year: str, months: tuple[str, ...], before: tuple[str, ...]) -> None:
-    chain = open_chain(work, before)
+    chain = market_chain.open_chain(work, before)
     guides = (work.file(layout.sublayer(layout.BULK, month), f"{GUIDE}-{month}") for month in months)
     days = _write_points(work, year, [chain.add(_market_guide(work, [guide])) for guide in guides])
-    with work.db.registered(market_days=with_kept(work, before, days)):
-        work.add_parquet(KEPT, work.db.answer("views/market_kept"))
-    for stem, table in zip(LAST, chain.last(), strict=True):
+    with work.db.registered(market_days=market_chain.with_kept(work, before, days)):
+        work.add_parquet(market_chain.KEPT, work.db.answer("views/market_kept"))
+    for stem, table in zip(market_chain.LAST, chain.last(), strict=True):
         work.add_parquet(stem, table)
 
 
 def _open_month(work: Work, before: tuple[str, ...]) -> None:
     rows = _market_guide(work, guide_files(work))
-    days = _write_points(work, layout.OPEN_MONTH, [open_chain(work, before).add(rows)])
+    days = _write_points(work, layout.OPEN_MONTH, [market_chain.open_chain(work, before).add(rows)])
     work.tables.open_game_names()
     members = work.db.answer("views/market_members")
-    with work.db.registered(market_days=with_kept(work, before, days), market_members=members):
+    with work.db.registered(market_days=market_chain.with_kept(work, before, days), market_members=members):
         groups, indexes = work.db.answer("views/market_rows"), work.db.answer("views/market_indexes")
     work.add_parquet(INDEXES, indexes)
     # DuckDB leaves any bytes in the place of a null number; Arrow's own builders leave zeros.
@@ -160,9 +151,9 @@ def _market_guide(work: Work, files: Sequence[Path]) -> pa.Table:
 
 def _write_points(work: Work, period: str, days: list[pa.Table]) -> pa.Table:
     """Write the days of a period, as a file and as objects. Return them with the index as it is shown."""
-    with work.db.registered(market_chain=pa.concat_tables([MARKET_DAYS.empty_table(), *days])):
+    with work.db.registered(market_chain=pa.concat_tables([market_chain.MARKET_DAYS.empty_table(), *days])):
         shown = work.db.answer("views/market_days")
-    work.add_parquet(DAYS, shown)
+    work.add_parquet(market_chain.DAYS, shown)
     with work.db.registered(market_days=shown):
         rows = work.db.answer("views/market_points").to_pylist()
     groups = [layout.market_group(row["id_expansion"], row["game_folded"]) for row in rows]
