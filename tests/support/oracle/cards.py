@@ -36,7 +36,7 @@ class Cards:
     def __init__(self, lake: OracleLake) -> None:
         self.lake = lake
         self._bodies: dict[int, Row] = {}
-        self._names = {id_: fold(row["name"]) for id_, row in lake.products.items()}
+        self.names = {id_: fold(row["name"]) for id_, row in lake.products.items()}
 
     def card(self, id_product: int) -> Row:
         if id_product not in self._bodies:
@@ -120,21 +120,13 @@ class Cards:
         if query["set"]:
             sets = self._sets_meant(query["set"])
             tests.append(lambda row: row.get("id_expansion") in sets)
-        if query["number"]:
-            wanted = self._number_meant(query["number"])
-            tests.append(lambda row: row.get("number") is not None and number_match_key(row["number"]) == wanted)
-        if query["rarity"]:
-            rarity = fold(query["rarity"])
-            tests.append(lambda row: row.get("rarity") is not None and fold(row["rarity"]) == rarity)
-        if query["game"]:
-            game = fold(query["game"])
-            tests.append(lambda row: games.of_product(self.lake, row["id_product"]) == game)
+        tests += [test(self, query[name]) for name, test in TEXT_FILTERS.items() if query[name]]
         if query["min_price"] is not None or query["max_price"] is not None:
             tests.append(lambda row: self._is_priced(row["id_product"], query))
         return tests
 
     def _finds(self, part: str) -> Callable[[Row], bool]:
-        wanted, number = words(part), self._number_meant(part)
+        wanted, number = words(part), self.number_meant(part)
         if not wanted:
             return lambda row: fold(part) in fold(row["name"])
 
@@ -146,7 +138,7 @@ class Cards:
 
         return holds
 
-    def _number_meant(self, text: str) -> str:
+    def number_meant(self, text: str) -> str:
         """The key of a number, or that of its part before a slash if no product has the whole."""
         whole, part = number_match_key(text), text.split("/")[0]
         known = {
@@ -156,7 +148,7 @@ class Cards:
 
     def _is_priced(self, id_product: int, query: dict[str, Any]) -> bool:
         """Whether the price of the sort, or the trend, is within the bounds asked for."""
-        price = self._sort_key(id_product, query["sort"] if query["sort"] in PRICE_SORTS else "trend")
+        price = SORT_KEYS[query["sort"] if query["sort"] in PRICE_SORTS else "trend"](self, id_product)
         if price is None:
             return False
         exact = Decimal(repr(price))
@@ -179,26 +171,47 @@ class Cards:
     def _ordered(self, ids: list[int], sort: str, order: str | None) -> list[int]:
         """With a key first: by key, ties by ascending id, in the default order; else the exact reverse."""
         default = "desc" if sort in DESCENDING_BY_DEFAULT else "asc"
-        keys = {id_: self._sort_key(id_, sort) for id_ in ids}
+        keys = {id_: SORT_KEYS[sort](self, id_) for id_ in ids}
         with_key = sorted(id_ for id_ in ids if keys[id_] is not None)
         with_key.sort(key=keys.__getitem__, reverse=default == "desc")  # stable: equal keys stay by id
         if (order or default) != default:
             with_key.reverse()
         return with_key + sorted(id_ for id_ in ids if keys[id_] is None)
 
-    def _sort_key(self, id_product: int, sort: str) -> Any:
-        card = self.card(id_product)
-        if sort == "name":
-            return self._names[id_product]
-        if sort == "number":
-            return number_sort_key(card["number"])
-        if sort == "newest":
-            return self.lake.products[id_product].get("date_added")
-        if sort == "market":
-            return number(market_price.newest(self.lake, id_product))
-        if sort == "filtered":
-            return (card["filtered_price"] or {}).get("lowest")
-        return (card["price_guide"] or {}).get(sort)
+
+def _of_guide(column: str) -> Callable[[Cards, int], float | None]:
+    return lambda cards, id_: (cards.card(id_)["price_guide"] or {}).get(column)
+
+
+# What each sort of /cards compares; a product without it comes last.
+SORT_KEYS: dict[str, Callable[[Cards, int], Any]] = {
+    "trend": _of_guide("trend"),
+    "low": _of_guide("low"),
+    "avg": _of_guide("avg"),
+    "filtered": lambda cards, id_: (cards.card(id_)["filtered_price"] or {}).get("lowest"),
+    "market": lambda cards, id_: number(market_price.newest(cards.lake, id_)),
+    "name": lambda cards, id_: cards.names[id_],
+    "number": lambda cards, id_: number_sort_key(cards.card(id_)["number"]),
+    "newest": lambda cards, id_: cards.lake.products[id_].get("date_added"),
+}
+Test = Callable[[Row], bool]
+
+
+def _same_text(column: str) -> Callable[[Cards, str], Test]:
+    return lambda _, text: lambda row: row.get(column) is not None and fold(row[column]) == fold(text)
+
+
+def _same_number(cards: Cards, text: str) -> Test:
+    wanted = cards.number_meant(text)
+    return lambda row: row.get("number") is not None and number_match_key(row["number"]) == wanted
+
+
+# What a product must have, by text filter of /cards.
+TEXT_FILTERS: dict[str, Callable[[Cards, str], Test]] = {
+    "number": _same_number,
+    "rarity": _same_text("rarity"),
+    "game": lambda cards, text: lambda row: games.of_product(cards.lake, row["id_product"]) == fold(text),
+}
 
 
 def _has_words(name: str, query: str) -> bool:

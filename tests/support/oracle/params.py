@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
+from tests.support.oracle.cards import SORT_KEYS, TEXT_FILTERS
 from tests.support.oracle.text import words
 
 
@@ -74,7 +75,7 @@ def read_names(text: str) -> list[str]:
     return lines
 
 
-SORTS = ("trend", "low", "avg", "filtered", "market", "name", "number", "newest", "match")
+SORTS = (*SORT_KEYS, "match")
 GAME = text(200)
 FLAG = choice("false", "true", "false")
 NEEDED = {"series": "ids", "named": "names", "scheme": "values"}  # by endpoint
@@ -88,12 +89,10 @@ def paging(default: int, most: int) -> Parameters:
 FILTERS: Parameters = {
     "min_price": Parameter(read_price),
     "max_price": Parameter(read_price),
-    "game": GAME,
     "q": text(100),
     "find": text(100),
     "set": text(),
-    "number": text(),
-    "rarity": text(),
+    **dict.fromkeys(TEXT_FILTERS, text(200)),
     "kind": choice("all", "all", "single", "sealed"),
 }
 PARAMETERS: dict[str, Parameters] = {  # of the endpoints but `oracle.PLAIN_LISTS`
