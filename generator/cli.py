@@ -116,7 +116,8 @@ def _message(error: Exception) -> str:
 def main() -> None:
     """Run `cardpress`.
 
-    Exit statuses: 0 success; 1 refused or failed, with one line on standard error; 2 wrong usage.
+    Exit statuses: 0 success; 1 refused or failed, with one line on standard error (an error may have another
+    `exit_status`); 2 wrong usage.
     """
     try:
         cli(prog_name="cardpress")
@@ -125,7 +126,7 @@ def main() -> None:
             raise
         with suppress(OSError):  # a log on a full disk
             say(f"cardpress: {_message(error)}", err=True)
-        sys.exit(1)
+        sys.exit(vars(error).get("exit_status", 1))
     except RuntimeError as error:
         if not is_signal(error) or os.environ.get("CARDPRESS_DEBUG"):
             raise

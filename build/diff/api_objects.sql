@@ -1,14 +1,7 @@
--- One row per object of the API, as `cardpress export` writes them, that was added, removed or changed. Objects that
--- only the shim reads are left out: the rows of the search, and the histories apart from their card details.
+-- One row per object of the API, as `cardpress export` writes them, that was added, removed or changed: card details by
+-- their parts, and all others as `document_changes` has them.
 create table api_object_changes as
-select layer as resource, id, key, change
-from object_changes
-where
-    layer_place(layer) is not null
-    and layer not in ('cards', 'status')
-    and key not like 'names/%' -- the names of one game
-union all
-select 'cards', id, concat('cards/', id, '.json'), change
+select 'cards' as resource, id, concat('cards/', id, '.json') as key, change
 from object_changes
 where layer = 'catalogue' and change <> 'changed'
 union all
@@ -16,5 +9,5 @@ select 'cards', id, concat('cards/', id, '.json'), 'changed'
 from touched_details
 where id not in (from same_history)
 union all
-select 'status', null, 'status.json', 'changed' -- it names the build
-where getvariable('old_build') <> getvariable('new_build');
+select resource, null, key, change
+from document_changes;

@@ -21,7 +21,7 @@ create table field_changes (
 create macro logical_key(key) as
     case when getvariable('pattern') = '' then key::varchar else replace(getvariable('pattern'), '{}', key::varchar) end;
 
--- The order of resources, prices and kinds in all output. `layer_place` is null for layers that only the shim reads.
+-- The order of resources, prices and kinds in all output.
 create macro layer_place(layer) as list_position(getvariable('resources')::varchar[], layer);
 create macro item_resources() as ['products', 'sets', 'watchlist', 'fingerprints', 'fingerprint index'];
 create macro item_place(resource) as list_position(item_resources(), resource);

@@ -1,4 +1,4 @@
-"""Finds what differs between two builds: which objects, and the values of those that do.
+"""Finds what differs between two builds: which objects and documents, and the values of those that do.
 
 Layers with the same digest are equal and are not read. For the others, the indexes tell which objects differ, and those
 that hold values are read into text tables. The views of `build/diff/` answer everything else.
@@ -12,14 +12,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from generator.compare.comparison import Comparison, bulk_entries, read_cards
+from generator.compare.comparison import Comparison, read_cards
+from generator.compare.documents import count_changes, of_builds
 from generator.site.texts import REFERENCE, schemas
 from generator.storage import layout
 from generator.storage.builds import Build
 from generator.storage.layers import INDEX_NAME, Layer, map_table
 from generator.storage.stores.codec import decompress
 from generator.terminal import Progress
-from generator.tree.documents import card_lists
 
 OBJECTS_PER_BATCH = 3000
 _ABSENT = {"old": "added", "new": "removed"}  # the change of what a side lacks
@@ -27,26 +27,13 @@ HashedKeys = tuple[str, pa.Table]  # the pattern of keys, and a table with at le
 
 
 def object_hashes(build: Build, name: str) -> HashedKeys | None:
-    """Return the keys and hashes of the objects of a layer; None without it.
-
-    Of the catalogue they are its Cards, of the manifest its files; those of `lists` are the list pages.
-    """
-    if name == layout.LISTS:
-        lists = card_lists(build).items()
-        return _hashed({f"{folder}/{n}.json": one.tag(n) for folder, one in lists for n in range(one.pages)})
+    """Return the keys and hashes of the objects of a layer, of the catalogue those of its Cards; None without it."""
     if name not in build.layers:
         return None
-    if name == layout.BULK:
-        return _hashed({f"{layout.BULK}/{file['name']}": file["sha256"] for file in bulk_entries(build)})
     if name == layout.CATALOGUE:
         return "rows/{}.json", pa.table({"key": build.catalogue.ids, "json_sha256": build.catalogue.digests})
     pattern = build.layers[name].index.pattern  # raises StoreError if the index is missing or broken
     return pattern, map_table(build.layers[name].local(INDEX_NAME)).replace_schema_metadata(None)
-
-
-def _hashed(digests: dict[str, str]) -> HashedKeys:
-    hashes = pa.array(map(bytes.fromhex, digests.values()), pa.binary())
-    return "", pa.table({"key": pa.array(list(digests), pa.string()), "json_sha256": hashes})
 
 
 def read_objects(layer: Layer, keys: Iterable[str]) -> Iterator[pa.Table]:
@@ -64,7 +51,7 @@ def read_objects(layer: Layer, keys: Iterable[str]) -> Iterator[pa.Table]:
             yield pa.table({"key": [key for _, _, key, _ in batch], "json": pa.array(texts, pa.string())})
 
 
-_VIEWS = ("identifiers", "products", "prices", "distribution", "counts", "for_people")
+_VIEWS = ("api_objects", "identifiers", "products", "prices", "distribution", "counts", "for_people")
 # The list of the largest moves in percent leaves out prices below this.
 PERCENT_FLOOR_EUROS = 1
 _IS_WATCHLIST_ITEM = r"regexp_matches(key, '^watchlist/[^/]+\.json$')"
@@ -96,18 +83,16 @@ class Diff:
         self._sides = (("old", self.old), ("new", self.new))
         differing = [name for name, old, new in self._layer_digests() if old != new]
         self.db.run("diff/tables")
-        self.db.set(resources=layout.COMPARED, old_build=self.old.id, new_build=self.new.id, floor=PERCENT_FLOOR_EUROS)
+        self.db.set(resources=layout.COMPARED, floor=PERCENT_FLOOR_EUROS)
         with progress.bar("compare", len(differing) + 2) as bar:
             for name in differing:
                 self._compare_objects(name)
                 bar.update(1)
-            if layout.CATALOGUE in differing:
-                self._compare_objects(layout.LISTS)
             # Several stored objects of one card detail may differ although their union does not.
             self.comparison.read("cards")
             self.db.run("diff/card_details")
             self._read_histories()
-            self.db.run("diff/same_history", "diff/api_objects")
+            self.db.run("diff/same_history")
             bar.update(1)
             self._read_values(differing)
             self.db.run("diff/items")
@@ -115,26 +100,28 @@ class Diff:
                 self.db.set(resource=resource, fields=fields, paths=[f"$.{field}" for field in fields])
                 self.db.run("diff/field_changes")
             self.comparison.read("identifiers")
+            self._documents = of_builds(self.old, self.new)
+            self.db.connection.register("document_changes", self._documents.table())
             self.db.run(*(f"diff/{view}" for view in _VIEWS))
             bar.update(1)
 
     def layers(self) -> list[dict[str, Any]]:
         """Return the counts of stored objects per layer, by name, and its digest in each build; None without it."""
-        return [
-            self._counts("object_changes", "layer", name, self._stored_count(name))
-            | {"old_digest": old, "new_digest": new}
-            for name, old, new in self._layer_digests()
-        ]
+        digests = {name: {"old_digest": old, "new_digest": new} for name, old, new in self._layer_digests()}
+        counts = self._counts("object_changes", "layer", {name: self._stored_count(name) for name in digests})
+        return [row | digests[row["name"]] for row in counts]
 
     def resources(self) -> list[dict[str, Any]]:
         """Return the counts of the API's objects per resource, as `cardpress export` writes them."""
-        old = {name: self._stored_count(name) for name in layout.COMPARED}
-        old[layout.LISTS] = sum(one.pages for one in card_lists(self.old).values())
-        old[layout.CARDS] = len(self.old.catalogue.ids)
-        return [self._counts("api_object_changes", "resource", name, old[name]) for name in layout.COMPARED]
+        old = self._documents.old | {layout.CARDS: len(self.old.catalogue.ids)}
+        return self._counts("api_object_changes", "resource", {name: old.get(name, 0) for name in layout.COMPARED})
+
+    def differs(self) -> bool:
+        """Return whether any object of the API was added, removed or changed."""
+        return bool(self.db.rows("select 1 from api_object_changes limit 1"))
 
     def _compare_objects(self, name: str) -> None:
-        """Note the objects of a layer, or the list pages, that differ."""
+        """Note the objects of a layer that differ."""
         found = {side: object_hashes(build, name) for side, build in self._sides}
         pattern, empty = next((hashed[0], hashed[1].slice(0, 0)) for hashed in found.values() if hashed)
         for side, hashed in found.items():
@@ -148,12 +135,9 @@ class Diff:
             before, after = (layers[name]["digest"] if name in layers else None for layers in (old, new))
             yield name, before, after
 
-    def _counts(self, table: str, column: str, name: str, old: int) -> dict[str, Any]:
-        """Return how many objects were added, removed or changed, and how many of `old` ones are the same."""
-        query = f"select change, count(*) from {table} where {column} = $1 group by change"
-        by_change = dict(self.db.connection.execute(query, [name]).fetchall())
-        counts = {change: by_change.get(change, 0) for change in ("added", "removed", "changed")}
-        return {"name": name} | counts | {"unchanged": old - counts["removed"] - counts["changed"]}
+    def _counts(self, table: str, column: str, old: dict[str, int]) -> list[dict[str, Any]]:
+        found = self.db.rows(f"select {column}, change, count(*) from {table} group by all")
+        return count_changes(old, {(name, change): count for name, change, count in found})
 
     def _stored_count(self, name: str) -> int:
         hashed = object_hashes(self.old, name)

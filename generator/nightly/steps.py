@@ -215,7 +215,8 @@ def judge_build(night: Night, build: str, pointer: Pointer | None) -> list[quara
 
 
 def _judge_against(night: Night, build: str, other: str | None) -> list[quarantine.QuarantinedFile]:
-    old, new = open_build(night.store, other) if other else None, open_build(night.store, build)
+    store = ReadAhead(night.store)
+    old, new = open_build(store, other) if other else None, open_build(store, build)
     comparison = Comparison(old, new, night.resources)
     night.compare_with(comparison)
     past = run_reports.read_past(night.store, comparison.new.as_of)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from generator.compare.diff import PERCENT_FLOOR_EUROS, Diff
+from generator.compare.documents import DocumentChanges, ExportedTree
 from generator.compare.ordinary import (
     FigureRow,
     NightComparison,
@@ -47,8 +48,13 @@ _DAILY = re.compile(r"products (price_guide|listing|filtered_price)\b|watchlist 
 _PRODUCT: Column = ("Product", product)
 _OLD, _NEW, _CHANGE = euros("Old", "old"), euros("New", "new"), signed("Change", "change")
 _MOVE = (_OLD, _NEW, _CHANGE, signed("Percent", "change_pct"))
+_FOUR = [
+    ("Name", lambda row: what(row["name"])),
+    *counts("added", "removed", "changed"),
+    ("The same", lambda row: number(row["unchanged"])),
+]
 
-FORMAT = 1
+FORMAT = 2
 _COUNT_VIEWS = ("item_counts", "field_counts", "price_counts", "distribution", "identifiers")
 _BATCH_ROWS = 10_000
 # The rows of `build/diff/json_lists.sql` that each list of the document holds.
@@ -231,17 +237,39 @@ def _set(row: Record) -> Cell:
     return what(row["name"], f"{row['id']} · {row['event']}{was}")
 
 
+def trees_as_text(old: ExportedTree, new: ExportedTree, found: DocumentChanges, top: int) -> Iterator[str]:
+    """Yield the lines about two trees: the counts of their documents, and the first `top` that differ."""
+    yield f"{old.location} ({old.build}) → {new.location} ({new.build})"
+    if not found.changes:
+        yield "Nothing differs"
+        return
+    yield from as_lines(_objects_table(found.resources()))
+    yield f"\n{len(found.changes):,} objects differ. The first {top:,}:"
+    yield from (f"  {one.change} {one.key}" for one in found.changes[:top])
+
+
+def trees_as_json(old: ExportedTree, new: ExportedTree, found: DocumentChanges) -> Iterator[str]:
+    """Yield the JSON document about two trees, which has the same members about documents as that of two builds."""
+    yield f'{{"format":{FORMAT},\n'
+    for name, tree in (("old", old), ("new", new)):
+        yield f'"{name}":{_dump({"tree": tree.location, "id": tree.build})},\n'
+    yield f'"resources":{_lines(found.resources())},\n'
+    yield f'"objects":{_lines([one._asdict() for one in found.changes])}}}\n'
+
+
+def _objects_table(resources: Sequence[Record]) -> Table:
+    return table("Objects", _FOUR, resources, "The objects of the API, as `cardpress export` writes them.")
+
+
 def _count_tables(
     views: _Views, layers: Sequence[Record], resources: Sequence[Record], daily: list[Record]
 ) -> Iterator[Table]:
     def name(column: str) -> Column:
         return column.capitalize(), lambda row: what(row[column])
 
-    four = [*counts("added", "removed", "changed"), ("The same", lambda row: number(row["unchanged"]))]
-    objects = "The objects of the API, as `cardpress export` writes them."
-    yield table("Objects", [name("name"), *four], resources, objects)
+    yield _objects_table(resources)
     stored = "By layer. A layer with the same digest in both builds was not built again."
-    yield table("Stored objects", [name("name"), *four], layers, stored)
+    yield table("Stored objects", _FOUR, layers, stored)
     yield table(
         "Items", [name("resource"), *counts("added", "removed", "changed")], views.all("item_counts"),
         "Products and all other items that have fields.",

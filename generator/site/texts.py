@@ -21,7 +21,6 @@ from importlib.resources import files
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from edge_auth.api.blueprints import ENDPOINTS
 from edge_auth.errors import API_ERRORS
 from edge_auth.parameters import Integer
 from edge_auth.search.named import MATCHES
@@ -300,6 +299,8 @@ def _resource(part: _Part) -> Resource:
 
 def _page_rows(page: str, item: str, line: int) -> Iterator[Row]:
     """Yield the fields of a page of a list."""
+    from edge_auth.api.blueprints import ENDPOINTS  # imports Flask, which a diff does not need
+
     rules = [endpoint.parameters["limit"].rule for endpoint in ENDPOINTS if endpoint.schema == page]
     most = [rule.high for rule in rules if isinstance(rule, Integer)]
     if not most:

@@ -206,11 +206,13 @@ class Build:
 
         return Market(self.layers[layout.MARKET])
 
+    @cached_property
+    def _market_periods(self) -> "list[tuple[str, Layer]]":
+        return sorted((self._by_period(layout.MARKET) | {layout.OPEN_MONTH: self.layers[layout.MARKET]}).items())
+
     def market_points(self, group: "Group", day: str = "") -> "list[tuple[Layer, Entry]]":
         """Return the objects with the points of a group in the periods that end on `day` or later, oldest first."""
-        closed = self._by_period(layout.MARKET)
-        periods = sorted((closed | {layout.OPEN_MONTH: self.layers[layout.MARKET]}).items())
-        kept = [(period, layer) for period, layer in periods if period >= day[: len(period)]]
+        kept = [(period, layer) for period, layer in self._market_periods if period >= day[: len(period)]]
         found = ((layer, layer.index.find(layout.market_points(period, group.path))) for period, layer in kept)
         return [(layer, entry) for layer, entry in found if entry]
 

@@ -281,8 +281,7 @@ class CardLines:
         self._ends[order] = np.cumsum(sizes[order], dtype=np.int64)
         self._starts = self._ends - sizes
         self._views: tuple[memoryview, memoryview] = self._starts.data, self._ends.data
-        data = np.frombuffer(digests.buffers()[1] or b"", np.uint8, len(sizes) * DIGEST_BYTES)
-        self._digests = data.reshape(-1, DIGEST_BYTES)
+        self._digests = np.frombuffer(digests.buffers()[1] or b"", f"V{DIGEST_BYTES}", len(sizes))
         with file.open("rb") as stream:
             mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) if len(sizes) else b""
         self._text = memoryview(mapped)
@@ -303,6 +302,10 @@ class CardLines:
             raise DamagedObject(f"the local copy of the Card {line[:40]!r} does not match its hash")
         return line[:-1]
 
+    def digests(self, ordinals: np.ndarray) -> np.ndarray:
+        """Return the hash of each of some lines."""
+        return self._digests.take(ordinals)
+
     def digest(self, ordinals: np.ndarray) -> bytes:
         """Return a hash of some lines in this order."""
-        return hashlib.sha256(self._digests.take(ordinals, axis=0).tobytes()).digest()
+        return hashlib.sha256(self.digests(ordinals).tobytes()).digest()

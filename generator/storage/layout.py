@@ -90,10 +90,10 @@ OPEN_MONTH = "open"  # a period of the history; its name comes after those of al
 CARDS, LISTS = "cards", "lists"
 # Documents of the API and files of the site, one by one, in the order of `diff`.
 EXPORTED = (SETS, GAMES, NAMES, WATCHLIST, FINGERPRINTS, STATUS, BULK, DRAWINGS, SITE)
-COMPARED = (CARDS, LISTS, *EXPORTED)  # what `diff` counts as a resource of the API
+COMPARED = (CARDS, LISTS, MOVERS, MARKET, *EXPORTED)  # what `diff` counts as a resource of the API
 ROWS_PER_PAGE = {SETS: 1000, GAMES: 100, WATCHLIST: 500}  # of the lists that layers store row by row
 # Beside the documents the layers whose files answer lists and look-ups. Those of periods and bulk files are not here.
-KEYED_LAYERS = (*COMPARED, CATALOGUE, MOVERS, IDENTIFIERS, MARKET)
+KEYED_LAYERS = (*COMPARED, CATALOGUE, IDENTIFIERS)
 
 # The layers of keys by folder, and of keys without one. `layer_of` knows the folders that several layers share.
 _LAYER_OF_FOLDER = {name: name for name in KEYED_LAYERS} | {"cards": CATALOGUE} | dict.fromkeys(SITE_FOLDERS, SITE)

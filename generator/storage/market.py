@@ -127,7 +127,7 @@ class Movers:
 
     def __init__(self, layer: Layer):
         lines, lists = layer.table(LINES), layer.table(LISTS)
-        self._lines = only_chunk(lines, "line")
+        self._lines = only_chunk(lines, "line").cast(pa.binary())
         self._rows = only_chunk(lists, "lines")
         keys = zip(lists["confirmed"].to_pylist(), lists["key"].to_pylist(), strict=True)
         self._places = {key: place for place, key in enumerate(keys)}
@@ -135,7 +135,7 @@ class Movers:
     def list(self, key: str, confirmed: bool = False) -> list[bytes]:
         """Return the Movers of a list as JSON, largest move first. A list that is not stored has none."""
         place = self._places.get((confirmed, key))
-        return [] if place is None else [self._lines[row].as_py().encode() for row in self._rows[place].as_py()]
+        return [] if place is None else self._lines.take(self._rows[place].values).to_pylist()
 
     def count(self, key: str, confirmed: bool = False) -> int:
         place = self._places.get((confirmed, key))

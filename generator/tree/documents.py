@@ -11,8 +11,8 @@ file. A tag shows without reading whether the document may have changed. What ca
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, lru_cache, partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, cached_property, lru_cache, partial
 from itertools import chain, product
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -57,6 +57,7 @@ class TreeList(NamedTuple):
     rows: int
     lines: Callable[[int, int], Lines]  # the rows from one place to another as JSON
     source: Callable[[int, int], bytes]  # a hash of what these are made from, without reading them
+    marks: Callable[[], np.ndarray]  # what tells each row from that of another build
     with_key: int | None = None  # of a list with a sort, the rows with its key
 
     @property
@@ -74,6 +75,14 @@ class TreeList(NamedTuple):
         first, end = self._span(number)
         text = b"%b %d %d %d" % (self.source(first, end), self.per_page, end, end < self.rows)
         return hashlib.sha256(text).hexdigest()
+
+    def changed_pages(self, new: "TreeList") -> set[int]:
+        """Return the numbers of the pages whose content differs in the same list of another build."""
+        rows = min(self.rows, new.rows)
+        differing = np.flatnonzero(self.marks()[:rows] != new.marks()[:rows])
+        changed = set((differing // self.per_page).tolist())
+        # The last page of the shorter list has fewer rows than the other one, or says that there are no more.
+        return changed if self.rows == new.rows else changed | {min(self.pages, new.pages) - 1}
 
     def summary(self) -> dict[str, int]:
         """Return what `lists.json` says of the list."""
@@ -123,7 +132,8 @@ class Documents:
         self._build = build
 
     @cached_property
-    def _lists(self) -> dict[str, TreeList]:
+    def lists(self) -> dict[str, TreeList]:
+        """The lists by folder."""
         return lists_of(self._build)
 
     @cached_property
@@ -139,8 +149,7 @@ class Documents:
 
     def __iter__(self) -> Iterator[TreeDocument]:
         """Yield the documents: the bulk files, then those of `objects`."""
-        for key, file in self._bulk_files.items():
-            yield TreeDocument(_name(self._build, key), key, file.sha256[:_TAG_DIGITS], file.name)
+        yield from self._bulk()
         yield from self.objects()
 
     def objects(self, *, hot: bool = False) -> Iterator[TreeDocument]:
@@ -148,11 +157,21 @@ class Documents:
 
         With `hot` the rankings of Cards end after `HOT_PAGES`, and the card details are those of the products there.
         """
-        build = self._build
-        cards = _card_tags(build, _hot_products(build) if hot else None)
-        yield TreeDocument(_name(build, SPREADSHEET_KEY), SPREADSHEET_KEY, self._spreadsheet.sha256[:_TAG_DIGITS])
-        for key, tag in chain(self._pages(hot), cards, _market_tags(build), self._stored_tags()):
-            yield TreeDocument(_name(build, key), key, tag[:_TAG_DIGITS])
+        cards = _card_tags(self._build, _hot_products(self._build) if hot else None)
+        yield from self._tagged(chain(self._pages(hot), cards, self._other_tags()))
+
+    def single(self) -> Iterator[TreeDocument]:
+        """Yield the documents that are neither pages of lists nor card details."""
+        yield from self._bulk()
+        yield from self._tagged(self._other_tags())
+
+    def _bulk(self) -> Iterator[TreeDocument]:
+        for key, file in self._bulk_files.items():
+            yield TreeDocument(_name(self._build, key), key, file.sha256[:_TAG_DIGITS], file.name)
+
+    def _tagged(self, tags: Iterable[tuple[str, str]]) -> Iterator[TreeDocument]:
+        for key, tag in tags:
+            yield TreeDocument(_name(self._build, key), key, tag[:_TAG_DIGITS])
 
     def body(self, document: TreeDocument) -> TreeBody:
         """Return the content of a document, verified."""
@@ -186,7 +205,7 @@ class Documents:
         return None
 
     def _made(self, key: str) -> bytes | None:
-        if (page := _PAGE.fullmatch(key)) and (pages := self._lists.get(page[1])):
+        if (page := _PAGE.fullmatch(key)) and (pages := self.lists.get(page[1])):
             return pages.page(int(page[2])) if int(page[2]) < pages.pages else None
         if key.startswith(f"{layout.MARKET}/") and (group := self._build.market.documents.get(key)):
             return self._build.market_history(group)
@@ -199,15 +218,20 @@ class Documents:
 
     def _summaries(self) -> bytes:
         """Return the document that says how long each list is, so that it can be read from its end."""
-        found = {folder: pages.summary() for folder, pages in self._lists.items()}
+        found = {folder: pages.summary() for folder, pages in self.lists.items()}
         return json.dumps(found, separators=(",", ":")).encode() + b"\n"
 
     def _pages(self, hot: bool) -> Iterator[tuple[str, str]]:
         cut = _rankings(self._build) if hot else {}
-        for folder, pages in self._lists.items():
+        for folder, pages in self.lists.items():
             count = min(pages.pages, HOT_PAGES) if folder in cut else pages.pages
             yield from ((f"{folder}/{number}.json", pages.tag(number)) for number in range(count))
+
+    def _other_tags(self) -> Iterator[tuple[str, str]]:
+        yield SPREADSHEET_KEY, self._spreadsheet.sha256
         yield LISTS_KEY, hashlib.sha256(self._summaries()).hexdigest()
+        yield from _market_tags(self._build)
+        yield from self._stored_tags()
 
     def _stored_tags(self) -> Iterator[tuple[str, str]]:
         """Yield the objects of layers that are documents."""
@@ -216,8 +240,16 @@ class Documents:
             for position in range(len(index)):
                 key = index.key(position)
                 page = _PAGE.fullmatch(key)
-                if not key.startswith(f"{layout.NAMES}/") and not (page and page[1] in self._lists):
+                if not key.startswith(f"{layout.NAMES}/") and not (page and page[1] in self.lists):
                     yield key, of_build if key in NAMING_BUILD else index.entry(position).json_sha256.hex()
+
+
+def resource_of(key: str) -> str:
+    """Return the resource of `diff` that a document belongs to, by its key or its path in a tree below `api/v1/`."""
+    if key == LISTS_KEY or (key.startswith("cards/") and not _CARD.fullmatch(key)):
+        return layout.LISTS
+    layer = layout.layer_of(key)
+    return layout.CARDS if layer == layout.CATALOGUE else layer or layout.BULK
 
 
 def _name(build: Build, key: str) -> str:
@@ -270,12 +302,13 @@ def _hot_products(build: Build) -> np.ndarray:
 
 def lists_of(build: Build) -> dict[str, TreeList]:
     """Return the lists of a build by folder."""
-    lists = card_lists(build)
+    lists = _card_lists(build)
     for path, layer in _STORED_LISTS.items():
         lists[_folder(path)] = _stored_list(build.layers[layer])
     return dict(sorted((lists | dict(_movers(build)) | dict(_market(build))).items()))
 
 
+@cache
 def _folder(path: str, **query: str) -> str:
     """Return the folder of the pages of a list, by the path of its requests and their parameters."""
     key = object_of(f"/{API_FOLDER}/{path}", query)
@@ -293,7 +326,7 @@ def _rankings(build: Build) -> dict[str, np.ndarray]:
     return found
 
 
-def card_lists(build: Build) -> dict[str, TreeList]:
+def _card_lists(build: Build) -> dict[str, TreeList]:
     """Return the lists of /cards by folder: of each kind in the default order of each sort, and of each set."""
     counts = build.catalogue.counts["keyed"]
     keyed = [counts[kind][sort] for kind, sort in product(KINDS, build.catalogue.order)]
@@ -321,6 +354,7 @@ def _card_list(build: Build, order: np.ndarray, with_key: int | None = None) -> 
         len(order),
         lambda first, end: lines.lines(order[first:end]),
         lambda first, end: lines.digest(order[first:end]),
+        lambda: lines.digests(order),
         with_key,
     )
 
@@ -341,7 +375,12 @@ def _list_of_layer(
 ) -> TreeList:
     """Return a list whose rows change only when the layer does."""
     return TreeList(
-        per_page, rows, lambda first, end: lines()[first:end], lambda first, end: layer.folder.encode(), with_key
+        per_page,
+        rows,
+        lambda first, end: lines()[first:end],
+        lambda first, end: layer.folder.encode(),
+        lambda: np.array(lines(), object),
+        with_key,
     )
 
 

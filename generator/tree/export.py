@@ -17,7 +17,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -25,9 +25,12 @@ from threading import Lock
 from typing import Any, NamedTuple, Self
 
 from generator.errors import ExportError
+from generator.storage import layout
 from generator.storage.builds import Build
 from generator.storage.bulk import LIVE_CATALOGUE
 from generator.storage.errors import Conflict
+from generator.storage.objects import API_FOLDER
+from generator.storage.stores.codec import decompress
 from generator.storage.stores.disk import FOLDER_OF_THE_FILE_SYSTEM, replace_file
 from generator.storage.stores.interface import Store, parse_json
 from generator.storage.stores.open import is_folder, open_store
@@ -203,6 +206,14 @@ class Target:
             data = body.plain
         self._store.put(name, data, headers)
         return len(data)
+
+    def read(self, name: str) -> bytes:
+        """Return the content of a file. A damaged object of a bucket is returned as it is stored."""
+        data = self._store.get(name)
+        if not self._folder and not name.startswith(f"{API_FOLDER}/{layout.BULK}/"):
+            with suppress(OSError):
+                return decompress(data)
+        return data
 
     def delete(self, names: list[str]) -> None:
         """Delete files, and folders that are then empty."""

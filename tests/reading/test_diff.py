@@ -16,6 +16,7 @@ import jsonschema
 import pytest
 
 from generator.storage import layout
+from generator.storage.stores.open import open_store
 from generator.terminal import printable
 from tests.support import plain_diff as plainly
 from tests.support import service
@@ -23,6 +24,7 @@ from tests.support.commands import run
 from tests.support.lakes import Rows, write
 from tests.support.pages import Page
 from tests.support.recorded import Recorded
+from tests.support.s3_servers import S3Server
 from tests.support.selection import mostly_thorough
 
 ROOT = Path(__file__).parents[2]
@@ -237,6 +239,7 @@ class TestAgainstExports:
             )
             [counted] = [row for row in document["resources"] if row["name"] == name]
             assert {how: len(keys) for how, keys in found.items()} == {how: counted[how] for how in found}, name
+            assert any(found.values()), name
             for how in ("added", "removed", "changed"):
                 reported = [
                     row["key"] for row in document["objects"] if (row["resource"], row["change"]) == (name, how)
@@ -397,6 +400,33 @@ class TestCommand:
         cardpress("diff", month.old, month.new, "--store", month.store, "--format", "xml", code=2)
         cardpress("diff", month.old, month.new, "--store", month.store, "--top", "0", code=2)
 
+    def test_exit_code_says_whether_builds_differ(self, month: Pair) -> None:
+        to_old = ("diff", month.old, "--store", month.store, "--exit-code")
+        run(*to_old, month.old)
+        assert month.new in run(*to_old, month.new, status=1).stdout
+        assert cardpress(*to_old, "2026-01-01-000000000000", code=2).startswith("cardpress: build 2026-01-01-")
+
+    def test_builds_of_two_stores(self, month: Pair, server: S3Server) -> None:
+        bucket = f"s3://{server.bucket()}/out"
+        there = open_store(bucket)
+        for file in (file for file in month.store.rglob("*.*") if file.is_file()):
+            there.put(file.relative_to(month.store).as_posix(), file.read_bytes())
+        assert cardpress("diff", f"{month.store}@{month.old}", f"{bucket}@live", "--json") == month.diff("--json")
+        assert cardpress("diff", f"{bucket}@previous", month.new, "--store", month.store) == month.diff()
+
+    def test_trees(self, month: Pair, server: S3Server, tmp_path: Path) -> None:
+        """Two trees differ in what two builds do, and those of one build in nothing, however they are stored."""
+        trees = [tmp_path / "old", tmp_path / "new@live", f"s3://{server.bucket()}/tree"]
+        export = ("export", "--store", month.store, "--build")
+        cardpress(*export, month.old, trees[0])
+        cardpress(*export, month.new, trees[1], "--gzip")
+        cardpress(*export, month.new, trees[2])
+        found = json.loads(run("diff", *trees[:2], "--json", "--exit-code", status=1).stdout)
+        expected = month.document()
+        assert (found["objects"], found["resources"]) == (expected["objects"], expected["resources"])
+        assert "Nothing differs" in cardpress("diff", *trees[1:], "--exit-code")
+        assert "no export wrote it" in cardpress("diff", trees[0], month.store, "--exit-code", code=2)
+
     @pytest.mark.parametrize("format_", mostly_thorough(["text", "json", "html"], "html"))
     @pytest.mark.thorough
     def test_same_bytes_every_time(self, month: Pair, format_: str) -> None:
@@ -419,7 +449,8 @@ class TestJson:
         schema = json.loads(file.read_text("utf-8"))
         schema["properties"]["objects"]["items"]["properties"]["resource"]["enum"] = list(layout.COMPARED)
         names = ", ".join(f"`{name}`" for name in layout.COMPARED)
-        row = f"| `resources` | the same counts for the objects of the API, which are bulk files for `bulk`: {names} |"
+        of_bulk = "where `bulk` has the bulk files, `bulk.json` and `prices.csv`"
+        row = f"| `resources` | the same counts for the objects of the API, {of_bulk}: {names} |"
         text = re.sub(r"^\| `resources` \|.*", row, page.read_text("utf-8"), flags=re.MULTILINE)
         for path, now in ((file, json.dumps(schema, indent=1, ensure_ascii=False) + "\n"), (page, text)):
             assert recorded.write(path, now) or path.read_text("utf-8") == now, f"{path} is old: run make golden"

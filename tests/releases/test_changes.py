@@ -23,7 +23,7 @@ from generator.storage import layout
 from generator.storage.builds import open_build, read_pointer
 from generator.storage.changes import KEPT_STEPS, LISTED_STEPS, read_index
 from generator.storage.stores.folder import FolderStore
-from generator.tree.documents import card_lists
+from generator.tree.documents import lists_of
 from tests.support.commands import run
 from tests.support.lakes import Rows, write
 from tests.support.nights import in_hours, make
@@ -105,7 +105,7 @@ def get_json(shim: AnyClient, target: str) -> dict:
 
 
 def cards(store: FolderStore, build: str) -> Cards:
-    pages = card_lists(open_build(store, build))["cards/all/name"]
+    pages = lists_of(open_build(store, build))["cards/all/name"]
     found = [card for number in range(pages.pages) for card in json.loads(pages.page(number))["data"]]
     return {card["id_product"]: card for card in found}
 

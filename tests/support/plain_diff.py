@@ -1,7 +1,6 @@
 """The differences between two exported builds, computed in plain Python: the reference for `cardpress diff`."""
 
 import json
-import re
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
@@ -10,37 +9,27 @@ import pyarrow.parquet as pq
 
 PRICES = {"trend": ("price_guide", "trend"), "low": ("price_guide", "low"), "filtered": ("filtered_price", "lowest")}
 _TOP = ("index.html", "index.json", "404.html", "favicon.ico", "llms.txt", "robots.txt")
-_NOT_COMPARED = ("bulk.json", "lists.json")  # what a diff leaves out besides movers
-
-
-def _key(name: str) -> str:
-    return re.sub(r"\.json(?=/|\.json$)", "%2Ejson", name.replace("~", "%"))
 
 
 class Tree:
+    """An exported tree. `objects` has the bytes of its documents by their keys in a diff."""
+
     def __init__(self, folder: Path):
-        root = folder / "api" / "v1"
         self.objects = {
-            _key(path.relative_to(root).as_posix()): json.loads(path.read_bytes(), parse_float=Decimal)
-            for path in root.rglob("*.json")
-            if path.is_file() and root / "movers" not in path.parents and path.name not in _NOT_COMPARED
+            path.relative_to(folder).as_posix().removeprefix("api/v1/"): path.read_bytes()
+            for path in folder.rglob("*")
+            if path.is_file() and path.name != ".cardpress-export.json"
         }
-        bulk = (path for path in (root / "bulk").glob("*") if path.name != "catalog.ducklake")  # another name of a file
-        self.objects |= {f"bulk/{path.name}": path.read_bytes() for path in bulk}
-        pages = (path for path in folder.rglob("*") if path.is_file() and root not in path.parents)
-        self.objects |= {path.relative_to(folder).as_posix(): path.read_bytes() for path in pages}
+
+    def json(self, key: str) -> dict:
+        return json.loads(self.objects[key], parse_float=Decimal)
 
     def products(self) -> dict[int, dict]:
-        details = [body for key, body in self.objects.items() if resource(key) == "cards"]
+        details = [self.json(key) for key in self.objects if resource(key) == "cards"]
         return {d["id_product"]: {name: value for name, value in d.items() if name != "history"} for d in details}
 
     def items(self, pages: str) -> list[dict]:
-        return [
-            item
-            for key, body in self.objects.items()
-            if key.startswith(pages) and "data" in body
-            for item in body["data"]
-        ]
+        return [item for key in self.objects if key.startswith(pages) for item in self.json(key).get("data", ())]
 
     def sets(self) -> dict[int, dict]:
         return {item["id"]: item for item in self.items("sets/")}
@@ -54,7 +43,7 @@ class Tree:
         return {tuple(row.values()) for row in pq.read_table(pa.BufferReader(file)).to_pylist()}
 
     def fingerprints(self) -> dict[str, dict]:
-        return {entry["key"]: entry for entry in self.objects["fingerprints.json"]["entries"]}
+        return {entry["key"]: entry for entry in self.json("fingerprints.json")["entries"]}
 
 
 def resource(key: str) -> str:
@@ -63,7 +52,9 @@ def resource(key: str) -> str:
         return "lists" if len(rest) > 1 else "cards"
     if key.startswith("explore/drawn/"):
         return "drawings"
-    return "site" if first in (*_TOP, "openapi.json", "docs", "explore") else first.removesuffix(".json")
+    if first in (*_TOP, "openapi.json", "docs", "explore"):
+        return "site"
+    return {"prices.csv": "bulk"}.get(first, first.removesuffix(".json"))
 
 
 def changes(old: dict, new: dict) -> dict:
