@@ -230,26 +230,18 @@ class Database:
     def table(self, query: str) -> pa.Table:
         return self.connection.sql(query).to_arrow_table()
 
-    @contextmanager
-    def registered(self, **tables: pa.Table) -> Iterator[None]:
+    def register(self, tables: Mapping[str, pa.Table]) -> None:
         for name, table in tables.items():
             self.connection.register(name, table)
+
+    @contextmanager
+    def registered(self, **tables: pa.Table) -> Iterator[None]:
+        self.register(tables)
         try:
             yield
         finally:
             for name in tables:
                 self.connection.unregister(name)
-
-    @contextmanager
-    def registered_instead(self, before: Mapping[str, pa.Table], tables: Mapping[str, pa.Table]) -> Iterator[None]:
-        """Read other Arrow tables by the same names while the body runs."""
-        for name, table in tables.items():
-            self.connection.register(name, table)
-        try:
-            yield
-        finally:
-            for name in tables:
-                self.connection.register(name, before[name])
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         return self.connection.execute(query).fetchall()

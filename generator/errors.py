@@ -101,7 +101,6 @@ def is_signal(error: BaseException) -> bool:
 
 
 def is_disk_full(error: BaseException | None) -> bool:
-    """Return whether an error, or one that caused it, says that a disk is full."""
     while error is not None:
         if isinstance(error, SpaceError) or (isinstance(error, OSError) and error.errno in _FULL):
             return True

@@ -6,11 +6,11 @@ from typing import Any
 import click
 
 from generator.commands import options
-from generator.commands.live_tree import bring_up_tree
 from generator.lake.lake import absolute, open_lake
 from generator.lake.quarantine import skipped_by_builds, waiting_files, waiting_in_short
 from generator.making.make import BuildResult, make_build
 from generator.reading.explain import explain_build
+from generator.releases.live_tree import bring_up_tree
 from generator.releases.locks import end_by_error, hold_back, keep_reserve
 from generator.releases.publish import publish
 from generator.storage import layout

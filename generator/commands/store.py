@@ -4,11 +4,10 @@ import click
 
 from generator.clock import timestamp, utc_now
 from generator.commands import options
-from generator.commands.live_tree import bring_up_tree
 from generator.lake.quarantine import read_quarantine
 from generator.pack.verify import verify as read_again
 from generator.releases.change_documents import complete_steps, verify_steps
-from generator.releases.live_tree import verify_live_tree
+from generator.releases.live_tree import bring_up_tree, verify_live_tree
 from generator.releases.locks import end_by_error, hold_back, keep_reserve, release_lock, with_reserve
 from generator.releases.prune import RetentionRules, describe, find_deletions
 from generator.releases.prune import prune as delete

@@ -71,7 +71,6 @@ class Gate(NamedTuple):
 
 
 def gates() -> Iterator[Gate]:
-    """Yield the gates, then the remarks."""
     for folder, limits, stops in (("gates", settings.GATES, True), ("remarks", settings.REMARKS, False)):
         for name, threshold in limits.items():
             sql = sql_text(f"checks/{folder}/{name}").splitlines()
@@ -131,15 +130,10 @@ def judge(
 
 
 class Guilt(NamedTuple):
-    """Which games breach gates by themselves.
+    """Which games breach gates by themselves."""
 
-    Attributes:
-        games: Each of them with its gates; '' stands for products without a game.
-        held: The same, if their rows can be held alone; {} if the fault is one of whole files.
-    """
-
-    games: dict[str, set[str]]
-    held: dict[str, set[str]]
+    games: dict[str, set[str]]  # each with its gates; '' stands for products without a game
+    held: dict[str, set[str]]  # the same, if their rows can be held alone; {} if the fault is one of whole files
 
 
 def breached_by_game(comparison: Comparison, judgement: Judgement) -> Guilt:
@@ -158,14 +152,15 @@ def breached_by_game(comparison: Comparison, judgement: Judgement) -> Guilt:
         games = db.answer("checks/judged_games")["game"].to_pylist()
         guilty, cleared = {}, False
         for game in games:
-            with db.registered_instead(whole, _rows_of(db, whole, game)):
-                db.run("checks/two_builds")
-                asked = (_verdict(db, f"checks/gates/{gate}", gate, of_all.threshold) for gate, of_all in gates.items())
-                verdicts = [verdict for verdict in asked if verdict]
-                if breached := {verdict.gate for verdict in verdicts if verdict.breached}:
-                    guilty[game] = breached
-                else:
-                    cleared |= any(_could_judge(db, verdict, gates[verdict.gate]) for verdict in verdicts)
+            db.register(_rows_of(db, whole, game))
+            db.run("checks/two_builds")
+            asked = (_verdict(db, f"checks/gates/{gate}", gate, of_all.threshold) for gate, of_all in gates.items())
+            verdicts = [verdict for verdict in asked if verdict]
+            if breached := {verdict.gate for verdict in verdicts if verdict.breached}:
+                guilty[game] = breached
+            else:
+                cleared |= any(_could_judge(db, verdict, gates[verdict.gate]) for verdict in verdicts)
+            db.register(whole)
         db.set(one_game=False)
         db.run("checks/two_builds")
     explained = set().union(*guilty.values()) == gates.keys()

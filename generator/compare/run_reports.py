@@ -47,25 +47,17 @@ _MAX_REPORTS = 60
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of one gate.
-
-    Attributes:
-        threshold: The greatest value that passes.
-        forced: Whether the operator let a breached gate pass.
-        figures: Further columns of the gate's query.
-        tables: The tables of the lake with files for each day that the gate judges.
-        known_days: Whether it judges only days that the live build has.
-    """
+    """The result of one gate."""
 
     gate: str
     value: float
-    threshold: float
+    threshold: float  # the greatest value that passes
     breached: bool
-    forced: bool
+    forced: bool  # whether the operator let a breached gate pass
     message: str
-    figures: dict[str, Any]
-    tables: list[str] = field(default_factory=list)
-    known_days: bool = False
+    figures: dict[str, Any]  # further columns of the gate's query
+    tables: list[str] = field(default_factory=list)  # of the lake, with files for each day that the gate judges
+    known_days: bool = False  # whether it judges only days that the live build has
 
     @property
     def stops(self) -> bool:
@@ -82,21 +74,14 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Judgement:
-    """The results of all gates for a build, and its differences to the live build `against`.
-
-    Attributes:
-        differences: The counts of `compare.ordinary`.
-        indexes: The rows of game_indexes (`build/checks/two_builds.sql`).
-        remarks: What is strange about the build and stops nothing.
-        columns: What `compare.ordinary` measured, for the nights that follow.
-    """
+    """The results of all gates for a build, and its differences to the live build `against`."""
 
     against: str | None
     verdicts: list[Verdict]
-    differences: dict[str, int]
-    indexes: list[dict[str, Any]]
-    remarks: list[Verdict] = field(default_factory=list)
-    columns: dict[str, list[float]] = field(default_factory=dict)
+    differences: dict[str, int]  # the counts of `compare.ordinary`
+    indexes: list[dict[str, Any]]  # the rows of game_indexes (`build/checks/two_builds.sql`)
+    remarks: list[Verdict] = field(default_factory=list)  # what is strange about the build and stops nothing
+    columns: dict[str, list[float]] = field(default_factory=dict)  # measured by `compare.ordinary`, for later nights
 
     @property
     def breaches(self) -> list[Verdict]:
@@ -150,19 +135,7 @@ def breached_gates(store: Store, build_id: str) -> dict[str, list[str]]:
 
 @dataclass(slots=True)
 class RunReport:
-    """The report of a nightly run.
-
-    Attributes:
-        live: The live build after the run.
-        data_day: The newest day of its price guide, or its as-of day without one; None if no build is live.
-        advanced: Whether that day is later than before.
-        damaged: For each layer that was made again, what was wrong with it.
-        reread: The layers of earlier nights that the run read again.
-        record: Excerpt of the record of the new `build`.
-        held: Which games' prices that one lacks because they are held (`lake.quarantine.held_games`).
-        quarantine: The files that wait in quarantine after the run.
-        games: How fresh and complete the price guide of each is, by the record of the live build.
-    """
+    """The report of a nightly run."""
 
     run: str
     lake: str
@@ -174,19 +147,19 @@ class RunReport:
     failed_step: str | None = None
     build: str | None = None
     live_before: str | None = None
-    live: str | None = None
-    data_day: str | None = None
+    live: str | None = None  # after the run
+    data_day: str | None = None  # the newest day of its price guide, or its as-of day without one
     data_day_before: str | None = None
-    advanced: bool = False
+    advanced: bool = False  # whether that day is later than before
     made: list[str] = field(default_factory=list)
-    damaged: dict[str, str] = field(default_factory=dict)
-    reread: list[str] = field(default_factory=list)
+    damaged: dict[str, str] = field(default_factory=dict)  # by layer that was made again: what was wrong with it
+    reread: list[str] = field(default_factory=list)  # layers of earlier nights that the run read again
     reread_bytes: int = 0
-    record: dict[str, Any] = field(default_factory=dict)
+    record: dict[str, Any] = field(default_factory=dict)  # excerpt of that of the new `build`
     judgement: Judgement | None = None
-    held: str = ""
-    quarantine: list[dict[str, Any]] = field(default_factory=list)
-    games: list[dict[str, Any]] = field(default_factory=list)
+    held: str = ""  # which games' prices that one lacks because they are held (`lake.quarantine.held_games`)
+    quarantine: list[dict[str, Any]] = field(default_factory=list)  # the files that wait after the run
+    games: list[dict[str, Any]] = field(default_factory=list)  # by the record of the live build
     exported: dict[str, Any] = field(default_factory=dict)
     tree: dict[str, Any] = field(default_factory=dict)
     pruned: dict[str, Any] = field(default_factory=dict)
@@ -215,7 +188,6 @@ def read_reports(store: Store) -> Iterator[dict[str, Any]]:
 
 
 def newest_report(store: Store) -> dict[str, Any] | None:
-    """Return the report of the newest run, or None."""
     return next(read_reports(store), None)
 
 
@@ -252,18 +224,12 @@ def prune_run_reports(store: Store, max_reports: int, max_pages: int) -> None:
 
 @dataclass(frozen=True)
 class Past:
-    """The nights before a night.
+    """The nights before a night."""
 
-    Attributes:
-        week: A build that was live about a week before, or None.
-        before: The build that was live before the live one, or None.
-        columns: What these nights measured of the columns of tables (`compare.ordinary`).
-        accepted: The games of which a day was accepted since `week`, whose prices of then say nothing about tonight.
-    """
-
-    week: Build | None = None
-    before: Build | None = None
-    columns: Sequence[dict[str, list[float]]] = ()
+    week: Build | None = None  # that was live about a week before
+    before: Build | None = None  # that was live before the live one
+    columns: Sequence[dict[str, list[float]]] = ()  # what these nights measured of tables (`compare.ordinary`)
+    # The games of which a day was accepted since `week`, whose prices of then say nothing about tonight.
     accepted: frozenset[str] = frozenset()
 
 

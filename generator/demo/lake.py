@@ -42,7 +42,6 @@ class Demo(NamedTuple):
 
 
 def older_demo(lake: Path) -> Demo | None:
-    """Return the demo that a folder holds, or None if it holds none."""
     try:
         written = json.loads((lake / DEMO_NAME).read_bytes())
         products, days, seed = (int(written[name]) for name in ("products", "days", "seed"))

@@ -137,7 +137,6 @@ def _fetch(url: str, api_key: str | None) -> bytes:
 
 
 def _message(error: urllib.error.HTTPError) -> str:
-    """Return the message of an error response, on one line."""
     with suppress(ValueError, KeyError, TypeError, OSError):
         return " ".join(str(json.loads(error.read())["error"]["message"]).split())[:_MAX_MESSAGE_CHARACTERS]
     return str(error.reason)

@@ -13,6 +13,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from generator.database import run_file
 from generator.errors import RecognitionError
 from generator.fingerprints.recipe import VERSION, Fingerprint
 from generator.lake.lake import RECIPE_NAME, parse_recipe
@@ -34,7 +35,6 @@ class IndexCounts(NamedTuple):
 
 
 def table_rows(fingerprints: Mapping[str, Fingerprint], products: Mapping[str, list[int]]) -> pa.Table:
-    """Return fingerprints as rows of the table."""
     entries = [{"key": key, **entry.texts(), "products": products.get(key, [])} for key, entry in fingerprints.items()]
     return pa.Table.from_pylist(entries, arrow_schema("fingerprints"))
 
@@ -78,7 +78,6 @@ def check_recipe(lake: LakeWriter, *, prune: bool) -> tuple[dict[str, Any] | Non
 
 
 def read_entries(lake: LakeWriter, name: str) -> pa.Table:
-    """Return one file of the table."""
     return lake.read_columns(name, arrow_schema("fingerprints"))
 
 
@@ -105,35 +104,6 @@ def _count(existing: pa.Table, incoming: pa.Table, merged: pa.Table, others: int
 
 Products = dict[str, list[int]]  # by key, ascending
 
-# A key names products in one of five ways; the first way that finds any wins. A name that occurs in several URLs of
-# the same column (`4.png` in the folder of every set, `large.jpg` of every card) names none.
-_BY_IMAGE = r"""
-with urls as (
-    select id_product, 1 as way, regexp_replace(image, '[?#].*', '') as url from products
-    union all
-    select id_product, 3, regexp_replace(image_large, '[?#].*', '') from products
-),
-path_ends as (
-    select id_product, way, url, regexp_replace(string_split(url, '/')[-1], '\.[A-Za-z0-9]+$', '') as file,
-        string_split(url, '/')[-2] as folder
-    from urls where url is not null
-),
-names as (
-    select id_product, way, url, lower(file) as name from path_ends
-    union all
-    select id_product, way + 1, url, lower(folder || '-' || file) from path_ends
-    union all
-    select id_product, 5, null, id_product::varchar from products
-),
-unique_names as (
-    select name, way, list(distinct id_product order by id_product) as products
-    from names where name is not null group by name, way having count(distinct url) <= 1
-)
-select key, arg_min(products, way) as products
-from keys join unique_names on lower(key) = name
-group by key order by key
-"""
-
 
 def products_of_images(lake: LakeWriter, keys: Iterable[str], mapping: Path | None) -> Products:
     """Return the products of each key that has any: by a file, or by the image URLs and ids of the lake's products."""
@@ -145,7 +115,7 @@ def products_of_images(lake: LakeWriter, keys: Iterable[str], mapping: Path | No
         schema = pa.schema([declared.field(name) for name in ("id_product", "image", "image_large")])
         database.register("products", lake.read_all("products", schema))
         database.register("keys", pa.table({"key": pa.array(keys, pa.string())}))
-        return dict(database.execute(_BY_IMAGE).fetchall())
+        return dict(run_file(database, "imports/products_of_images").fetchall())
 
 
 def _read_mapping(path: Path) -> Products:

@@ -55,7 +55,6 @@ class Cases:
     example: str = ""
 
     def add(self, example: str) -> None:
-        """Count one more."""
         self.example = self.example or example
         self.count += 1
 
@@ -273,7 +272,6 @@ def _name_words(name: str) -> list[str]:
 
 
 def is_cardmarket_identifiers(path: Path, limits: FileLimits) -> bool:
-    """Return whether a file of MTGJSON is this one."""
     return _SIGN.search(start_of(path, limits)) is not None
 
 

@@ -83,7 +83,6 @@ class Lines(ImportFiles):
 
     @property
     def refused(self) -> list[RefusedLine]:
-        """The refused lines of all files."""
         return [line for file in self.files for line in file.refused]
 
     @property
@@ -341,11 +340,9 @@ class _Line:
 
     @property
     def key(self) -> str:
-        """The slug, folded."""
         return fold(self.slug or "")
 
     def error(self, problem: str) -> IngestError:
-        """Return the error that refuses it."""
         return IngestError(f"{self.place}: {problem}; nothing was imported")
 
 

@@ -49,7 +49,6 @@ class GameImport(NamedTuple):
         return ", ".join([*said, *(f"accepts {case}" for case in sorted(self.accepted))]) or "nothing"
 
     def as_json(self) -> dict[str, object]:
-        """Return it as the file has it."""
         return self._asdict() | {"accepted": sorted(self.accepted)}
 
 
@@ -332,7 +331,6 @@ def _listed(names: list[str]) -> str:
 
 
 def remembered(lake: LakeWriter) -> dict[int, GameImport]:
-    """Return what a lake remembers."""
     data = lake.read_bytes(IMPORTS_NAME)
     if data is None:
         return {}

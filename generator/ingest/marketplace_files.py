@@ -119,12 +119,10 @@ class ImportedFile(NamedTuple):
 
     @property
     def is_guide(self) -> bool:
-        """Whether it is a price guide."""
         return self.target not in (products_file(), expansions_file())
 
     @property
     def game(self) -> str | None:
-        """The game of the number."""
         return GAMES.get(self.number or -1)
 
     @property
@@ -146,7 +144,6 @@ class _GivenList:
 
     @cached_property
     def keys(self) -> set[str]:
-        """The keys of its rows."""
         return set[str]().union(*self.rows)
 
     def column(self, key: str, type_: _ValueType, required: bool = False) -> pa.Array:
@@ -186,7 +183,6 @@ class _GivenList:
         return IngestError(f"{self.path}: row {place + 1:,} of {len(self.rows):,}: {problem}; {MEND}")
 
     def find(self, case: str, count: int, message: str, *, is_refused: bool = True) -> None:
-        """Add a finding."""
         self.findings.append(ImportFinding(case, str(self.path), self.target.path, count, message, is_refused))
 
     def as_table(self, columns: dict[str, pa.Array]) -> pa.Table:
@@ -217,7 +213,6 @@ class _GivenList:
             self.find(FUTURE, len(self.rows), message)
 
     def imported(self, rows: pa.Table, what: str, **more: Any) -> ImportedFile:
-        """Return the rows and all that is known of them."""
         more = {"number": number_of(self.path)} | more
         return ImportedFile(self.path, self.target, encode_parquet(rows), self.created_at, what, self.findings, **more)
 

@@ -106,7 +106,6 @@ class ImportResult(NamedTuple):
     remarks: list[str]
 
     def as_json(self) -> dict[str, object]:
-        """Return what `--json` prints."""
         tables = {change.path: change.counts for change in self.tables}
         return {**self.counts, "tables": tables} | {found.case: found.occurrences for found in self.findings}
 
@@ -156,7 +155,6 @@ class ImportFiles:
         raise NotImplementedError
 
     def find(self, case: str, source: object, target: str, count: int, message: str, is_refused: bool = False) -> None:
-        """Add a finding."""
         self.findings.append(ImportFinding(case, str(source), target, count, message, is_refused))
 
 

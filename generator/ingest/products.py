@@ -69,7 +69,6 @@ class GameOfFile(NamedTuple):
 
 @cache
 def list_pages_file() -> TableFile:
-    """Return the file that stores the values of list pages."""
     schema = pa.schema([LIST_PAGES.schema.field(name) for name in ("id_product", *_OF_PAGES, "scraped_at")])
     return TableFile(f"{PAGES_TABLE}.parquet", PAGES_TABLE, "id_product", schema, tuple(schema.names))
 

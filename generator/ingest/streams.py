@@ -171,7 +171,6 @@ class JsonStream:
         return _BEGINS.get(self._ahead[0], '"' if self._ahead[0] else "")
 
     def value(self) -> Any:
-        """Return the next value."""
         self._begun = self._size
         return self._value(*self._take())
 

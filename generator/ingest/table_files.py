@@ -65,21 +65,18 @@ class DailyTable(NamedTuple):
         return arrow_schema(self.name)
 
     def file(self, day: date) -> TableFile:
-        """Return the file of a day."""
         path = f"{self.name}/day={day.isoformat()}/monitor.parquet"
         return TableFile(path, "", self.product, self.schema, tuple(self.schema.names))
 
 
 @cache
 def products_file() -> TableFile:
-    """Return the file of all products that imports write."""
     imported = ("id_product", "name", "kind", "category", "id_expansion", "date_added", "created_at")
     return TableFile("products-cardmarket.parquet", "products", "id_product", _with_created_at("products"), imported)
 
 
 @cache
 def expansions_file() -> TableFile:
-    """Return the file of all expansions that imports write."""
     schema = _with_created_at("expansions")
     return TableFile("expansions-cardmarket.parquet", "expansions", "id", schema, ("id", "name", "created_at"))
 
@@ -102,7 +99,6 @@ def _whole_file(path: str, table: str, key: str) -> TableFile:
 
 
 def price_guide_file(day: date) -> TableFile:
-    """Return the file of one day of the price guide, with all games."""
     path = f"price_guide/day={day.isoformat()}/cardmarket.parquet"
     schema = _with_created_at("price_guide")
     return TableFile(path, "", "id_product", schema, tuple(schema.names))

@@ -139,7 +139,6 @@ def parse_count(value: Any, name: str) -> int | None:
 
 
 def parse_id(value: Any, name: str) -> int | None:
-    """Parse an id of the marketplace."""
     if is_missing(value):
         return None
     if type(value) is not int:
@@ -181,7 +180,6 @@ def parse_text_or_integer(value: Any, name: str) -> str | None:
 
 
 def parse_objects(value: Any, name: str) -> list[dict[str, Any]] | None:
-    """Parse a list of objects, as it is."""
     if value is None:
         return None
     if type(value) is not list or not all(type(member) is dict for member in value):
@@ -272,7 +270,6 @@ def parse_price(value: Any, name: str) -> float | PriceText | None:
 
 
 def check_price(value: float, name: str) -> float:
-    """Return a price that builds take."""
     if not 0 <= value <= MAX_PRICE:
         raise InvalidValue(f"{name} is no price: {quoted_json(value)}")
     return float(value + 0.0)  # turns negative zero into zero

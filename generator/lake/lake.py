@@ -56,22 +56,13 @@ def without_games(files: list[LakeFile], backend: LakeFiles, left_out: Collectio
         database.close()
 
 
-def _held(database: Database, backend: LakeFiles, file: LakeFile, games: Iterable[str]) -> Iterator[int]:
-    """Yield the ids in a file that belong to games, ascending."""
+def _held(database: Database, backend: LakeFiles, file: LakeFile, games: Iterable[str]) -> list[int]:
+    """Return the ids in a file that belong to games, ascending."""
     assert file.table in PRICE_TABLES, f"rows of {file.table} are of no game"
     open_table(database, file.table, backend.fetch(file.table, [file]))
     database.set(games=list(games))
-    rows = database.rows(
-        f"""
-        select distinct r.id_product
-        from raw.{file.table} as r
-        join raw.products as p using (id_product)
-        left join raw.expansions as e on p.id_expansion = e.id
-        where coalesce(fold(e.game), '') in (select fold(unnest(getvariable('games')::varchar[])))
-        order by 1
-        """
-    )
-    return (id_ for (id_,) in rows)
+    found: list[int] = database.answer("sources/products_of_games", table=file.table)["id_product"].to_pylist()
+    return found
 
 
 class SkippedFile(NamedTuple):

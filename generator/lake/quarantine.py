@@ -35,19 +35,12 @@ ALL_GAMES = "*"  # as in checks/held_ratios
 
 
 class Ratio(NamedTuple):
-    """How far the prices of a game lie from those before.
+    """How far the prices of a game lie from those before."""
 
-    Attributes:
-        price: The column that lies farthest from 1.
-        ratio: Its middle price ratio.
-        products: How many products have both prices.
-        usual: The least and the greatest such ratio of the last seven nights; None if it is not known.
-    """
-
-    price: str
-    ratio: float
-    products: int
-    usual: tuple[float, float] | None
+    price: str  # the column that lies farthest from 1
+    ratio: float  # its middle price ratio
+    products: int  # that have both prices
+    usual: tuple[float, float] | None  # the least and the greatest such ratio of the last seven nights, if known
 
     @property
     def figures(self) -> str:

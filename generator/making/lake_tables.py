@@ -5,7 +5,6 @@ A task opens the tables that it needs. So a build after a new watch check never 
 A file that is no Parquet, lacks a column or breaks a rule raises LakeError; one that is broken inside, duckdb.Error.
 """
 
-import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
@@ -25,7 +24,7 @@ from generator.lake.lake import Lake
 from generator.lake.tables import OFFER_SUMMARIES, check_rules, open_table, summarise_offers
 from generator.making.layer import Period, ProductRange, code_sha256, digest_of, open_month
 from generator.storage import bodies
-from generator.storage.stores.file_cache import user_cache
+from generator.storage.stores.file_cache import sha256_of, user_cache
 
 _TABLE = "watch_checks"
 MIN_FILES = 32  # fewer files are read at once
@@ -71,7 +70,7 @@ def _find(key: str) -> Path | None:
     """Return the kept file of a key whose content has the hash in its name, or None."""
     with suppress(OSError):
         for path in _folder().glob(f"{key}-*.parquet"):
-            if path.stem == f"{key}-{_sha256(path)}":
+            if path.stem == f"{key}-{sha256_of(path)}":
                 os.utime(path)  # the longest unused files are deleted first
                 return path
     return None
@@ -84,14 +83,9 @@ def _keep(db: Database, key: str, month: date) -> None:
     with suppress(OSError, duckdb.Error):
         db.connection.execute(f"copy ({rows}) to {sql_literal(written)} (format parquet)")
         _folder().mkdir(parents=True, exist_ok=True)
-        shutil.move(written, _folder() / f"{key}-{_sha256(written)}.parquet")
+        shutil.move(written, _folder() / f"{key}-{sha256_of(written)}.parquet")
         for path in sorted(_folder().iterdir(), key=lambda path: path.stat().st_mtime_ns, reverse=True)[MAX_KEPT:]:
             path.unlink(missing_ok=True)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def once(method: Callable[["LakeTables"], None]) -> Callable[["LakeTables"], None]:
@@ -121,19 +115,16 @@ class LakeTables:
 
     @once
     def open_catalogue(self) -> None:
-        """Make the views expansions and products."""
         self._open("expansions", "products")
         self._db.run("sources/expansions", "sources/products")
 
     @once
     def open_game_names(self) -> None:
-        """Make the view game_names."""
         self.open_catalogue()
         self._db.run("views/game_names")
 
     @once
     def open_watchlist(self) -> None:
-        """Make the views watchlist and watch_checks."""
         self._open("watchlist")
         files = summarise_watch_checks(self._db, self._lake)
         check_rules(self._db, ("watch_checks",))
@@ -144,19 +135,16 @@ class LakeTables:
 
     @once
     def open_fingerprints(self) -> None:
-        """Make the view fingerprints."""
         self._open("fingerprints")
         self._db.run("sources/fingerprints")
 
     @once
     def open_identifiers(self) -> None:
-        """Make the view identifiers."""
         self.open_catalogue()
         self._open("identifiers")
         self._db.run("sources/identifiers")
 
     def product_ids(self) -> NDArray[np.int64]:
-        """Return the sorted ids of all products."""
         if self.known_product_ids is None:
             self.open_catalogue()
             self.known_product_ids = self._db.table("select id_product from products order by id_product")[0].to_numpy()

@@ -55,16 +55,13 @@ class Period:
         return str(self.first) if self.is_day else f"{self.first:%Y-%m}"
 
     def __len__(self) -> int:
-        """Return the number of days."""
         return (self.last - self.first).days + 1
 
     @property
     def is_day(self) -> bool:
-        """Whether the period is a single day."""
         return self.first == self.last
 
     def days(self) -> list["Period"]:
-        """Return each day of the period as a period."""
         return self.split(len(self))
 
     def months(self) -> list["Period"]:
@@ -164,7 +161,6 @@ class PlannedLayer:
 
     @property
     def folder(self) -> str:
-        """The folder of the layer in the store."""
         return layout.layer_folder(self.name, self.digest)
 
 

@@ -157,7 +157,6 @@ class BuildResult:
 
     @property
     def id(self) -> str:
-        """The id of the build."""
         return self.record["id"]
 
 

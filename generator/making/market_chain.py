@@ -277,7 +277,6 @@ LAST = ("last_groups", "last_prices")  # what `MarketChain.last` returns
 
 
 def days_of(work: Work, layers: Iterable[str]) -> Iterator[pa.Table]:
-    """Yield the days of layers of the market."""
     for name in layers:
         yield pq.read_table(work.file(name, DAYS), use_threads=False)
 

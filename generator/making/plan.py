@@ -70,12 +70,10 @@ class Plan:
 
     @cached_property
     def ranges(self) -> tuple[ProductRange, ...]:
-        """All products, in ranges."""
         return _split_products(self._context.tables.product_ids())
 
     @property
     def products(self) -> int:
-        """The number of products of the lake."""
         return sum(ids.count for ids in self.ranges)
 
     def history_ranges(self, day: date) -> tuple[ProductRange, ...]:

@@ -47,7 +47,6 @@ def month_tasks(plan: Plan, month: Period) -> list[Task]:
 
 
 def task_names(tasks: Iterable[Task]) -> tuple[str, ...]:
-    """Return the names of tasks."""
     return tuple(task.name for task in tasks)
 
 

@@ -58,7 +58,6 @@ class StoredLayers:
         self._checked: dict[tuple[str, str], Path] = {}  # by digest of the layer, and stem
 
     def open(self, name: str, digest: str) -> Layer:
-        """Return a layer."""
         return self._opened.setdefault(digest, Layer(self._store, name, digest))
 
     def forget(self, digest: str) -> None:
@@ -147,12 +146,10 @@ class BuildContext:
 
     @cached_property
     def tables(self) -> LakeTables:
-        """The tables of the lake in the database."""
         return LakeTables(self.db, self.lake, self._product_ids)
 
     @cached_property
     def intermediates(self) -> IntermediateStore:
-        """The place of intermediate files."""
         return self._intermediates or IntermediateStore(FolderStore(str(self.db.scratch)), "intermediates/")
 
     def in_order(
@@ -185,7 +182,6 @@ class Work(Writer):
         return layers.checked_file(layer, digest, stem)
 
     def facts(self, layer: str) -> dict[str, Any]:
-        """Return the facts of a layer."""
         facts: dict[str, Any] = json.loads(self.file(layer, FACTS).read_bytes())
         return facts
 
@@ -214,7 +210,6 @@ class Work(Writer):
         self.add_file(f"{stem}.parquet", sink.getvalue().to_pybytes())
 
     def add_json(self, stem: str, value: object, **format_: Any) -> None:
-        """Write a value as a JSON file."""
         self.add_file(f"{stem}.json", json.dumps(value, **format_).encode())
 
 

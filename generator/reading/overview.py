@@ -255,5 +255,4 @@ def inputs_table(inputs: Mapping[str, Mapping[str, Any]]) -> Table:
 
 
 def some(tables: Iterable[Table]) -> Sequence[Table]:
-    """Return the tables that have rows."""
     return [one for one in tables if one.rows]

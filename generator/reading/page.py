@@ -21,18 +21,13 @@ Record = Mapping[str, Any]
 
 
 class Cell(NamedTuple):
-    """A cell of a table; `bad` is its small text, or else its text.
-
-    Attributes:
-        css: The class: `what` for names, `n` for numbers.
-        value: The number that the column is sorted by; None for a number that is absent.
-    """
+    """A cell of a table."""
 
     text: str
     small: str = ""
-    css: str = ""
-    value: Decimal | float | None = None
-    bad: bool = False
+    css: str = ""  # the class: `what` for names, `n` for numbers
+    value: Decimal | float | None = None  # by which the column is sorted; None for a number that is absent
+    bad: bool = False  # whether its small text is, or else its text
     url: str = ""
 
 
@@ -57,31 +52,18 @@ class Table:
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar of a plot.
-
-    Attributes:
-        title: Its tooltip.
-        edge_label: The label on the axis between this bar and the one before. The first bar's is not shown.
-        label: The label below the bar.
-        color: `up`, `down` or `plain`.
-    """
+    """A bar of a plot."""
 
     count: int
-    title: str
-    edge_label: str = ""
-    label: str = ""
-    color: str = "plain"
+    title: str  # its tooltip
+    edge_label: str = ""  # on the axis between this bar and the one before; the first bar's is not shown
+    label: str = ""  # below the bar
+    color: str = "plain"  # or `up`, `down`
 
 
 @dataclass(frozen=True)
 class Plot:
-    """A bar chart with its axes, which the macro `plot_svg` of the templates draws as SVG.
-
-    Attributes:
-        label: The text for screen readers.
-        placeholder: The sentence in place of the chart if all bars are 0.
-        view: The value of the page's filter that shows this plot; '' if it is always shown.
-    """
+    """A bar chart with its axes, which the macro `plot_svg` of the templates draws as SVG."""
 
     # In the units of the SVG. The width is that of a narrow phone, so that the text there has its natural size.
     WIDTH: ClassVar[int] = 360
@@ -91,12 +73,12 @@ class Plot:
     TOP: ClassVar[int] = 26
     BOTTOM: ClassVar[int] = 38
 
-    label: str
+    label: str  # for screen readers
     bars: Sequence[Bar]
-    placeholder: str
+    placeholder: str  # the sentence in place of the chart if all bars are 0
     x_axis: str = ""
     y_axis: str = ""
-    view: str = ""
+    view: str = ""  # the value of the page's filter that shows this plot; '' if it is always shown
 
     @cached_property
     def step(self) -> int:
@@ -195,7 +177,6 @@ def table(title: str, columns: Sequence[Column], records: Iterable[Record], note
 
 
 def what(text: object, small: str = "", *, bad: bool = False, url: str = "") -> Cell:
-    """Return the cell of a name."""
     return Cell(str(text), small, "what", bad=bad, url=url)
 
 
@@ -214,8 +195,6 @@ def part(many: int, whole: int, *, bad: bool = False) -> Cell:
 
 
 def counts(*names: str) -> list[Column]:
-    """Return the columns of some counts."""
-
     def count(name: str) -> Column:
         return name.capitalize(), lambda record: number(record[name])
 
@@ -223,7 +202,6 @@ def counts(*names: str) -> list[Column]:
 
 
 def euros(head: str, name: str) -> Column:
-    """Return the column of a price."""
     return head, lambda record: number(record[name], ",.2f")
 
 

@@ -12,7 +12,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -33,19 +32,8 @@ NOT_COMPARED = {"id_product", "price_guide", "filtered_price", "listing"}
 
 _EMPTY_LISTS = '"added":[],"removed":[\n\n],"changed":[\n\n]}\n'
 _FAILURES = (GeneratorError, StorageError, OSError)
+Counts = tuple[int, int, int]  # of products: added, removed, changed
 _REPAIR = f"delete it and {layout.CHANGES_INDEX}: the next publish or prune makes the documents again"
-
-
-@dataclass(frozen=True)
-class ChangesDocument:
-    """What differs between two builds: the counts of products, and the body of the API's answer."""
-
-    from_: str
-    to: str
-    added: int
-    removed: int
-    changed: int
-    json: bytes
 
 
 def prepare_step(store: Store, to: str, comparison: Comparison | None = None) -> None:
@@ -119,7 +107,7 @@ def forget(store: Store, names: Iterable[str]) -> None:
         _update_index(store, lambda index: {pair: entry for pair, entry in index.items() if pair not in pairs})
 
 
-def compare_cards(comparison: Comparison) -> list[ChangesDocument]:
+def compare_cards(comparison: Comparison) -> list[tuple[Step, Counts, bytes]]:
     """Return the documents of both directions, from the old build to the new one and back."""
     old, new = comparison.old, comparison.new
     assert old is not None, "a step has two builds"
@@ -133,7 +121,7 @@ def compare_cards(comparison: Comparison) -> list[ChangesDocument]:
     _compare_members(db, old.catalogue, new.catalogue)
     db.set(old_build=old.id, new_build=new.id, old_day=str(old.as_of), new_day=str(new.as_of))
     return [
-        ChangesDocument(from_, to, added, removed, changed, text.encode())
+        (Step(from_, to), (added, removed, changed), text.encode())
         for from_, to, added, removed, changed, text in run_file(db.connection, "changes/documents").fetchall()
     ]
 
@@ -160,11 +148,9 @@ def _make_documents(store: Store, step: Step, comparison: Comparison | None = No
 def _store_comparison(store: Store, step: Step, made: Comparison | None) -> Iterator[tuple[str, DocumentEntry | None]]:
     with compare(open_build(store, step.from_), open_build(store, step.to), made=made) as comparison:
         documents = compare_cards(comparison)
-    for document in documents:
-        store.put(layout.changes_name(document.from_, document.to), document.json)
-        digest = hashlib.sha256(document.json).hexdigest()
-        entry = DocumentEntry(document.added, document.removed, document.changed, len(document.json), digest)
-        yield layout.pair(document.from_, document.to), entry
+    for move, counts, body in documents:
+        store.put(layout.changes_name(*move), body)
+        yield move.pair, DocumentEntry(*counts, len(body), hashlib.sha256(body).hexdigest())
 
 
 def _update_index(store: Store, change: Callable[[Index], Index]) -> None:
@@ -177,10 +163,10 @@ def _update_index(store: Store, change: Callable[[Index], Index]) -> None:
     update_json(store, layout.CHANGES_INDEX, changed)
 
 
-def _nothing_changed(old: Build, new: Build) -> ChangesDocument:
+def _nothing_changed(old: Build, new: Build) -> tuple[Step, Counts, bytes]:
     """Return the document of two builds with the same Cards, as `build/changes/documents.sql` writes it."""
     head = json.dumps({"from": old.id, "to": new.id, "as_of": str(new.as_of)}, separators=(",", ":"))
-    return ChangesDocument(old.id, new.id, 0, 0, 0, f"{head[:-1]},{_EMPTY_LISTS}".encode())
+    return Step(old.id, new.id), (0, 0, 0), f"{head[:-1]},{_EMPTY_LISTS}".encode()
 
 
 def _read_names(db: Database, catalogue: Catalogue, change: str) -> None:

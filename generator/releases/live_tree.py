@@ -11,7 +11,7 @@ from typing import NamedTuple
 from generator import settings
 from generator.clock import Clock, utc_now
 from generator.errors import BuildError, ExportError, GeneratorError, is_signal
-from generator.releases.locks import locked
+from generator.releases.locks import end_by_error, hold_back, locked
 from generator.storage import layout
 from generator.storage.builds import Build, live_build_id, open_build
 from generator.storage.errors import MissingObject, StorageError
@@ -76,6 +76,13 @@ def update_live_tree(
         where = f"{layout.TREE} in {store.location}"
         message = f"{live} is live, but {where} is not up to date: {error}; the next run completes it"
         raise ExportError(message) from error
+
+
+def bring_up_tree(store: Store, objects: str | None, progress: Progress) -> None:
+    """Bring `tree/` up to the live build in a command, and say on standard error what was written."""
+    with hold_back(), end_by_error("update of the tree"):
+        update = update_live_tree(store, objects, progress)
+    progress.say(update.line())
 
 
 def _bring_up(store: Store, live: str, choice: str | None, progress: Progress) -> TreeUpdate:

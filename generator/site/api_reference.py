@@ -62,7 +62,6 @@ NO_EXAMPLES = LiveExamples()
 
 
 def live_examples(build: OpenBuild) -> LiveExamples:
-    """Return the examples of a build."""
     answer = partial(_answer, client_of(build))
     return LiveExamples(dict(_values(build, answer)), answer, json.loads(build.status()))
 
@@ -129,7 +128,6 @@ class Operation:
 
     @property
     def page(self) -> str:
-        """The name of its page."""
         path = self.path.removeprefix(API)
         return "card" if path.startswith(_ONE_CARD) else path.partition("/")[0].removesuffix(".json")
 
@@ -145,7 +143,6 @@ class ResourcePage:
 
     @property
     def title(self) -> str:
-        """Its heading."""
         return _TITLES.get(self.name, self.name.capitalize())
 
 
@@ -158,7 +155,6 @@ class Recipe(NamedTuple):
 
     @property
     def anchor(self) -> str:
-        """The anchor of its heading."""
         return f"recipe-{anchor(self.title)}"
 
 
@@ -253,7 +249,6 @@ class Reference:
         return _shown(examples[0]) if examples else ""
 
     def operation(self, id_: str) -> Operation:
-        """Return an endpoint by its operation id."""
         return next(operation for operation in self.operations if operation.id == id_)
 
     def answer(self, operation: Operation) -> tuple[bool, str]:
@@ -285,7 +280,6 @@ def reference(live: LiveExamples = NO_EXAMPLES) -> Reference:
 
 
 def page_address(page: str) -> str:
-    """Return the path of a page of the reference."""
     return f"/docs/{page}.html" if page else "/docs"
 
 

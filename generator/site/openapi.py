@@ -374,7 +374,6 @@ def guide_sections() -> list[tuple[str, str, str]]:
 
 
 def anchor(text: str) -> str:
-    """Return the anchor of a heading."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 

@@ -117,7 +117,6 @@ class Section:
     used: set[str] = field(default_factory=set)  # the rows that were asked for
 
     def find(self, name: str) -> Sentence | None:
-        """Return a row, or None."""
         self.used.add(name)
         return self.rows.get(name)
 

@@ -299,7 +299,6 @@ def _manifest(work: Work, parts: tuple[str, ...]) -> None:
 
 
 def _entries(work: Work, layers: tuple[str, ...]) -> list[_Entry]:
-    """Return the entries of the files in some layers, by name."""
     entries: list[_Entry] = []
     for layer in layers:
         entries += json.loads(work.file(layer, _ENTRIES).read_bytes())

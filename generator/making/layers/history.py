@@ -107,7 +107,6 @@ def _after(earlier: Layer, ids: list[int], rows: Iterable[Sequence[bytes]]) -> I
 
 
 def history_layer(lake: Lake, period: Period) -> PlannedLayer:
-    """Define the layer of one closed period."""
     return _define(lake, period.name, period, partial(_closed_period, period=period))
 
 

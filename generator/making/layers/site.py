@@ -105,7 +105,6 @@ def _drawings(work: Work) -> None:
 
 
 def _pictures(rows: pa.Table) -> list[Member]:
-    """Return the pictures of some rows, compressed."""
     columns = (rows[name].to_pylist() for name in ("image", "sealed", *Texts._fields))
     return compress_objects(
         (image.removeprefix("/"), svg(Texts(*texts), sealed=sealed).encode())
