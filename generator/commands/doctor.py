@@ -17,13 +17,13 @@ from generator.reading.doctor import (
     check_edge,
     check_keys,
     check_lake,
-    check_modes,
     check_state,
     check_store,
     check_versions,
     check_writing,
     guarded,
 )
+from generator.reading.ownership import check_modes, check_owners
 from generator.storage.keys import open_key_file
 from generator.storage.stores.open import open_store
 from generator.terminal import Progress, say, say_json
@@ -85,8 +85,9 @@ def _run_checks(
         )
     if lake:
         yield from guarded("lake", check_lake(lake, utc_now), "")
+    file = open_key_file(store, keys)
+    yield from guarded("owners", check_owners(opened, file), "check the owners of the store's files")
     if keys or not store_failed:
-        file = open_key_file(store, keys)
         advice = "restore the records from a backup, or --keys LOCATION"
         yield from guarded("keys", check_keys(file, utc_now, Progress()), advice)
         yield from guarded("modes", check_modes(opened, file), "check the permissions of the store")

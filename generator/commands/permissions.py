@@ -1,9 +1,12 @@
 """What to do about a file that this user may not read or write: its owner, and the remedy."""
 
+import errno
 import os
-import pwd
 import re
+import shlex
 from pathlib import Path
+
+from generator.storage.stores.remedies import sudo_line, user_name
 
 _QUOTED_PATH = re.compile("'(/[^']+)'")  # Arrow names the file only in the text of its error
 
@@ -16,12 +19,14 @@ def permission_advice(error: BaseException) -> str:
     path = _nearest(cause) if cause else None
     if path is None:
         return ""
-    me, owner, mode = os.geteuid(), path.stat().st_uid, path.stat().st_mode & 0o777
+    me, owner, quoted = os.geteuid(), path.stat().st_uid, shlex.quote(str(path))
+    if owner == me and cause and cause.errno == errno.EPERM:
+        return f"; {path} has a group that you are not in: `sudo chgrp -R {os.getegid()} {quoted}` gives it yours"
     if owner == me:
-        return f"; {path} is yours, with mode {mode:04o}: `chmod u+rwX {path}` allows it"
+        return f"; {path} is yours, with mode {path.stat().st_mode & 0o777:04o}: `chmod u+rwX {quoted}` allows it"
     return (
-        f"; {path} belongs to {_name(owner)}, and you are {_name(me)}: run the command as {_name(owner)} "
-        f"(`sudo -u {_name(owner)} …`), or give it to you with `sudo chown -R {_name(me)} {path}`"
+        f"; {path} belongs to {user_name(owner)}, and you are {user_name(me)}: run the command as {user_name(owner)} "
+        f"(`{sudo_line(owner)}`), or give it to you with `sudo chown -R {me} {quoted}`"
     )
 
 
@@ -33,10 +38,3 @@ def _nearest(error: OSError) -> Path | None:
         return None
     absolute = Path(path).absolute()
     return next((place for place in (absolute, *absolute.parents) if os.access(place, os.F_OK)), None)
-
-
-def _name(uid: int) -> str:
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return f"user {uid}"

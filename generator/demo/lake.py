@@ -20,7 +20,7 @@ from generator.demo.draw import FIRST_DAY
 from generator.demo.products import RECIPE, make_catalogue, make_fingerprints, make_identifiers
 from generator.errors import LakeError
 from generator.lake.lake import DAILY_TABLES, DEMO_NAME, FLAT_TABLES, RECIPE_NAME
-from generator.storage.stores.disk import replace_file
+from generator.storage.stores.disk import make_folder, replace_file
 from generator.terminal import Progress, ProgressBar
 
 _DAY_FILE = "demo.parquet"
@@ -77,7 +77,7 @@ def _claim(lake: Path, demo: Demo) -> None:
         names = [name for name in names if not any(fnmatch(name, pattern) for pattern in ours)]
     if names:
         raise LakeError(f"{lake} is no demo lake: it holds {names[0]}, which `demo` did not write; name another folder")
-    lake.mkdir(parents=True, exist_ok=True)
+    make_folder(lake)
     _write_json(lake / DEMO_NAME, {"made_by": "cardpress demo", **demo._asdict(), "end": str(demo.end)})
 
 
@@ -141,5 +141,5 @@ def _write_json(path: Path, content: Mapping[str, object]) -> None:
 def _write(path: Path, content: bytes) -> None:
     if path.exists() and path.read_bytes() == content:
         return  # its time of change stays, so a build need not read it again
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     replace_file(path, [content])

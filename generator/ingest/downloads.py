@@ -21,6 +21,7 @@ from generator.clock import Clock
 from generator.errors import IngestError
 from generator.ingest.marketplace_files import read_document
 from generator.ingest.streams import FileLimits
+from generator.storage.stores.disk import make_folder, move_file
 
 BASE_URL = "https://downloads.s3.cardmarket.com/productCatalog"
 # The files of a game by their path below the base, without `_G.json`, and the list that each one has. Prices come last:
@@ -47,7 +48,7 @@ def fetch_files(
     game: int, folder: Path, base: str, limits: FileLimits, seconds: float, clock: Clock
 ) -> dict[Path, bool]:
     """Download the files of a game that changed into a folder. Return the newest of each kind, and which are new."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     known, day, fetched = _read_record(folder), clock().date(), dict[Path, bool]()
     with TemporaryDirectory(prefix=".fetch-", dir=folder) as unfinished:
         new: dict[str, Path] = {}
@@ -64,7 +65,7 @@ def fetch_files(
         new[_RECORD] = Path(unfinished, _RECORD)
         new[_RECORD].write_text(json.dumps(record, indent=1), "utf-8")
         for name, file in new.items():
-            file.replace(folder / name)
+            move_file(file, folder / name)
     return fetched
 
 

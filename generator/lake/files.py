@@ -34,9 +34,11 @@ from generator.storage.errors import StoreError
 from generator.storage.stores.disk import (
     UNSUPPORTED,
     Writable,
+    make_folder,
     replace_file,
     sync_file_system,
     sync_path,
+    take_after,
     written_beside,
 )
 from generator.storage.stores.file_cache import FileCache, user_cache
@@ -335,10 +337,12 @@ def write_together(folder: Path, files: Mapping[str, Writable]) -> None:
 
 def _stage(folder: Path, files: Mapping[str, Writable]) -> None:
     stage = folder / STAGE
-    stage.mkdir()
+    make_folder(stage)
     for number, (name, data) in enumerate(files.items()):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)  # if this is refused, it is before the journal
+        place = folder / name
+        make_folder(place.parent, 0o755)  # if this is refused, it is before the journal
         (stage / str(number)).write_bytes(data)
+        take_after(stage / str(number), place if place.exists() else place.parent, 0o644)
     with written_beside(stage / JOURNAL, [json.dumps(list(files)).encode()]) as unfinished:
         sync_file_system(folder)
         os.replace(unfinished, stage / JOURNAL)
@@ -355,7 +359,7 @@ def _finish(folder: Path) -> None:
             if staged.exists() and not staged.stat().st_size:
                 open_store(os.fspath(folder)).delete([name])  # and the folders that are then empty
             elif staged.exists():
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                make_folder((folder / name).parent, 0o755)
                 staged.replace(folder / name)
         sync_file_system(folder)
         journal.unlink()

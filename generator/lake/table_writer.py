@@ -11,6 +11,7 @@ from generator.errors import IngestError, message_of
 from generator.lake.files import write_lock, write_together
 from generator.lake.tables import arrow_schema
 from generator.storage.errors import StoreError
+from generator.storage.stores.disk import make_folder
 from generator.storage.stores.open import open_store
 
 NOTHING = pa.py_buffer(b"")  # the content of a file that is to be deleted
@@ -47,7 +48,7 @@ class LakeWriter:
             if self._folder is None:
                 yield
                 return
-            self._folder.mkdir(parents=True, exist_ok=True)
+            make_folder(self._folder)
             with write_lock(self._folder):
                 yield
 

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from generator.storage.layers import Row, StoredFile, index_table, rows_table, to_bytes
 from generator.storage.stores.codec import compress, sha256
-from generator.storage.stores.disk import move_file
+from generator.storage.stores.disk import make_folder, move_file
 from generator.storage.stores.file_cache import FileCache, user_cache
 from generator.storage.stores.interface import Store
 
@@ -92,7 +92,7 @@ class IntermediateStore:
         with path.open("rb") as opened:
             digest = hashlib.file_digest(opened, "sha256").hexdigest()
         size = path.stat().st_size
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         move_file(path, folder / digest)
         return StoredFile(digest, size, digest)
 

@@ -54,7 +54,6 @@ _REQUIREMENT = re.compile(r"""([A-Za-z0-9._-]+)(?:\[[^]]*\])?>=([0-9.]+)(?:\s*;\
 _ADVICE = "reinstall from requirements.lock (`make setup` in a checkout)"
 _PROBE = "probe"
 _UNUSABLE = "without a key the API cannot be used: `cardpress keys issue --name NAME`"
-_OTHERS_MODE_BITS = 0o077  # permissions of the group and of all others
 _NGINX_PATHS = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"))
 _ERROR = re.compile(r"\[emerg\] (?:[0-9]+#[0-9]+: )?(.+)")
 _NGINX_SECONDS, _CONNECT_SECONDS = 30, 2.0
@@ -353,20 +352,6 @@ def check_keys(file: KeyFile, clock: Clock, progress: Progress) -> Iterator[Find
         yield warning("keys", f"{counts}; expiring soon: {first}", "`cardpress keys update ID --expires DAY`")
     else:
         yield ok("keys", counts)
-
-
-def check_modes(store: Store, keys: KeyFile) -> Iterator[Finding]:
-    """Report a private folder of a folder store, and key records elsewhere, that the group or others may use."""
-    folder, key_file = store.local_path(layout.PRIVATE), keys.store.local_path(keys.name)
-    places = [(folder, [folder, *folder.glob("*")])] if folder is not None else []
-    if key_file is not None and (folder is None or not key_file.is_relative_to(folder)):
-        places += [(path, [path]) for path in (key_file, key_file.with_suffix(""))]
-    for top, paths in places:
-        readable = [path for path in paths if path.exists() and path.stat().st_mode & _OTHERS_MODE_BITS]
-        if readable:
-            more = f" and {len(readable) - 1} more" if len(readable) > 1 else ""
-            message = f"other users of this machine may use {os.fspath(readable[0])}{more}"
-            yield problem("modes", message, f"chmod -R go= {shlex.quote(str(top))}, as the user that runs the shim")
 
 
 def check_state(state: Path) -> Iterator[Finding]:

@@ -46,7 +46,7 @@ from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp
 from generator.errors import BusyError, GeneratorError, TerminatedError, is_disk_full
 from generator.storage import layout
 from generator.storage.errors import MissingObject, StorageError, StoreError
-from generator.storage.stores.disk import is_locked
+from generator.storage.stores.disk import is_locked, make_folder, open_lock
 from generator.storage.stores.interface import Store, parse_json, read_json, update_json
 from generator.storage.stores.remedies import with_remedy
 
@@ -105,8 +105,8 @@ class _FolderLock(_Lock):
     def take(self) -> None:
         """Take the lock, or raise BusyError: another run holds it."""
         self._path = _lock_file(self.store, self.name)
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._handle, self._taken = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600), True
+        make_folder(self._path.parent, 0o700)
+        self._handle, self._taken = open_lock(self._path, 0o600), True
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:

@@ -31,7 +31,7 @@ from generator.storage.bulk import LIVE_CATALOGUE
 from generator.storage.errors import Conflict
 from generator.storage.objects import API_FOLDER
 from generator.storage.stores.codec import decompress
-from generator.storage.stores.disk import FOLDER_OF_THE_FILE_SYSTEM, replace_file
+from generator.storage.stores.disk import FOLDER_OF_THE_FILE_SYSTEM, make_folder, replace_file
 from generator.storage.stores.interface import Store, parse_json
 from generator.storage.stores.open import is_folder, open_store
 from generator.storage.stores.remedies import with_remedy
@@ -129,7 +129,7 @@ class Target:
     def __enter__(self) -> Self:
         if self._folder:
             with _translated_errors():
-                self._folder.mkdir(parents=True, exist_ok=True)
+                make_folder(self._folder)
                 self._lock = os.open(self._folder, os.O_RDONLY)
             try:
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

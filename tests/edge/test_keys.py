@@ -15,7 +15,7 @@ import pytest
 from edge_auth.live import background
 from edge_auth.live.keyring import Keyring, UsedKeys
 from edge_auth.live.log import Log
-from generator.reading.doctor import check_modes
+from generator.reading.ownership import check_modes
 from generator.storage.errors import KeyFormatError, OtherVersion, StoreError
 from generator.storage.keys import MAX_CHANGES, KeyFile, KeyRecord, digest, issue, open_key_file
 from generator.storage.stores.folder import FolderStore

@@ -19,7 +19,9 @@ from generator.storage.stores.interface import MAX_DOCUMENT_BYTES, PRIVATE, List
 from generator.storage.stores.remedies import with_remedy
 
 _TRIED: set[str] = set()  # folders whose disk this process has tried
-_FOLDER_MODE, _PRIVATE_FOLDER_MODE = 0o777, 0o700  # less the bits of the umask
+# What a command replaces last: that must be allowed before it writes anything.
+_DOCUMENTS = ("current.json", "keys.json", f"{PRIVATE}keys.json")
+_FOLDER_MODE, _PRIVATE_FOLDER_MODE = 0o755, 0o700
 
 
 class FolderStore(Store):
@@ -129,11 +131,11 @@ class FolderStore(Store):
     def _make_folders(self, name: str) -> None:
         """Create the folders of an object. Those that exist keep their modes."""
         self._make_root()
-        for folder in Path(name).parents[-2::-1]:
-            (self.root / folder).mkdir(_PRIVATE_FOLDER_MODE if self._is_private(name) else _FOLDER_MODE, exist_ok=True)
+        folder = (self.root / name).parent
+        disk.make_folder(folder, _PRIVATE_FOLDER_MODE if self._is_private(name) else _FOLDER_MODE)
 
     def _try_disk(self) -> None:
-        """Before the first write of a process to a folder, try whether its disk can do what a store needs."""
+        """Before the first write of a process to a folder, try whether disk and owner allow what a store needs."""
         if self.location in _TRIED:
             return
         with self._translated_errors(".lock"):
@@ -143,14 +145,19 @@ class FolderStore(Store):
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if not disk.is_locked(Path(path)):
                     raise OSError(errno.ENOLCK, "one file was locked twice", path)
+                for pattern in (self.root, *filter(Path.is_file, map(self.root.joinpath, _DOCUMENTS))):
+                    disk.take_after(Path(path), pattern)
             _TRIED.add(self.location)
+        except PermissionError as error:
+            raise self._translated(error, "a new file") from error
         except OSError as error:
             if error.errno in disk.UNSUPPORTED:  # the write itself tells of others
                 message = f"{self.location} cannot hold a store: {error.strerror or error}"
                 raise StoreError(with_remedy(message, error)) from error
 
     def _make_root(self) -> None:
-        self.root.mkdir(_PRIVATE_FOLDER_MODE if self._private else _FOLDER_MODE, parents=True, exist_ok=True)
+        disk.make_folder(self.root.parent)
+        disk.make_folder(self.root, _PRIVATE_FOLDER_MODE if self._private else None)
 
     def _is_private(self, name: str) -> bool:
         return self._private or name.startswith(PRIVATE)
@@ -180,10 +187,12 @@ class FolderStore(Store):
         self._try_disk()
         with self._translated_errors(".lock"):
             self._make_root()  # a cleaner may have taken it
-            lock = (self.root / ".lock").open("a")
-        with lock:
+            lock = disk.open_lock(self.root / ".lock")
+        try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
+        finally:
+            os.close(lock)
 
     @contextmanager
     def _translated_errors(self, name: str) -> Iterator[None]:

@@ -4,6 +4,7 @@ A code without a row has no remedy. Its message then is the code with the text o
 """
 
 import errno
+import pwd
 
 _GRANT = (
     "check the credentials, and grant s3:GetObject and s3:ListBucket (to writers also s3:PutObject and "
@@ -88,3 +89,17 @@ def with_remedy(message: str, error: BaseException | None) -> str:
     """Return the message of an error with what to do about it, unless it says so already."""
     remedy = remedy_of(error)
     return message if not remedy or remedy in message else f"{message}: {remedy}"
+
+
+def user_name(uid: int) -> str:
+    """Return the name of a user, for messages."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"user {uid}"
+
+
+def sudo_line(uid: int) -> str:
+    """Return the beginning of a command that runs as a user: not each has a name."""
+    name = user_name(uid)
+    return f"sudo -u {name} …" if " " not in name else f"sudo -u '#{uid}' …"
