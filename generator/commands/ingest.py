@@ -352,6 +352,7 @@ def identifiers(
 
     FILE: CSV with a header or JSON Lines with id_product, scheme and value; with --from the JSON of cards that the
     catalogue publishes. Plain, gzip, bzip2 or xz, - for standard input. Importing a file again changes nothing.
+    MTGJSON's CardmarketIdentifiers.json also has names of Magic's expansions and numbers.
 
     \b
     Example: cardpress ingest identifiers --lake lake --from mtgjson AllPrintings.json.gz
@@ -364,23 +365,6 @@ def identifiers(
         return
     format_ = CARD_FORMATS[source] if source else None
     _import(lake, IdentifierFiles(format_, files, limits, replace, accepted=frozenset(accept)), len(files), as_json)
-
-
-@ingest.command("cardmarket-identifiers")
-@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
-@lake_made_option
-@_max_file_option(settings.MAX_CARDS_BYTES)
-@json_option
-def cardmarket_identifiers(file: Path, lake: str, max_file_mb: int, as_json: bool) -> None:
-    """Import names of expansions, numbers and ids from MTGJSON's CardmarketIdentifiers.json.
-
-    FILE: the file as MTGJSON publishes it, plain, gzip, bzip2 or xz. It has what the marketplace's files of Magic lack.
-    `ingest identifiers --from mtgjson` reads it as well. Importing it again changes nothing.
-
-    \b
-    Example: cardpress ingest cardmarket-identifiers --lake lake CardmarketIdentifiers.json.xz
-    """
-    _import(lake, CardmarketIdentifiers(file, FileLimits(max_file_mb << 20)), 1, as_json)
 
 
 @ingest.command()

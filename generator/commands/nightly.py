@@ -11,19 +11,7 @@ import click
 
 from generator import settings
 from generator.clock import utc_now
-from generator.commands.options import (
-    FILE,
-    HTTP_URL,
-    Parsed,
-    json_option,
-    lake_option,
-    lease_option,
-    objects_option,
-    resources_options,
-    retention_options,
-    scheduler_option,
-    store_option,
-)
+from generator.commands import options
 from generator.errors import BusyError
 from generator.lake.lake import DAILY_TABLES, absolute
 from generator.lake.quarantine import QuarantinedFile, decision
@@ -67,25 +55,29 @@ def _notice_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command --ping, --notify and --pages-url as the argument `notices`."""
 
     @click.option(
-        "--ping", type=HTTP_URL, help="Request URL/start when the run begins, then URL, or URL/fail after a failure."
+        "--ping",
+        type=options.HTTP_URL,
+        help="Request URL/start when the run begins, then URL, or URL/fail after a failure.",
     )
-    @click.option("--notify", type=HTTP_URL, help="Post the result as JSON to this URL, of Slack, Discord or your own.")
     @click.option(
-        "--pages-url", type=HTTP_URL, help="Where you serve private/nights/ of the store, for links in notices."
+        "--notify", type=options.HTTP_URL, help="Post the result as JSON to this URL, of Slack, Discord or your own."
+    )
+    @click.option(
+        "--pages-url", type=options.HTTP_URL, help="Where you serve private/nights/ of the store, for links in notices."
     )
     @wraps(command)
-    def with_notices(*args: Any, **options: Any) -> None:
-        urls = (options.pop(name) for name in ("ping", "notify", "pages_url"))
-        command(*args, notices=Notices(*urls), **options)
+    def with_notices(*args: Any, **further: Any) -> None:
+        urls = (further.pop(name) for name in ("ping", "notify", "pages_url"))
+        command(*args, notices=Notices(*urls), **further)
 
     return with_notices
 
 
 @click.command()
-@lake_option
-@store_option
+@options.lake_option
+@options.store_option
 @click.option(
-    "--gate", "gates", multiple=True, type=Parsed("NAME=VALUE", _gate_threshold),
+    "--gate", "gates", multiple=True, type=options.Parsed("NAME=VALUE", _gate_threshold),
     help="Let values up to VALUE pass this gate, instead of its default.",
 )  # fmt: skip
 @click.option(
@@ -93,27 +85,27 @@ def _notice_options(command: Callable[..., None]) -> Callable[..., None]:
     help="Publish even if this gate is breached; the report records it.",
 )  # fmt: skip
 @click.option(
-    "--max-age", "max_ages", multiple=True, type=Parsed("TABLE=DAYS", _max_age),
+    "--max-age", "max_ages", multiple=True, type=options.Parsed("TABLE=DAYS", _max_age),
     help="Refuse the night if the newest row of this table is older, for any game. Else a late source is only said.",
 )  # fmt: skip
-@retention_options
-@click.option("--textfile", type=FILE, help="Write Prometheus metrics to this file.")
+@options.retention_options
+@click.option("--textfile", type=options.FILE, help="Write Prometheus metrics to this file.")
 @click.option("--pages/--no-pages", default=True, help="Write the report and the changes as pages into the store.")
 @_notice_options
 @click.option(
-    "--expect-day", type=Parsed("DAY", _expected_day),
+    "--expect-day", type=options.Parsed("DAY", _expected_day),
     help="Exit with 1 if the live build's prices are older after the run. DAY: today, yesterday or YYYY-MM-DD (UTC).",
 )  # fmt: skip
 @click.option(
     "--reread-days", type=click.IntRange(0), default=settings.REREAD_DAYS, metavar="DAYS",
     help="Read the layers of earlier nights again, all of them within DAYS, and repair damaged ones. 0: never.",
 )  # fmt: skip
-@objects_option
+@options.objects_option
 @click.option("--export", metavar="TARGET", help="Folder or s3://bucket/prefix to keep as a tree of plain files.")
-@lease_option
-@resources_options
-@scheduler_option
-@json_option
+@options.lease_option
+@options.resources_options
+@options.scheduler_option
+@options.json_option
 def nightly(
     lake: str,
     store: str,

@@ -11,34 +11,18 @@ import csv
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
+from edge_auth import errors
 from edge_auth.api.blueprints import ENDPOINTS
 from edge_auth.api.endpoint import HINT, Endpoint
-from edge_auth.errors import (
-    API_ERRORS,
-    AmbiguousSlug,
-    ApiError,
-    ExpiredKey,
-    InsufficientScope,
-    InternalError,
-    InvalidKey,
-    InvalidParameter,
-    MethodNotAllowed,
-    NoKey,
-    NotFound,
-    RangeNotSatisfiable,
-    RateLimited,
-    RevokedKey,
-)
 from edge_auth.live.counter import WINDOW_SECONDS
 from edge_auth.parameters import BuildId, Choice, IdList, Integer, NameList, Price, ProductId, Rule, Text, TextList
 from generator.site.texts import HEADERS, PARAMETERS, REFERENCE, STATUSES, TAGS, Json, Prose, schemas
 from generator.storage.bulk import FORMATS
-from generator.storage.keys import SCOPES
 from generator.storage.text import MAX_DIGITS
 from generator.templates import packaged
 
@@ -50,14 +34,21 @@ _RATE: Json = {
     "X-RateLimit-Remaining": _COUNT,
     "X-RateLimit-Reset": {"type": "integer"},
 }
-_KEY_ERRORS = (NoKey, InvalidKey, ExpiredKey, RevokedKey)
+_KEY_ERRORS = (errors.NoKey, errors.InvalidKey, errors.ExpiredKey, errors.RevokedKey)
 _GUIDE = re.compile(r"<!-- the guide: [^>]*-->\n\n(.*?\n)\n## Endpoints\n", re.DOTALL)
 
 
-def errors(endpoint: Endpoint) -> list[type[ApiError]]:
+def errors_of(endpoint: Endpoint) -> list[type[errors.ApiError]]:
     """Return the errors that an endpoint can return: those of its look-up, and those of the checks before it."""
-    of_keys = () if endpoint.public else (*_KEY_ERRORS, InsufficientScope)
-    return [InvalidParameter, *endpoint.errors, *of_keys, RateLimited, MethodNotAllowed, InternalError]
+    of_keys = () if endpoint.public else (*_KEY_ERRORS, errors.InsufficientScope)
+    return [
+        errors.InvalidParameter,
+        *endpoint.errors,
+        *of_keys,
+        errors.RateLimited,
+        errors.MethodNotAllowed,
+        errors.InternalError,
+    ]
 
 
 @cache
@@ -77,18 +68,18 @@ class _Responses:
 
     def by_status(self) -> Json:
         found = {"200": self._success("200")}
-        if RangeNotSatisfiable in self._endpoint.errors:
+        if errors.RangeNotSatisfiable in self._endpoint.errors:
             found["206"] = self._success("206")
         found["304"] = {"description": self._text("304"), "headers": self._success_headers()}
-        for error in errors(self._endpoint):
-            same = [other for other in errors(self._endpoint) if other.status == error.status]
+        for error in errors_of(self._endpoint):
+            same = [other for other in errors_of(self._endpoint) if other.status == error.status]
             found.setdefault(str(error.status), self._error(error, self._messages(same)))
         return found
 
-    def _messages(self, of_status: list[type[ApiError]]) -> dict[str, str]:
+    def _messages(self, of_status: list[type[errors.ApiError]]) -> dict[str, str]:
         """Return the recorded message of each error that a request can get, by its code."""
         said, path = recorded_messages(), self._endpoint.path
-        codes = [error.code for error in of_status if error is not InsufficientScope or self._endpoint.scope]
+        codes = [error.code for error in of_status if error is not errors.InsufficientScope or self._endpoint.scope]
         found = {code: said.get((path, code)) or said.get(("", code)) for code in codes}
         return {code: message for code, message in found.items() if message}
 
@@ -112,7 +103,7 @@ class _Responses:
         headers = {name: self._header(name, schema) for name, schema in schemas.items()} | self._hint()
         return headers | {"Vary": self._header("Vary", _TEXT, required=not endpoint.public, vary=endpoint.vary)}
 
-    def _error(self, error: type[ApiError], messages: dict[str, str]) -> Json:
+    def _error(self, error: type[errors.ApiError], messages: dict[str, str]) -> Json:
         content: Json = {"schema": {"$ref": f"{REFERENCE}Error"}}
         if messages:
             content["examples"] = {
@@ -125,33 +116,33 @@ class _Responses:
             "content": {"application/json": content},
         }
 
-    def _error_text(self, error: type[ApiError]) -> str:
+    def _error_text(self, error: type[errors.ApiError]) -> str:
         name = str(error.status)
-        if error is InsufficientScope and self._endpoint.scope is None:
+        if error is errors.InsufficientScope and self._endpoint.scope is None:
             name += " without a scope"
         counted = "client address" if self._endpoint.public else "key"
         methods = " and ".join(self._endpoint.methods)
         return self._text(name, scope=self._endpoint.scope, counted=counted, methods=methods)
 
-    def _error_headers(self, error: type[ApiError]) -> Json:
+    def _error_headers(self, error: type[errors.ApiError]) -> Json:
         """Return the headers of an error. One is optional if the error can also come before the check that adds it."""
         wait = {"type": "integer", "minimum": 1, "maximum": WINDOW_SECONDS}
         allow = _TEXT | {"const": ", ".join(self._endpoint.methods)}
         if error.status == 401:
             return {"WWW-Authenticate": self._header("WWW-Authenticate", _TEXT | {"const": "Bearer"})}
-        if error is MethodNotAllowed:
+        if error is errors.MethodNotAllowed:
             return {"Allow": self._header("Allow", allow)}
-        if error is InternalError:
+        if error is errors.InternalError:
             return self._rate(required=False) | {"Retry-After": self._header("Retry-After", _COUNT)}
-        if error is RateLimited:
+        if error is errors.RateLimited:
             return self._rate() | self._build(required=False) | {"Retry-After": self._header("Retry-After", wait)}
-        if error is RangeNotSatisfiable:
+        if error is errors.RangeNotSatisfiable:
             return self._rate() | {"Content-Range": self._header("Content-Range of 416", _TEXT)}
         # A path that is not UTF-8 is 404 before the key is read, and X-Build is read before the parameters.
-        has_build = error in (NotFound, AmbiguousSlug, InvalidParameter)
-        build = self._build(required=error is AmbiguousSlug) if has_build else {}
-        hint = self._hint() if error is NotFound else {}
-        return self._rate(required=error is not NotFound) | build | hint
+        has_build = error in (errors.NotFound, errors.AmbiguousSlug, errors.InvalidParameter)
+        build = self._build(required=error is errors.AmbiguousSlug) if has_build else {}
+        hint = self._hint() if error is errors.NotFound else {}
+        return self._rate(required=error is not errors.NotFound) | build | hint
 
     def _hint(self) -> Json:
         return {HINT: self._header(HINT, _TEXT, required=False)} if self._endpoint.hints else {}
@@ -173,7 +164,7 @@ class _Responses:
 def _parameters(endpoint: Endpoint, prose: Prose) -> list[Json]:
     """Return the parameters of an endpoint: those of the path, of the query, and headers."""
     subject = schema_of(endpoint.subject) if endpoint.subject else _TEXT | {"minLength": 1}
-    headers = ["If-Match", "Range", "If-Range"] if RangeNotSatisfiable in endpoint.errors else []
+    headers = ["If-Match", "Range", "If-Range"] if errors.RangeNotSatisfiable in endpoint.errors else []
     headers += ["X-Build"] if endpoint.of_build else []
     found = [("path", name, subject) for name in endpoint.subjects]
     found += [("query", name, schema_of(one.rule, one.default)) for name, one in endpoint.parameters.items()]
@@ -375,30 +366,3 @@ def guide_sections() -> list[tuple[str, str, str]]:
 
 def anchor(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
-
-
-def with_tables(page: str) -> str:
-    """Return docs/api.md with its tables of scopes and errors as the code declares them."""
-    for head, *rows in _tables():
-        table = [f"| {' | '.join(cells)} |\n" for cells in (head, *rows)]
-        before, old, rest = page.partition(table[0])
-        assert old, f"docs/api.md has a table with the columns {', '.join(head)}"
-        table.insert(1, "|---" * len(head) + "|\n")
-        page = before + "".join(table) + re.sub(r"\A(?:\|.*\n)*", "", rest)
-    return page
-
-
-def _tables() -> Iterator[list[tuple[str, ...]]]:
-    """Yield the rows of each table, its head first."""
-    scopes: dict[str | None, list[str]] = {scope: [] for scope in (*SCOPES, None)}
-    for endpoint in ENDPOINTS:
-        if not endpoint.public:
-            scopes[endpoint.scope].append(endpoint.path)
-    reads = [(f"`{scope}`" if scope else "none", _as_code(paths)) for scope, paths in scopes.items()]
-    errors = [(str(error.status), f"`{error.code}`", error.when, error.advice) for error in API_ERRORS]
-    yield [("scope", "reads"), *reads]
-    yield [("status", "code", "when", "what to do"), *errors]
-
-
-def _as_code(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)

@@ -116,18 +116,17 @@ IDENTIFIERS = {
 }
 
 
-@pytest.mark.parametrize(
-    "words",
-    [("cardmarket-identifiers",), pytest.param(("identifiers", "--from", "mtgjson"), marks=pytest.mark.thorough)],
-)
+FROM_MTGJSON = ("identifiers", "--from", "mtgjson")
+
+
 @pytest.mark.thorough
-def test_cardmarket_identifiers(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_cardmarket_identifiers(tmp_path: Path) -> None:
     lake, store = tmp_path / "lake", tmp_path / "store"
     rows = [{"idProduct": i, "name": f"Card {i}", "categoryName": "Single", "idExpansion": 4999 + i} for i in (1, 2)]
     singles = write_list(tmp_path / "products_singles_99.json", "products", rows)
     path = tmp_path / "CardmarketIdentifiers.json.xz"
     path.write_bytes(lzma.compress(json.dumps(IDENTIFIERS).encode()))
-    orders = [("cardmarket", singles), (*words, path)]
+    orders = [("cardmarket", singles), (*FROM_MTGJSON, path)]
     for order in (orders, orders[::-1], orders):
         for command in order:
             run("ingest", *command, "--lake", lake)
@@ -141,7 +140,7 @@ def test_cardmarket_identifiers(tmp_path: Path, words: tuple[str, ...]) -> None:
     pairs = {(row["id_product"], row["scheme"], row["value"]) for row in found}
     assert pairs == {(1, "mtgjson", "692b"), (1, "mtgjson", "692c"), (1, "set_number", "ogw/109")}
     before = {file: file.read_bytes() for file in lake.rglob("*.parquet")}
-    run("ingest", *words, path, "--lake", lake)
+    run("ingest", *FROM_MTGJSON, path, "--lake", lake)
     assert {file: file.read_bytes() for file in lake.rglob("*.parquet")} == before
 
 
@@ -157,14 +156,14 @@ def test_cardmarket_identifiers(tmp_path: Path, words: tuple[str, ...]) -> None:
             "products 1: uuids must be",
         ),
         ({"data": IDENTIFIERS["data"]}, "it has no meta.date"),
-        ({"meta": {"date": "2026-09-18"}, "data": {"cards": {}}}, "it has no expansions and no products"),
+        ({"meta": {"date": "2026-09-18"}, "data": {"products": {}}}, "it has no expansions and no products"),
     ],
 )
 def test_another_file_is_refused(tmp_path: Path, value: dict, says: str) -> None:
     path = tmp_path / "x.json"
     path.write_text(json.dumps(value))
-    said = run("ingest", "cardmarket-identifiers", "--lake", tmp_path / "lake", path, status=1).stderr
+    said = run("ingest", *FROM_MTGJSON, "--lake", tmp_path / "lake", path, status=1).stderr
     assert says in said.splitlines()[-1] and not list(tmp_path.glob("lake/*"))
     path.write_text(json.dumps(IDENTIFIERS)[:-30])
-    said = run("ingest", "cardmarket-identifiers", "--lake", tmp_path / "lake", path, status=1).stderr
+    said = run("ingest", *FROM_MTGJSON, "--lake", tmp_path / "lake", path, status=1).stderr
     assert "it is cut off" in said and not list(tmp_path.glob("lake/*"))

@@ -2,14 +2,18 @@
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+from edge_auth.api.blueprints import ENDPOINTS
+from edge_auth.errors import API_ERRORS
 from generator.site import pages as site
-from generator.site.openapi import strict_document, with_tables
+from generator.site.openapi import strict_document
+from generator.storage.keys import SCOPES
 from generator.storage.layout import MEDIA_TYPES
 from tests.support.commands import run
 from tests.support.recorded import Recorded
@@ -259,6 +263,33 @@ def test_llms_txt_names_everything(description: dict, visitor: Client, recorded:
     copy, text = ROOT / "docs" / "llms.txt", FILES["docs/llms.txt"].decode()
     if not recorded.write(copy, text):
         assert copy.read_text("utf-8") == text, "docs/llms.txt is old: run make golden"
+
+
+def with_tables(page: str) -> str:
+    """Return docs/api.md with its tables of scopes and errors as the code declares them."""
+    for head, *rows in tables():
+        table = [f"| {' | '.join(cells)} |\n" for cells in (head, *rows)]
+        before, old, rest = page.partition(table[0])
+        assert old, f"docs/api.md has a table with the columns {', '.join(head)}"
+        table.insert(1, "|---" * len(head) + "|\n")
+        page = before + "".join(table) + re.sub(r"\A(?:\|.*\n)*", "", rest)
+    return page
+
+
+def tables() -> Iterator[list[tuple[str, ...]]]:
+    """Yield the rows of each table, its head first."""
+    scopes: dict[str | None, list[str]] = {scope: [] for scope in (*SCOPES, None)}
+    for endpoint in ENDPOINTS:
+        if not endpoint.public:
+            scopes[endpoint.scope].append(endpoint.path)
+    reads = [(f"`{scope}`" if scope else "none", as_code(paths)) for scope, paths in scopes.items()]
+    errors = [(str(error.status), f"`{error.code}`", error.when, error.advice) for error in API_ERRORS]
+    yield [("scope", "reads"), *reads]
+    yield [("status", "code", "when", "what to do"), *errors]
+
+
+def as_code(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def test_docs_api_md_is_the_guide(description: dict, recorded: Recorded) -> None:
