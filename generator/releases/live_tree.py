@@ -5,6 +5,7 @@ the build is live whatever happens here, and the next run completes it. Its reco
 """
 
 import secrets
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -14,8 +15,7 @@ from generator.errors import BuildError, ExportError, GeneratorError, is_signal
 from generator.releases.locks import end_by_error, hold_back, locked
 from generator.storage import layout
 from generator.storage.builds import Build, live_build_id, open_build
-from generator.storage.errors import MissingObject, StorageError
-from generator.storage.stores.codec import decompress
+from generator.storage.errors import StorageError
 from generator.storage.stores.interface import Store
 from generator.terminal import Progress
 from generator.threads import in_order
@@ -106,41 +106,46 @@ def _bring_up(store: Store, live: str, choice: str | None, progress: Progress) -
 
 
 def verify_live_tree(build: Build, progress: Progress) -> int:
-    """Compare every object of `tree/` with what the live build says, and return how many there are.
+    """Compare `tree/` with what the live build says, and return how many objects it has.
 
-    Of another build, and where there is no tree, 0. BuildError names the first that is missing or differs.
+    Of another build, and where there is no tree, 0. BuildError names the first file that is missing, foreign or
+    differs.
     """
     store, record = build.store, _read_record(build.store)
-    if record.objects in ("", NONE) or build.id != live_build_id(store):
+    present = {entry.name.removeprefix(layout.TREE) for entry in store.entries(layout.TREE)} - {RECORD}
+    if record.objects == NONE or not (record.objects or present) or build.id != live_build_id(store):
         return 0
+    publish = f"`cardpress publish {build.id}`"
+    if not record.objects:
+        way_out = f"move that folder away, then {publish} writes it again"
+        raise BuildError(f"{layout.TREE} in {store.location} has files but no record, {RECORD}: {way_out}")
     if record.build != build.id:
-        way_out = f"`cardpress publish {build.id}` completes it"
-        raise BuildError(f"{layout.TREE} in {store.location} is not complete: {way_out}")
+        raise BuildError(f"{layout.TREE} in {store.location} is not complete: {publish} completes it")
     documents = Documents(build)
-    wanted = list(documents.objects(hot=record.objects == HOT))
-    expected = ((one.name, documents.body(one).plain) for one in wanted)
-    with ThreadPoolExecutor(_READERS) as pool, progress.bar("verify tree", len(wanted)) as bar:
-        broken = []
-        for problem in in_order(pool, 2 * _READERS, lambda one: _problem(store, *one), expected):
-            broken += [problem] if problem else []
-            bar.update(1)
-    if broken:
-        more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
-        way_out = f"delete it, then `cardpress publish {build.id}` writes it again"
-        raise BuildError(f"{broken[0]}{more} in {store.location}: {way_out}")
+    wanted = {one.name: one for one in documents.objects(hot=record.objects == HOT)}
+    missing, foreign = sorted(wanted.keys() - present), sorted(present - wanted.keys() - record.files.keys())
+    bodies = ((name, documents.body(one).plain) for name, one in wanted.items() if name in present)
+    differing = _differing(Target(_location(store)), bodies, len(wanted) - len(missing), progress)
+    for names, defect, way_out in (
+        (missing, "is missing", f"{publish} writes it again"),
+        (foreign, "was written by no export", "move it away, because readers get it"),
+        (differing, "differs from the build", f"delete it, then {publish} writes it again"),
+    ):
+        if names:
+            others = len(missing) + len(foreign) + len(differing) - 1
+            more = f" (and {others} more)" if others else ""
+            raise BuildError(f"{layout.TREE}{names[0]} {defect}{more} in {store.location}: {way_out}")
     return len(wanted)
 
 
-def _problem(store: Store, name: str, expected: bytes) -> str:
-    """Return what is wrong with an object of the tree, or ''."""
-    try:
-        stored = store.get(layout.TREE + name)
-        found = stored if store.local_path("") else decompress(stored)
-    except MissingObject:
-        return f"{layout.TREE}{name} is missing"
-    except OSError:  # no gzip member
-        found = b""
-    return "" if found == expected else f"{layout.TREE}{name} differs from the build"
+def _differing(tree: Target, bodies: Iterable[tuple[str, bytes]], count: int, progress: Progress) -> list[str]:
+    """Return the names of the files of a tree that have other bytes than these."""
+    found = []
+    with ThreadPoolExecutor(_READERS) as pool, progress.bar("verify tree", count) as bar:
+        for name in in_order(pool, 2 * _READERS, lambda one: "" if tree.read(one[0]) == one[1] else one[0], bodies):
+            found += [name] if name else []
+            bar.update(1)
+    return found
 
 
 def _location(store: Store) -> str:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from generator.clock import utc_now
+from generator.compare import gates
 from generator.compare.run_reports import Judgement, newest_report
 from generator.errors import BuildError, ExportError
-from generator.nightly import steps
 from generator.releases import live_tree
 from generator.releases.live_tree import update_live_tree, verify_live_tree
 from generator.releases.locks import locked
@@ -164,7 +164,7 @@ def test_a_full_disk_leaves_the_build_live_and_the_next_run_completes_the_tree(
             raise OSError(28, "No space left on device", str(new))
         replace(old, new)
 
-    monkeypatch.setattr(steps, "judge", lambda *_, **__: Judgement(first, [], {}, []))
+    monkeypatch.setattr(gates, "judge", lambda *_, **__: Judgement(first, [], {}, []))
     night = ("nightly", "--lake", lake, "--store", store.location, "--no-pages")
     with monkeypatch.context() as context:
         context.setattr(os, "replace", full)
@@ -199,21 +199,32 @@ def test_of_two_at_once_one_is_refused_and_the_other_writes_the_newest(two, monk
     assert content(store) == expected(store, second)
 
 
-def test_verify_names_what_is_damaged_or_missing(two) -> None:
+def test_verify_names_what_is_damaged_missing_or_foreign(two) -> None:
     store, _, (_, second) = two
     update(store)
-    at_store = ("--store", store.location)
+    at_store, tree = ("--store", store.location), store.root / "tree"
     assert f"{len(content(store)):,} in tree/" in run("verify", *at_store).stdout
-    (store.root / "tree/api/v1/sets/0.json").unlink()
-    body = (store.root / "tree/api/v1/status.json").read_bytes()
-    (store.root / "tree/api/v1/status.json").write_bytes(body.replace(b"0", b"1"))
-    failed = run("verify", *at_store, status=1)
-    assert "tree/api/v1/sets/0.json is missing (and 1 more)" in failed.stderr
-    update(store)
-    assert "tree/api/v1/status.json differs from the build" in run("verify", *at_store, status=1).stderr
-    (store.root / "tree/api/v1/status.json").unlink()
+    publish = f"`cardpress publish {second}`"
+
+    def verify(said: str, way_out: str) -> None:
+        assert f": tree/{said} in {store.location}: {way_out}" in run("verify", *at_store, status=1).stderr
+
+    (tree / "api/v1/sets/0.json").unlink()
+    body = (tree / "api/v1/status.json").read_bytes()
+    (tree / "api/v1/status.json").write_bytes(body.replace(b"0", b"1"))
+    verify("api/v1/sets/0.json is missing (and 1 more)", f"{publish} writes it again")
     run("publish", second, *at_store)
+    verify("api/v1/status.json differs from the build", f"delete it, then {publish} writes it again")
+    (tree / "api/v1/status.json").unlink()
+    (tree / "api/v1/mine.json").write_text("{}")
+    (tree / ".nojekyll").touch()
+    run("publish", second, *at_store)
+    verify("api/v1/mine.json was written by no export", "move it away, because readers get it")
+    (tree / "api/v1/mine.json").unlink()
     run("verify", *at_store)
+    (tree / RECORD).rename(tree / "api/v1/.old")
+    lost = f": tree/ in {store.location} has files but no record, {RECORD}: move that folder away, then {publish}"
+    assert lost in run("verify", *at_store, status=1).stderr
 
 
 def test_other_commands_leave_the_tree_alone(two) -> None:

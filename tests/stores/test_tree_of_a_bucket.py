@@ -38,3 +38,6 @@ def test_objects_of_a_tree_in_a_bucket_are_chosen_and_kept(server: S3Server, tmp
     assert "left alone" in run("publish", build, "--store", location, "--objects", "none").stderr
     assert "(all)" in run("publish", build, "--store", location, "--objects", "all").stderr
     assert content(store) == expected(store, build, hot=False)
+    assert "in tree/" in run("verify", "--store", location).stdout
+    store.put("tree/api/v1/status.json", b"{}")
+    assert "tree/api/v1/status.json differs from the build" in run("verify", "--store", location, status=1).stderr
