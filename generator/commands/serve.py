@@ -86,6 +86,12 @@ def serve(
         )
     if settings["rate_limit_url"] is not None:
         _check_counter(settings["rate_limit_url"])
+    notes = list(missing_steps(store, keys))
+    if settings["trusted_proxies"]:  # the server folds both names into one
+        notes.append(
+            "the proxy must drop headers whose names contain underscores: with X_Forwarded_For a client "
+            "chooses the address that counts (docs/security.md)"
+        )
     metrics = (metrics_host or host, metrics_port) if metrics_port is not None else None
     server.serve(
         Settings(store=store, state=state, keys=keys, **settings),
@@ -93,7 +99,7 @@ def serve(
         port=port,
         workers=workers,
         metrics=metrics,
-        notes=list(missing_steps(store, keys)),
+        notes=notes,
     )
 
 

@@ -33,6 +33,19 @@ def test_exactly_the_limit_over_workers_and_threads(service: Service, keys: dict
     assert_exact(flood(lambda: service.client(keys["for a flood"]), f"{API}/me", threads=8, each=25), 60)
 
 
+@pytest.mark.parametrize("name", ["X_Forwarded_For", "X-Forwarded-For"])
+def test_without_a_proxy_no_header_names_the_client(fixed_store: Path, tmp_path: Path, name: str) -> None:
+    with Service(fixed_store, tmp_path / "state", "--guest-limit", "3") as alone:
+        client = alone.client(None)
+        got = [client.send("GET", f"{API}/sets", {name: f"10.0.0.{number}"}).status for number in range(20)]
+    assert got.count(429) >= 14, "at most two minutes"
+
+
+@pytest.mark.shim_only("nginx drops such headers")
+def test_the_shim_says_what_its_proxy_must_drop(service: Service) -> None:
+    until(lambda: "names contain underscores" in service.log.read_text(), 10, "the note")
+
+
 @pytest.mark.parametrize(
     ("method", "path", "headers", "counts"),
     [
