@@ -36,7 +36,7 @@ _COMMENT = re.compile(r"--[^\n]*")
 _SPACE = re.compile(r"\s+")
 _BASE_SQL = ("macros", "lake")  # run for every layer
 _DIGEST_DIGITS = 24
-_CODE_SUFFIXES = {".py", ".sql", ".j2", ".md", ".js", ".mjs", ".css", ".json"}
+_CODE_SUFFIXES = {".py", ".sql", ".j2", ".md", ".js", ".mjs", ".mts", ".css", ".json"}
 # Bytes of a row in the Parquet files of made-up lakes of 10,000 to 78,000 products; see docs/where-it-runs.md.
 _ROW_BYTES = {"price_guide": 24, "listings": 15, "filtered_checks": 60}
 

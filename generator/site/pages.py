@@ -101,6 +101,7 @@ _RENDERED = (".html.j2", ".txt.j2")  # from what a build holds, or from the desc
 _ADDRESSES = {"docs": "/docs", "openapi": "/api/v1/openapi.json", "status": "/api/v1/status"}
 _VERSIONS = "The version of the API is in its path: within `/api/v1` answers only gain fields."
 _LANGUAGES = {"curl": "sh", "Python": "py", "JavaScript": "mjs"}
+_OF_A_RECIPE = {"TypeScript": "mts"}  # languages in which nothing else is shown
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 _HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>")
 _NAME = re.compile(r"[A-Z]\w+")
@@ -368,7 +369,8 @@ def _linked(type_: str, api: api_reference.Reference) -> Markup:
 def _languages_of(example: str) -> dict[str, str]:
     """Return the languages in which an example is written, each with the ending of its file."""
     folder = _TEMPLATES / "examples"
-    return {language: end for language, end in _LANGUAGES.items() if (folder / f"{example}.{end}").exists()}
+    all_ = (_LANGUAGES | _OF_A_RECIPE).items()
+    return {language: end for language, end in all_ if (folder / f"{example}.{end}").exists()}
 
 
 def _day(text: str) -> str:

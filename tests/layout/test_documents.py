@@ -18,7 +18,22 @@ PATH = re.compile(rf"`((?:{'|'.join(PACKAGES)}|tests)/[a-z][a-z0-9_./-]+)`")
 QUOTED = re.compile(r"`([A-Za-z0-9_./-]+)`")
 # They make people of modules and machines. Say which part of the system you mean.
 UNWANTED = re.compile(r"\b(who(?:ever)|(?:no|some|any|every)body)\b", re.IGNORECASE)
-TEXT = {".py", ".md", ".sql", ".j2", ".js", ".mjs", ".sh", ".css", ".lua", ".conf", ".yaml", ".service", ".timer"}
+TEXT = {
+    ".py",
+    ".md",
+    ".sql",
+    ".j2",
+    ".js",
+    ".mjs",
+    ".mts",
+    ".sh",
+    ".css",
+    ".lua",
+    ".conf",
+    ".yaml",
+    ".service",
+    ".timer",
+}
 
 
 def relative(path: Path) -> str:

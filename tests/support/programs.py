@@ -51,6 +51,7 @@ PROGRAMS = {
     "make": Program(("make",), ("make",)),
     "Node.js": Program(("nodejs",), ("node",)),
     "Java and npm": Program(("default-jre-headless", "npm"), ("java", "npm")),
+    "npm": Program(("npm",), ("npx",)),
     "systemd-analyze": Program(("systemd",), ("systemd-analyze",)),
     "strace": Program(("strace",), ("strace",)),
     "LibreOffice": Program(("libreoffice-calc-nogui",), ("soffice",)),

@@ -42,7 +42,7 @@ function span(kind, text) {
 const jsonKind = ([, text, colon, word]) => (colon ? "name" : text ? "text" : word ? "word" : "number");
 const codeKind = ([, comment, text, word]) => (comment ? "comment" : text ? "text" : word ? "word" : "number");
 
-const NAMES = {python: "py", javascript: "mjs", console: "sh"}; // of languages in Markdown
+const NAMES = {python: "py", javascript: "mjs", console: "sh", mts: "mjs"}; // of languages in Markdown, and of a like one
 
 /** Colour one `code` element. */
 export function colourCode(node) {
