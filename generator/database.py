@@ -17,7 +17,7 @@ import pyarrow as pa
 from generator.errors import BuildError, GeneratorError, SpaceError, SqlError, is_disk_full
 from generator.storage import text
 from generator.storage.catalogue import BLANK, SORTS, TEXT_FILTERS
-from generator.templates import compiled_templates, packaged
+from generator.templates import environment, packaged
 from generator.threads import USUAL, Resources
 
 # What DuckDB raises for SQL that is wrong, whatever the data is.
@@ -51,15 +51,10 @@ def _file(name: str) -> Path:
 
 @cache
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(sql_root()),
-        undefined=jinja2.StrictUndefined,
-        autoescape=False,
-        bytecode_cache=compiled_templates(),
-    )
-    environment.filters["quoted"] = quoted
-    environment.globals |= {"sorts": SORTS, "text_filters": TEXT_FILTERS, "blank": BLANK}
-    return environment
+    templates = environment(sql_root(), autoescape=False)
+    templates.filters["quoted"] = quoted
+    templates.globals |= {"sorts": SORTS, "text_filters": TEXT_FILTERS, "blank": BLANK}
+    return templates
 
 
 def sql_literal(text: str | Path) -> str:

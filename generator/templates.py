@@ -1,4 +1,4 @@
-"""Compiled templates in the user's cache folder, so that a command need not compile them each time.
+"""Templates of folders, compiled in the user's cache folder, so that a command need not compile them each time.
 
 Compiling the templates of the site and of the SQL takes longer than a build after a new watch check. Losing the cache
 only costs time.
@@ -8,7 +8,9 @@ from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.bccache import Bucket, FileSystemBytecodeCache
 
 from generator.storage.stores.file_cache import user_cache
@@ -32,6 +34,13 @@ class _Compiled(FileSystemBytecodeCache):
             super().load_bytecode(bucket)
         except Exception:  # a damaged file; reading pickles and code fails in many ways
             bucket.reset()
+
+
+def environment(folder: Path, **options: Any) -> Environment:
+    """Return an environment for the templates of a folder, with further options of jinja2."""
+    return Environment(
+        loader=FileSystemLoader(folder), undefined=StrictUndefined, bytecode_cache=compiled_templates(), **options
+    )
 
 
 @cache

@@ -11,26 +11,9 @@ from urllib.parse import urlsplit
 
 import click
 
-from generator.commands.options import (
-    FILE,
-    FOLDER,
-    HTTP_URL,
-    Parsed,
-    keys_option,
-    plain_text,
-    state_option,
-    store_option,
-)
+from generator.commands import options
 from generator.errors import DeployError
-from generator.reading.nginx_config import (
-    LISTEN,
-    MEMORY_SIZE,
-    PROCESSES,
-    NginxOptions,
-    ReadFiles,
-    configuration,
-    own_user,
-)
+from generator.reading import nginx_config
 from generator.site.worker_tables import tables
 from generator.templates import packaged
 from generator.terminal import say, say_lines
@@ -46,30 +29,32 @@ _OF_SHIM = re.compile(r"^.*(?:SHIM|[Ss]him|WORKER_SECRET).*\n", re.MULTILINE)  #
 _PRIVATE = {"environment": 0o600}  # operators add secrets to it
 # The units hide these folders from the programs that they start.
 _SEEN = rf"(?!/(?:home|root|tmp|var/tmp|run/user)(?:/|$)){_FILE}"
-_path = plain_text(_FILE, "an absolute path of letters, digits and . _ @ + -")
-_seen_path = plain_text(_SEEN, "an absolute path outside /home, /root and /tmp, which the units do not see")
-_location = plain_text(
+_path = options.plain_text(_FILE, "an absolute path of letters, digits and . _ @ + -")
+_seen_path = options.plain_text(_SEEN, "an absolute path outside /home, /root and /tmp, which the units do not see")
+_location = options.plain_text(
     rf"{_SEEN}|s3://{_BUCKET}(?:{_FILE})?", "s3://… or an absolute path outside /home, /root and /tmp"
 )
-_bucket_place = plain_text(rf"s3://{_BUCKET}(?:{_FILE})?", "s3://bucket/prefix")
-_place = plain_text(rf"{_FILE}|s3://{_BUCKET}(?:{_FILE})?", "s3://… or an absolute path")
-_user = plain_text(r"[a-z_][a-z0-9_-]{0,31}", "the name of a user")
-_address = plain_text(LISTEN, "an address and a port, such as 127.0.0.1:8080")
-_name = plain_text(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?", "the name of a host")
-_image = plain_text(r"[A-Za-z0-9][A-Za-z0-9._:/@-]*", "the name of an image")
-_bucket = plain_text(_BUCKET, "the name of a bucket")
-_size = plain_text(MEMORY_SIZE, "a number of bytes, such as 256m")
-_processes = plain_text(PROCESSES, "auto or a number of processes")
+_bucket_place = options.plain_text(rf"s3://{_BUCKET}(?:{_FILE})?", "s3://bucket/prefix")
+_place = options.plain_text(rf"{_FILE}|s3://{_BUCKET}(?:{_FILE})?", "s3://… or an absolute path")
+_user = options.plain_text(r"[a-z_][a-z0-9_-]{0,31}", "the name of a user")
+_address = options.plain_text(nginx_config.LISTEN, "an address and a port, such as 127.0.0.1:8080")
+_name = options.plain_text(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?", "the name of a host")
+_image = options.plain_text(r"[A-Za-z0-9][A-Za-z0-9._:/@-]*", "the name of an image")
+_bucket = options.plain_text(_BUCKET, "the name of a bucket")
+_size = options.plain_text(nginx_config.MEMORY_SIZE, "a number of bytes, such as 256m")
+_processes = options.plain_text(nginx_config.PROCESSES, "auto or a number of processes")
 
 
 def _writes(function: _Function) -> _Function:
     """Add what all commands of the group take: DIR and --force."""
     force = click.option("--force", is_flag=True, help="Replace files of another content.")
-    folder = click.argument("folder", metavar="DIR", type=FOLDER)
+    folder = click.argument("folder", metavar="DIR", type=options.FOLDER)
     return folder(force(function))
 
 
-def _setting(option: str, type_: Parsed, default: Any, help: str, **more: Any) -> Callable[[_Function], _Function]:
+def _setting(
+    option: str, type_: options.Parsed, default: Any, help: str, **more: Any
+) -> Callable[[_Function], _Function]:
     return click.option(option, type=type_, default=default, help=help, **more)
 
 
@@ -293,7 +278,9 @@ def policies(folder: Path, force: bool, bucket: str) -> None:
 @_writes
 @_setting("--lake", _bucket_place, "s3://cards/lake", "Location of the source tables.")
 @_setting("--store", _bucket_place, "s3://cards/store", "Location of the builds.")
-@_setting("--endpoint", HTTP_URL, f"https://s3.{_REGION}.amazonaws.com", "The S3 server; of R2 that of your account.")
+@_setting(
+    "--endpoint", options.HTTP_URL, f"https://s3.{_REGION}.amazonaws.com", "The S3 server; of R2 that of your account."
+)
 @_setting("--region", _name, _REGION, "Its region; of R2 `auto`.")
 @click.option("--game", type=click.IntRange(1, 999), default=17, help="Fetch the files of this game before.")
 def action(folder: Path, force: bool, game: int, **places: str) -> None:
@@ -315,8 +302,8 @@ def action(folder: Path, force: bool, game: int, **places: str) -> None:
 @deploy.command()
 @_writes
 @_setting("--store", _place, "/srv/cards/store", "Location of the store.")
-@click.option("--endpoint", type=HTTP_URL, help="The S3 server of a bucket, for workerd. R2 needs none.")
-@click.option("--shim", type=HTTP_URL, help="The shim that answers what is no object.  [default: none]")
+@click.option("--endpoint", type=options.HTTP_URL, help="The S3 server of a bucket, for workerd. R2 needs none.")
+@click.option("--shim", type=options.HTTP_URL, help="The shim that answers what is no object.  [default: none]")
 @_setting("--listen", _address, "127.0.0.1:8080", "The address of workerd.")
 @_setting("--counts", _path, "/var/lib/cardpress-worker", "A folder in which workerd counts; it must exist.")
 @click.option("--guest-limit", type=click.IntRange(0), default=0, help="As of `serve`.")
@@ -372,12 +359,12 @@ def edge() -> None:
 
 
 @edge.command()
-@store_option
-@keys_option
-@state_option
-@click.option("--socket", required=True, type=FILE, help="The unix socket of the shim.")
+@options.store_option
+@options.keys_option
+@options.state_option
+@click.option("--socket", required=True, type=options.FILE, help="The unix socket of the shim.")
 @_setting("--listen", _address, "127.0.0.1:8080", "The address or port to listen on.")
-@click.option("--folder", required=True, type=FOLDER, help="A folder for nginx's own files.")
+@click.option("--folder", required=True, type=options.FOLDER, help="A folder for nginx's own files.")
 @_setting("--cache-size", _size, "256m", "Memory for answers.")
 @_setting("--workers", _processes, "auto", "Number of nginx's processes.")
 @click.option("--log", metavar="FILE", help="The file of the log, or `off`.  [default: access.log in --folder]")
@@ -388,7 +375,7 @@ def config(
     state: str,
     folder: Path,
     log: str | None,
-    **options: Any,  # further ones of NginxOptions
+    **more: Any,  # further ones of NginxOptions
 ) -> None:
     """Print the configuration of nginx, and make the folder for its own files.
 
@@ -397,12 +384,13 @@ def config(
     \b
     Example: cardpress edge config --store site_out --socket /run/cardpress/shim --folder /var/cache/cardpress-edge
     """
-    chosen = NginxOptions(folder=folder, log=_log_file(log, folder), user=own_user(), **options)
+    chosen = nginx_config.NginxOptions(folder=folder, log=_log_file(log, folder), user=nginx_config.own_user(), **more)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DeployError(f"{folder} cannot be made: {error.strerror}: choose another --folder") from error
-    say_lines(configuration(ReadFiles.of(store, keys, state, chosen.socket), chosen).splitlines())
+    read = nginx_config.ReadFiles.of(store, keys, state, chosen.socket)
+    say_lines(nginx_config.configuration(read, chosen).splitlines())
 
 
 def _log_file(chosen: str | None, folder: Path) -> Path | None:

@@ -19,39 +19,19 @@ from generator.compare.ordinary import (
     title,
 )
 from generator.lake.quarantine import held_games
+from generator.reading import page
 from generator.reading.overview import some
-from generator.reading.page import (
-    Bar,
-    Cell,
-    Chart,
-    Column,
-    PageGroup,
-    Plot,
-    Record,
-    Table,
-    as_lines,
-    counts,
-    euros,
-    number,
-    plots_by_kind,
-    product,
-    render,
-    set_name,
-    signed,
-    table,
-    what,
-)
 
 PRICES = {"trend": "Trend", "low": "Low", "filtered": "Lowest under the seller filter"}
 # What nearly every night changes: the members of a Card with prices, and the watchlist.
 _DAILY = re.compile(r"products (price_guide|listing|filtered_price)\b|watchlist ")
-_PRODUCT: Column = ("Product", product)
-_OLD, _NEW, _CHANGE = euros("Old", "old"), euros("New", "new"), signed("Change", "change")
-_MOVE = (_OLD, _NEW, _CHANGE, signed("Percent", "change_pct"))
+_PRODUCT: page.Column = ("Product", page.product)
+_OLD, _NEW, _CHANGE = page.euros("Old", "old"), page.euros("New", "new"), page.signed("Change", "change")
+_MOVE = (_OLD, _NEW, _CHANGE, page.signed("Percent", "change_pct"))
 _FOUR = [
-    ("Name", lambda row: what(row["name"])),
-    *counts("added", "removed", "changed"),
-    ("The same", lambda row: number(row["unchanged"])),
+    ("Name", lambda row: page.what(row["name"])),
+    *page.counts("added", "removed", "changed"),
+    ("The same", lambda row: page.number(row["unchanged"])),
 ]
 
 FORMAT = 2
@@ -87,7 +67,7 @@ def as_html(diff: Diff, top: int, build_report: str | None = None) -> str:
     night, head, groups = _content(diff, top)
     builds = diff.old, diff.new
     days = [build.as_of.isoformat() for build in builds]
-    return render(
+    return page.render(
         "diff",
         ids=[build.id for build in builds],
         names=days if days[0] != days[1] else [build.id for build in builds],
@@ -110,15 +90,15 @@ def as_text(diff: Diff, top: int) -> Iterator[str]:
     yield night.sentence
     yield from (f"  {message}" for message in night.more)
     for shown in head:
-        yield from as_lines(shown)
+        yield from page.as_lines(shown)
     for group in groups:
         yield from ("", group.title)
         yield from (f"  {figure.title}: {figure.sentences[0][1]}" for figure in group.figures)
         for shown in group.tables:
-            yield from as_lines(shown)
+            yield from page.as_lines(shown)
 
 
-def _content(diff: Diff, top: int) -> tuple[NightComparison, Sequence[Table], Sequence[PageGroup]]:
+def _content(diff: Diff, top: int) -> tuple[NightComparison, Sequence[page.Table], Sequence[page.PageGroup]]:
     """Return the figures of the night, the tables at the head, and the groups; no group if the builds are the same."""
     views, layers, resources, new = _Views(diff, top), diff.layers(), diff.resources(), diff.new
     held = held_games(new.store, new.record)
@@ -131,10 +111,10 @@ def _content(diff: Diff, top: int) -> tuple[NightComparison, Sequence[Table], Se
     large = [row for row in fields if row not in daily]
     large.sort(key=lambda row: int(row["changed"] + row["appeared"] + row["went"]), reverse=True)
     groups = [
-        PageGroup("Prices", figures=_figures(views)),
-        *(PageGroup(name, some(_price_tables(views, price))) for price, name in PRICES.items()),
-        PageGroup("Products, sets, watchlist, fingerprints", some(_other_tables(views))),
-        PageGroup("Counts", some(_count_tables(views, layers, resources, daily))),
+        page.PageGroup("Prices", figures=_figures(views)),
+        *(page.PageGroup(name, some(_price_tables(views, price))) for price, name in PRICES.items()),
+        page.PageGroup("Products, sets, watchlist, fingerprints", some(_other_tables(views))),
+        page.PageGroup("Counts", some(_count_tables(views, layers, resources, daily))),
     ]
     note = (
         "The fields beside prices and the watchlist: in how many items of both builds the value changed, "
@@ -148,44 +128,44 @@ class _Views:
     def __init__(self, diff: Diff, top: int):
         self.db, self.top = diff.db, top
 
-    def all(self, query: str) -> list[Record]:
-        rows: list[Record] = self.db.table(f"from {query}").to_pylist()
+    def all(self, query: str) -> list[page.Record]:
+        rows: list[page.Record] = self.db.table(f"from {query}").to_pylist()
         return rows
 
     def list(
-        self, name: str, query: str, columns: Sequence[Column], said: str, by: str = "first", css: str = "sortable"
-    ) -> Table:
+        self, name: str, query: str, columns: Sequence[page.Column], said: str, by: str = "first", css: str = "sortable"
+    ) -> page.Table:
         """Return the table of the first rows of a list."""
         [(total,)] = self.db.rows(f"select count(*) from (from {query})")
         rows = self.all(f"{query} limit {self.top}")
         more = f"; the {by} {len(rows):,} are shown" if len(rows) < total else ""
-        return table(name, columns, rows, f"{total:,} {said}{more}.", css)
+        return page.table(name, columns, rows, f"{total:,} {said}{more}.", css)
 
 
-def figures_table(night: NightComparison) -> Table:
+def figures_table(night: NightComparison) -> page.Table:
     """Return the unusual figures of a night, then those that are not 0, beside the same of earlier nights."""
 
-    def figure(row: Record) -> Cell:
-        return what(title(row["name"]), "" if row["ordinary"] else "unusual", bad=not row["ordinary"])
+    def figure(row: page.Record) -> page.Cell:
+        return page.what(title(row["name"]), "" if row["ordinary"] else "unusual", bad=not row["ordinary"])
 
     facts = sorted((row for row in night.rows if row.tonight or not row.ordinary), key=lambda row: row.ordinary)
     zeros = ", ".join(title(row.name) for row in night.rows if not row.tonight and row.ordinary)
     earlier = [
-        (day, lambda row, name=name: number(row[name]))
+        (day, lambda row, name=name: page.number(row[name]))
         for name, day in zip(("yesterday", "last_week"), night.days, strict=True)
         if any(getattr(row, name) is not None for row in facts)
     ]
-    columns = [("Figure", figure), ("Now", lambda row: number(row["tonight"])), *earlier]
+    columns = [("Figure", figure), ("Now", lambda row: page.number(row["tonight"])), *earlier]
     note = f"None, as usual: {zeros}." if zeros else ""
-    return table("Figures", columns, map(FigureRow._asdict, facts), note, "facts")
+    return page.table("Figures", columns, map(FigureRow._asdict, facts), note, "facts")
 
 
-def _fields_table(name: str, note: str, fields: list[Record]) -> Table:
-    field = ("Field", lambda row: what(row["field"], row["resource"]))
-    return table(name, [field, *counts("changed", "appeared", "went")], fields, note, "sortable")
+def _fields_table(name: str, note: str, fields: list[page.Record]) -> page.Table:
+    field = ("Field", lambda row: page.what(row["field"], row["resource"]))
+    return page.table(name, [field, *page.counts("changed", "appeared", "went")], fields, note, "sortable")
 
 
-def _price_tables(views: _Views, price: str) -> Iterator[Table]:
+def _price_tables(views: _Views, price: str) -> Iterator[page.Table]:
     ranked = f"ranked_moves where price = '{price}'"
     largest = views.all(
         f"{ranked} and (place_euros <= {views.top} or (id, way) in "
@@ -196,7 +176,7 @@ def _price_tables(views: _Views, price: str) -> Iterator[Table]:
         f"In euros; up to {views.top} up and down each, by euros, and by percent of prices from "
         f"{PERCENT_FLOOR_EUROS} euro on."
     )
-    yield table("Largest moves", [_PRODUCT, *_MOVE], largest, note, "sortable stack")
+    yield page.table("Largest moves", [_PRODUCT, *_MOVE], largest, note, "sortable stack")
     for way, column, said in (
         ("appeared", _NEW, "products had no price before"),
         ("went", _OLD, "products no longer have a price"),
@@ -205,9 +185,12 @@ def _price_tables(views: _Views, price: str) -> Iterator[Table]:
         yield views.list(way.capitalize(), query, [_PRODUCT, column], said, "highest")
 
 
-def _other_tables(views: _Views) -> Iterator[Table]:
-    was, is_ = ("Was", lambda row: what(row["old"] or "none")), ("Is", lambda row: what(row["new"] or "none"))
-    old_name, old_set = ("Was", lambda row: what(row["old_name"])), ("Was in", lambda row: what(set_name(row, "old_")))
+def _other_tables(views: _Views) -> Iterator[page.Table]:
+    was, is_ = ("Was", lambda row: page.what(row["old"] or "none")), ("Is", lambda row: page.what(row["new"] or "none"))
+    old_name, old_set = (
+        ("Was", lambda row: page.what(row["old_name"])),
+        ("Was in", lambda row: page.what(page.set_name(row, "old_"))),
+    )
     for event in ("added", "removed"):
         yield views.list(f"Products {event}", f"products where event = '{event}' order by id", [_PRODUCT], "products")
     yield views.list("Products renamed", "renamed_products order by id", [_PRODUCT, old_name], "products")
@@ -217,24 +200,24 @@ def _other_tables(views: _Views) -> Iterator[Table]:
     watched, said = [("Product", _watched), *_MOVE], "added, removed or changed"
     query = "watchlist_changes order by abs(change_pct) desc nulls last, slug"
     yield views.list("Watchlist", query, watched, f"tracked products {said}", "largest", "sortable stack")
-    before, after = (lambda row: number(row["old_products"])), (lambda row: number(row["products"]))
+    before, after = (lambda row: page.number(row["old_products"])), (lambda row: page.number(row["products"]))
     of_sets = [("Set", _set), ("Products before", before), ("after", after)]
     yield views.list("Sets", "set_changes order by id", of_sets, said)
     index = "field_changes where resource = 'fingerprint index' order by place"
-    field = ("Field", lambda row: what(row["field"]))
+    field = ("Field", lambda row: page.what(row["field"]))
     yield views.list("The index of fingerprints", index, [field, was, is_], "fields changed")
-    key, how = ("Key", lambda row: what(row["key"])), ("What", lambda row: what(row["change"]))
+    key, how = ("Key", lambda row: page.what(row["key"])), ("What", lambda row: page.what(row["change"]))
     query = "items where resource = 'fingerprints' order by key"
     yield views.list("Fingerprints", query, [key, how], said)
 
 
-def _watched(row: Record) -> Cell:
-    return what(row["name"], row["slug"] if row["event"] == "changed" else f"{row['slug']} · {row['event']}")
+def _watched(row: page.Record) -> page.Cell:
+    return page.what(row["name"], row["slug"] if row["event"] == "changed" else f"{row['slug']} · {row['event']}")
 
 
-def _set(row: Record) -> Cell:
+def _set(row: page.Record) -> page.Cell:
     was = f", was {row['old_name']}" if row["old_name"] not in (None, row["name"]) else ""
-    return what(row["name"], f"{row['id']} · {row['event']}{was}")
+    return page.what(row["name"], f"{row['id']} · {row['event']}{was}")
 
 
 def trees_as_text(old: ExportedTree, new: ExportedTree, found: DocumentChanges, top: int) -> Iterator[str]:
@@ -243,7 +226,7 @@ def trees_as_text(old: ExportedTree, new: ExportedTree, found: DocumentChanges, 
     if not found.changes:
         yield "Nothing differs"
         return
-    yield from as_lines(_objects_table(found.resources()))
+    yield from page.as_lines(_objects_table(found.resources()))
     yield f"\n{len(found.changes):,} objects differ. The first {top:,}:"
     yield from (f"  {one.change} {one.key}" for one in found.changes[:top])
 
@@ -257,30 +240,30 @@ def trees_as_json(old: ExportedTree, new: ExportedTree, found: DocumentChanges) 
     yield f'"objects":{_lines([one._asdict() for one in found.changes])}}}\n'
 
 
-def _objects_table(resources: Sequence[Record]) -> Table:
-    return table("Objects", _FOUR, resources, "The objects of the API, as `cardpress export` writes them.")
+def _objects_table(resources: Sequence[page.Record]) -> page.Table:
+    return page.table("Objects", _FOUR, resources, "The objects of the API, as `cardpress export` writes them.")
 
 
 def _count_tables(
-    views: _Views, layers: Sequence[Record], resources: Sequence[Record], daily: list[Record]
-) -> Iterator[Table]:
-    def name(column: str) -> Column:
-        return column.capitalize(), lambda row: what(row[column])
+    views: _Views, layers: Sequence[page.Record], resources: Sequence[page.Record], daily: list[page.Record]
+) -> Iterator[page.Table]:
+    def name(column: str) -> page.Column:
+        return column.capitalize(), lambda row: page.what(row[column])
 
     yield _objects_table(resources)
     stored = "By layer. A layer with the same digest in both builds was not built again."
-    yield table("Stored objects", _FOUR, layers, stored)
-    yield table(
-        "Items", [name("resource"), *counts("added", "removed", "changed")], views.all("item_counts"),
+    yield page.table("Stored objects", _FOUR, layers, stored)
+    yield page.table(
+        "Items", [name("resource"), *page.counts("added", "removed", "changed")], views.all("item_counts"),
         "Products and all other items that have fields.",
     )  # fmt: skip
     identifiers = views.all("identifiers")
-    yield table("Ids of other catalogues", [name("scheme"), *counts("added", "lost")], identifiers)
+    yield page.table("Ids of other catalogues", [name("scheme"), *page.counts("added", "lost")], identifiers)
     note = "In how many items of both builds the value changed, appeared or went."
     yield _fields_table("Fields of prices and of the watchlist", note, daily)
 
 
-def _figures(views: _Views) -> list[Chart]:
+def _figures(views: _Views) -> list[page.Chart]:
     moves, bands = views.all("price_counts"), views.all("distribution")
     said = {
         (row["price"], row["kind"]): "{up:,} up, {down:,} down, {appeared:,} appeared, {went:,} went".format(**row)
@@ -290,19 +273,19 @@ def _figures(views: _Views) -> list[Chart]:
     for price, name in PRICES.items():
         of_price = [band for band in bands if band["price"] == price]
         label = f"{{many:,}} moves of the price {price} ({{kind}}), by percent"
-        shown = Plot(label, [], "No price moved.", "change in percent", "prices")
-        plots = plots_by_kind(shown, of_price, _bar)
-        charts.append(Chart(name, plots, [(plot.view, said[price, plot.view]) for plot in plots]))
+        shown = page.Plot(label, [], "No price moved.", "change in percent", "prices")
+        plots = page.plots_by_kind(shown, of_price, _bar)
+        charts.append(page.Chart(name, plots, [(plot.view, said[price, plot.view]) for plot in plots]))
     return charts
 
 
-def _bar(band: Record) -> Bar:
+def _bar(band: page.Record) -> page.Bar:
     color = "down" if band["low"] is None or band["low"] < 0 else "up"
     edge_label = "" if band["low"] is None else str(band["low"]).replace("-", "−")
     low, high = (f"{end:+}".replace("-", "−") if end else "0" for end in (band["low"], band["high"]))
     percent = f"{low} % and above" if band["high"] is None else f"{low} to {high} %"
     percent = f"{high} % and below" if band["low"] is None else percent
-    return Bar(band["moves"], f"{percent}: {band['moves']:,}", edge_label=edge_label, color=color)
+    return page.Bar(band["moves"], f"{percent}: {band['moves']:,}", edge_label=edge_label, color=color)
 
 
 def as_json(diff: Diff) -> Iterator[str]:

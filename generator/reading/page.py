@@ -256,17 +256,8 @@ def _text(cell: Cell) -> str:
 
 def render(name: str, **values: object) -> str:
     """Return the page of `templates/<name>.html.j2`."""
-    import jinja2  # a terminal needs no templates
+    from generator.templates import environment  # a terminal needs none
 
-    from generator.templates import compiled_templates
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        bytecode_cache=compiled_templates(),
-    )
-    page = environment.get_template(f"{name}.html.j2").render(**values)
+    templates = environment(_TEMPLATES, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    page = templates.get_template(f"{name}.html.j2").render(**values)
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), page)

@@ -14,26 +14,8 @@ from generator.compare import run_reports
 from generator.compare.comparison import Comparison, compare, prices_database
 from generator.compare.diff import Diff
 from generator.lake.quarantine import QuarantinedFile, describe_waiting, held_games
-from generator.reading import overview
+from generator.reading import overview, page
 from generator.reading.diff_pages import PRICES, as_html
-from generator.reading.page import (
-    Bar,
-    Cell,
-    Chart,
-    Column,
-    PageGroup,
-    Plot,
-    Record,
-    Table,
-    counts,
-    number,
-    part,
-    plots_by_kind,
-    render,
-    signed,
-    table,
-    what,
-)
 from generator.storage import layout
 from generator.storage.builds import Build, BuildRecord, open_build
 from generator.storage.errors import DamagedObject, UnknownBuild
@@ -47,7 +29,7 @@ _MAX_RUN_REPORTS = 100  # that are searched for the builds of the history
 _VIEWS = ("coverage", "distribution", "ages")
 _FRESH_DAYS = 2  # bars of older rows have the warning color
 _MAX_DAY_LABELS = 7
-_SECONDS: Column = ("Seconds", lambda row: number(row["seconds"], ".1f"))
+_SECONDS: page.Column = ("Seconds", lambda row: page.number(row["seconds"], ".1f"))
 
 
 def write_pages(
@@ -63,10 +45,10 @@ def write_pages(
     new = open_build(store, report.build or "")
     if report.live_before:
         with compare(open_build(store, report.live_before), new, resources, comparison) as made:
-            page = diff_page(made, run_reports.REPORT_PAGE, progress)
-        store.put(layout.page_name(report.run, run_reports.DIFF_PAGE), page)
-    page = build_page(new, clock, resources, run_reports.DIFF_PAGE if report.live_before else None)
-    store.put(layout.page_name(report.run, run_reports.REPORT_PAGE), page)
+            found = diff_page(made, run_reports.REPORT_PAGE, progress)
+        store.put(layout.page_name(report.run, run_reports.DIFF_PAGE), found)
+    built = build_page(new, clock, resources, run_reports.DIFF_PAGE if report.live_before else None)
+    store.put(layout.page_name(report.run, run_reports.REPORT_PAGE), built)
     return layout.page_name(report.run, "")
 
 
@@ -79,10 +61,10 @@ def build_page(build: Build, clock: Clock, resources: Resources, changes: str | 
     """Return the report of a build as a page, with a link to the page of what it changed."""
     with prices_database(build, resources) as db:
         db.run(*(f"report/{view}" for view in _VIEWS))
-        prices: dict[str, list[Record]] = {view: db.table(f"from {view}").to_pylist() for view in _VIEWS}
+        prices: dict[str, list[page.Record]] = {view: db.table(f"from {view}").to_pylist() for view in _VIEWS}
     nights, judgement = _nights(build), run_reports.read_judgement(build.store, build.id)
     night = next((report for report in nights if report["build"] == build.id), None)
-    page = render(
+    text = page.render(
         "report",
         build=build,
         night=night,
@@ -91,10 +73,10 @@ def build_page(build: Build, clock: Clock, resources: Resources, changes: str | 
         tiles=_tiles(build.record, judgement),
         groups=list(_groups(build, clock(), prices, judgement, night, nights)),
     )
-    return page.encode()
+    return text.encode()
 
 
-def _nights(build: Build) -> list[Record]:
+def _nights(build: Build) -> list[page.Record]:
     """Return the reports of nights that made a build up to this one's as-of day, newest first."""
     newest = itertools.islice(run_reports.read_reports(build.store), _MAX_RUN_REPORTS)
     with_build = (report for report in newest if report.get("build") and report.get("record"))
@@ -111,7 +93,9 @@ def _records(build: Build) -> dict[str, BuildRecord]:
     return records
 
 
-def _warnings(build: Build, night: Record | None, judgement: Record | None) -> Iterator[tuple[str, list[str]]]:
+def _warnings(
+    build: Build, night: page.Record | None, judgement: page.Record | None
+) -> Iterator[tuple[str, list[str]]]:
     store = build.store
     if held := held_games(store, build.record):
         yield held, []
@@ -126,7 +110,7 @@ def _warnings(build: Build, night: Record | None, judgement: Record | None) -> I
         yield "What is strange", [remark["message"] for remark in judgement["remarks"]]
 
 
-def _tiles(record: BuildRecord, judgement: Record | None) -> dict[str, str]:
+def _tiles(record: BuildRecord, judgement: page.Record | None) -> dict[str, str]:
     fresh = record["freshness"]
     counted = {name: fresh["catalogue"][name] for name in ("products", "singles", "sealed", "sets")}
     counted |= {"tracked": fresh["watchlist"]["products"], "objects": sum(record["objects"].values())}
@@ -140,38 +124,38 @@ def _tiles(record: BuildRecord, judgement: Record | None) -> dict[str, str]:
 def _groups(
     build: Build,
     moment: datetime,
-    prices: Mapping[str, list[Record]],
-    judgement: Record | None,
-    night: Record | None,
-    nights: list[Record],
-) -> Iterator[PageGroup]:
+    prices: Mapping[str, list[page.Record]],
+    judgement: page.Record | None,
+    night: page.Record | None,
+    nights: list[page.Record],
+) -> Iterator[page.PageGroup]:
     record, records = build.record, _records(build)
     sources = overview.sources_table(overview.source_ages(record, moment))
     ages = [_ages_figure(source, prices["ages"]) for source in dict.fromkeys(row["source"] for row in prices["ages"])]
-    yield PageGroup(
+    yield page.PageGroup(
         f"Freshness at {moment:%Y-%m-%d %H:%M} UTC", overview.some([sources, overview.left_out_table(record)]), ages
     )
     of_games = [_coverage_table(prices["coverage"]), overview.games_table(record["games"])]
     of_games += [_indexes_table(judgement)] if judgement else []
-    yield PageGroup("Products and coverage of prices", overview.some(of_games))
-    yield PageGroup("Prices", figures=[_prices_figure(price, prices["distribution"]) for price in PRICES])
+    yield page.PageGroup("Products and coverage of prices", overview.some(of_games))
+    yield page.PageGroup("Prices", figures=[_prices_figure(price, prices["distribution"]) for price in PRICES])
     gates = [overview.gates_table(judgement)] if judgement else []
     timed = [{"step": step, "seconds": seconds} for step, seconds in (night["seconds"] if night else {}).items()]
-    steps = table("Steps of the night", [("Step", lambda row: what(row["step"])), _SECONDS], timed)
+    steps = page.table("Steps of the night", [("Step", lambda row: page.what(row["step"])), _SECONDS], timed)
     seconds = _layer_seconds(record, nights, records | {build.id: record})
-    yield PageGroup("Gates and time", overview.some([*gates, steps, overview.layers_table(record, seconds)]))
+    yield page.PageGroup("Gates and time", overview.some([*gates, steps, overview.layers_table(record, seconds)]))
     history = _history(nights, records)
-    yield PageGroup("History", [_history_table(history)], _history_figures(history))
+    yield page.PageGroup("History", [_history_table(history)], _history_figures(history))
 
 
-def _coverage_table(rows: list[Record]) -> Table:
-    def covered(head: str, name: str) -> Column:
-        return head, lambda row: part(row[name], row["products"])
+def _coverage_table(rows: list[page.Record]) -> page.Table:
+    def covered(head: str, name: str) -> page.Column:
+        return head, lambda row: page.part(row[name], row["products"])
 
-    columns: list[Column] = [
-        ("Game", lambda row: what("all games" if row["all_games"] else row["game"] or overview.NO_GAME)),
-        ("Kind", lambda row: Cell(row["kind"])),
-        *counts("products"),
+    columns: list[page.Column] = [
+        ("Game", lambda row: page.what("all games" if row["all_games"] else row["game"] or overview.NO_GAME)),
+        ("Kind", lambda row: page.Cell(row["kind"])),
+        *page.counts("products"),
         *(covered(name.capitalize(), name) for name in ("trend", "low", "avg", "checked", "filtered")),
         covered("List page", "from_price"),
     ]
@@ -179,29 +163,29 @@ def _coverage_table(rows: list[Record]) -> Table:
         "The share of the products of a game and kind that have each price. Checked: products with a check under the "
         "seller filter, with or without offers."
     )
-    return table("Coverage of prices", columns, rows, note, "wide")
+    return page.table("Coverage of prices", columns, rows, note, "wide")
 
 
-def _indexes_table(judgement: Record) -> Table:
-    def change(row: Record) -> Record:
+def _indexes_table(judgement: page.Record) -> page.Table:
+    def change(row: page.Record) -> page.Record:
         before = row["index_before"]
         return {**row, "change": 100 * row["index"] / before - 100 if before else None}
 
-    columns: list[Column] = [
-        ("Game", lambda row: what(row["game"])),
-        ("Day", lambda row: Cell(str(row["day"]))),
-        ("Singles with a price", lambda row: number(row["priced"])),
-        ("Index", lambda row: number(row["index"], ".2f")),
-        ("Day before", lambda row: Cell(str(row["day_before"] or "none"))),
-        ("Index then", lambda row: number(row["index_before"], ".2f")),
-        signed("Change in percent", "change"),
+    columns: list[page.Column] = [
+        ("Game", lambda row: page.what(row["game"])),
+        ("Day", lambda row: page.Cell(str(row["day"]))),
+        ("Singles with a price", lambda row: page.number(row["priced"])),
+        ("Index", lambda row: page.number(row["index"], ".2f")),
+        ("Day before", lambda row: page.Cell(str(row["day_before"] or "none"))),
+        ("Index then", lambda row: page.number(row["index_before"], ".2f")),
+        page.signed("Change in percent", "change"),
     ]
     against = judgement["against"] or "no live build"
     note = f"The prices of the singles, 100 on the first day: now, and on the newest day of {against}."
-    return table("The index of each game", columns, map(change, judgement["indexes"]), note, "wide")
+    return page.table("The index of each game", columns, map(change, judgement["indexes"]), note, "wide")
 
 
-def _layer_seconds(record: BuildRecord, nights: list[Record], records: dict[str, BuildRecord]) -> dict[str, float]:
+def _layer_seconds(record: BuildRecord, nights: list[page.Record], records: dict[str, BuildRecord]) -> dict[str, float]:
     """Return how long the night that built each layer took over it, for this build or for one that shares the layer."""
     found: dict[str, float] = {}
     for night in nights:
@@ -213,13 +197,13 @@ def _layer_seconds(record: BuildRecord, nights: list[Record], records: dict[str,
     return found
 
 
-def _history(nights: list[Record], records: dict[str, BuildRecord]) -> list[Record]:
+def _history(nights: list[page.Record], records: dict[str, BuildRecord]) -> list[page.Record]:
     """Return the builds up to the as-of day, the oldest first, each with the last night that made it."""
-    made: dict[str, tuple[Mapping[str, Any], Record]] = {id_: (record, {}) for id_, record in records.items()}
+    made: dict[str, tuple[Mapping[str, Any], page.Record]] = {id_: (record, {}) for id_, record in records.items()}
     for night in reversed(nights):
         if night["outcome"] != run_reports.UNCHANGED or night["build"] not in made:
             made[night["build"]] = night["record"], night
-    rows: list[Record] = [
+    rows: list[page.Record] = [
         {
             "build": id_,
             "as_of": record["as_of"],
@@ -236,60 +220,62 @@ def _history(nights: list[Record], records: dict[str, BuildRecord]) -> list[Reco
     return sorted(rows, key=lambda row: (row["as_of"], row["run"], row["build"]))[-_MAX_HISTORY_BUILDS:]
 
 
-def _history_table(history: list[Record]) -> Table:
-    columns: list[Column] = [
-        ("Build", lambda row: Cell(row["build"])),
-        *counts("products", "sets", "objects"),
-        ("MB", lambda row: number(row["bytes"], ".1f")),
-        ("Night", lambda row: Cell(row["outcome"])),
+def _history_table(history: list[page.Record]) -> page.Table:
+    columns: list[page.Column] = [
+        ("Build", lambda row: page.Cell(row["build"])),
+        *page.counts("products", "sets", "objects"),
+        ("MB", lambda row: page.number(row["bytes"], ".1f")),
+        ("Night", lambda row: page.Cell(row["outcome"])),
         _SECONDS,
     ]
-    return table("Builds", columns, history[::-1], "The newest first.", "wide")
+    return page.table("Builds", columns, history[::-1], "The newest first.", "wide")
 
 
-def _prices_figure(price: str, distribution: list[Record]) -> Chart:
+def _prices_figure(price: str, distribution: list[page.Record]) -> page.Chart:
     bands = [row for row in distribution if row["price"] == price]
     label = f"{{many:,}} prices {price} ({{kind}}), by euros"
-    shown = Plot(label, [], "No product has this price.", "euros", "products")
-    return Chart(PRICES[price], plots_by_kind(shown, bands, _price_bar))
+    shown = page.Plot(label, [], "No product has this price.", "euros", "products")
+    return page.Chart(PRICES[price], page.plots_by_kind(shown, bands, _price_bar))
 
 
-def _price_bar(row: Record) -> Bar:
+def _price_bar(row: page.Record) -> page.Bar:
     band = f"{row['low']:g} euros and above" if row["high"] is None else f"{row['low']:g} to {row['high']:g} euros"
-    return Bar(row["products"], f"{band}: {row['products']:,}", edge_label=f"{row['low']:g}")
+    return page.Bar(row["products"], f"{band}: {row['products']:,}", edge_label=f"{row['low']:g}")
 
 
-def _ages_figure(source: str, rows: list[Record]) -> Chart:
+def _ages_figure(source: str, rows: list[page.Record]) -> page.Chart:
     bars = [_age_bar(row) for row in rows if row["source"] == source]
     label = f"Products by the days between the newest row of {source} and the as-of day"
-    shown = Plot(label, bars, "There are no products.", "days before the as-of day", "products")
-    return Chart(
+    shown = page.Plot(label, bars, "There are no products.", "days before the as-of day", "products")
+    return page.Chart(
         f"{overview.SOURCE_TITLES[source]}: products by the days from their newest row to the as-of day", [shown]
     )
 
 
-def _age_bar(row: Record) -> Bar:
+def _age_bar(row: page.Record) -> page.Bar:
     low, high = row["low"], row["high"]
     if low is None:
-        return Bar(row["products"], f"no row: {row['products']:,}", label="none", color="down")
+        return page.Bar(row["products"], f"no row: {row['products']:,}", label="none", color="down")
     days = f"{low}+" if high is None else f"{low}" if high == low + 1 else f"{low}–{high - 1}"
     color = "down" if low > _FRESH_DAYS else "up"
-    return Bar(row["products"], f"{days} days: {row['products']:,}", label=days, color=color)
+    return page.Bar(row["products"], f"{days} days: {row['products']:,}", label=days, color=color)
 
 
-def _history_figures(history: list[Record]) -> list[Chart]:
+def _history_figures(history: list[page.Record]) -> list[page.Chart]:
     products = _bars(history, "products", "{build}: {products:,} products")
     nights = [row for row in history if row["seconds"] is not None]
     seconds = _bars(nights, "seconds", "{run}: {seconds:,.1f} s")
-    of_builds = Plot("Products of each build of the history", products, "No build has products.", y_axis="products")
-    of_nights = Plot("Seconds of each night", seconds, "No night took a second or more.", y_axis="seconds")
-    return [Chart("Products, build by build", [of_builds]), Chart("Seconds, night by night", [of_nights])]
+    of_builds = page.Plot(
+        "Products of each build of the history", products, "No build has products.", y_axis="products"
+    )
+    of_nights = page.Plot("Seconds of each night", seconds, "No night took a second or more.", y_axis="seconds")
+    return [page.Chart("Products, build by build", [of_builds]), page.Chart("Seconds, night by night", [of_nights])]
 
 
-def _bars(rows: list[Record], name: str, title: str) -> list[Bar]:
+def _bars(rows: list[page.Record], name: str, title: str) -> list[page.Bar]:
     """Return a bar for each row, with month and day below some of them, so that the labels do not touch."""
     every = max(1, -(-len(rows) // _MAX_DAY_LABELS))
     return [
-        Bar(round(row[name]), title.format(**row), label="" if place % every else row["as_of"][5:])
+        page.Bar(round(row[name]), title.format(**row), label="" if place % every else row["as_of"][5:])
         for place, row in enumerate(rows, 1 - len(rows))
     ]

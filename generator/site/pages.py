@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
@@ -32,7 +32,7 @@ from generator.storage import layout, objects
 from generator.storage.catalogue import DEFAULT_SORT, MATCH_SORT, PRICE_SORTS, SORTS, TEXT_FILTERS
 from generator.storage.market import DIRECTIONS, WINDOWS
 from generator.storage.text import base_name
-from generator.templates import compiled_templates, packaged
+from generator.templates import environment, packaged
 
 _IMPORT = re.compile(r'^import (?:\{([^}]*)\} from )?"(\.[^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async function|function\*?|class|const) (\w+))", re.MULTILINE)
@@ -278,15 +278,8 @@ def _search(api: api_reference.Reference) -> bytes:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        undefined=StrictUndefined,
-        autoescape=lambda name: not (name or "").endswith(".txt.j2"),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        bytecode_cache=compiled_templates(),
-    )
-    environment.globals |= {
+    templates = environment(_TEMPLATES, autoescape=_is_escaped, trim_blocks=True, lstrip_blocks=True)
+    templates.globals |= {
         "sorts": [(name, sort.label) for name, sort in SORTS.items()],
         "match_sort": MATCH_SORT,
         "object_rules": [
@@ -302,7 +295,7 @@ def _environment() -> Environment:
         "example": lambda name, extension: (_TEMPLATES / "examples" / f"{name}.{extension}").read_text("utf-8"),
         "version_of": _version_of,
     }
-    environment.filters |= {
+    templates.filters |= {
         "markdown": _markdown,
         "inline": _inline,
         "linked": _linked,
@@ -312,7 +305,11 @@ def _environment() -> Environment:
         "percent": lambda value: f"{value:+,.2f} %".replace("-", "−"),
         "name_parts": _name_parts,
     }
-    return environment
+    return templates
+
+
+def _is_escaped(template: str | None) -> bool:
+    return not (template or "").endswith(".txt.j2")
 
 
 @cache
