@@ -18,6 +18,7 @@ FOLDER_OF_THE_FILE_SYSTEM = "lost+found"  # a new volume has it, and only root m
 UNSUPPORTED = frozenset((errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.ENOLCK, errno.EINVAL, errno.ENODEV))
 _MAX_ATTEMPTS = 100
 _CHUNK_BYTES = 1 << 20
+_BUFFER_BYTES = 1 << 16  # of a file that is written. Without a size Python asks the file for one
 _MAKING = RLock()  # a folder has its owner when the thread that makes it is done
 
 
@@ -35,7 +36,7 @@ def written_beside(
     mode: int | None = None,
     make_folder: Callable[[], object] = lambda: None,
 ) -> Iterator[str]:
-    """Write a temporary file beside a path, and yield where it lies. In the end it is deleted, unless it was renamed.
+    """Write a temporary file beside a path, and yield where it lies. The block renames it; it is deleted if that fails.
 
     Before anything is written to it, it has the owner, group and mode that `take_after` gives.
 
@@ -45,16 +46,17 @@ def written_beside(
     """
     handle, temporary = _create(path.parent, 0o666 if mode is None else mode, make_folder)
     try:
-        with os.fdopen(handle, "wb") as file:
-            if path.exists():
+        with os.fdopen(handle, "wb", _BUFFER_BYTES) as file:
+            try:
                 take_after(handle, path)
-            else:
+            except FileNotFoundError:
                 with suppress(PermissionError):  # a folder that others share with this process
                     take_after(handle, path.parent, mode)
             file.writelines(data)
         yield temporary
-    finally:
+    except BaseException:
         Path(temporary).unlink(missing_ok=True)
+        raise
 
 
 def _create(folder: Path, mode: int, make_folder: Callable[[], object]) -> tuple[int, str]:
@@ -77,7 +79,7 @@ def take_after(file: int | Path, pattern: Path, mode: int | None = None) -> None
         mode: The permissions of a new file or folder, as far as its folder gives them. None: what the umask left.
     """
     with _MAKING:
-        now, like = os.stat(file), pattern.stat()  # noqa: PTH116 -- it may be a handle
+        like, now = pattern.stat(), os.stat(file)  # noqa: PTH116 -- it may be a handle
     is_new, refused = S_ISDIR(like.st_mode), None
     owner = now.st_uid if is_new and like.st_uid == 0 else like.st_uid
     if (now.st_uid, now.st_gid) != (owner, like.st_gid):

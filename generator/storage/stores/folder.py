@@ -147,6 +147,7 @@ class FolderStore(Store):
                     raise OSError(errno.ENOLCK, "one file was locked twice", path)
                 for pattern in (self.root, *filter(Path.is_file, map(self.root.joinpath, _DOCUMENTS))):
                     disk.take_after(Path(path), pattern)
+                Path(path).unlink()
             _TRIED.add(self.location)
         except PermissionError as error:
             raise self._translated(error, "a new file") from error
