@@ -1,6 +1,6 @@
 # `make run` and `make test` are all that a new machine needs. Each target sets up what it uses.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-thorough test-all test-nginx golden bulk-clients node-programs siege dead-sources soak lint counts real real-lists real-finds real-nights disasters bench bench-quick bench-fingerprint bench-scan container-steps count-requests release wheel sbom lock clean
+.PHONY: help setup run test test-thorough test-all test-nginx golden bulk-clients node-programs siege dead-sources soak lint counts real-lists real-finds real-nights disasters bench bench-quick bench-fingerprint bench-scan container-steps count-requests release wheel sbom lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -109,9 +109,6 @@ lint: $(READY) ## check style and types
 
 counts: $(READY) ## count lines, words, and the hops between files in a search and a night: half a minute
 	@$(BIN)/python -m tests.layout.counts
-
-real: $(READY) ## ingest, build, verify and query the real data in DATA
-	$(BIN)/python -m tests.real.run $(DATA)
 
 real-lists: $(READY) ## match a thousand lines of real cards from DATA with "My cards": two minutes
 	$(BIN)/python -m tests.real.lists $(DATA)

@@ -1,7 +1,6 @@
-"""Each module has a place in a README, READMEs name what exists, and the language is plain."""
+"""Each module has a place in a README, and documents name what exists."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,24 +15,6 @@ DOCUMENTS = [*(ROOT / name for name in FIRST_PAGES), *(ROOT / "docs").glob("*.md
 DOCUMENTS += [path for folder in ("build", "bench", "tests") for path in (ROOT / folder).rglob("README.md")]
 PATH = re.compile(rf"`((?:{'|'.join(PACKAGES)}|tests)/[a-z][a-z0-9_./-]+)`")
 QUOTED = re.compile(r"`([A-Za-z0-9_./-]+)`")
-# They make people of modules and machines. Say which part of the system you mean.
-UNWANTED = re.compile(r"\b(who(?:ever)|(?:no|some|any|every)body)\b", re.IGNORECASE)
-TEXT = {
-    ".py",
-    ".md",
-    ".sql",
-    ".j2",
-    ".js",
-    ".mjs",
-    ".mts",
-    ".sh",
-    ".css",
-    ".lua",
-    ".conf",
-    ".yaml",
-    ".service",
-    ".timer",
-}
 
 
 def relative(path: Path) -> str:
@@ -63,28 +44,6 @@ def test_a_readme_names_each_module() -> None:
     assert [relative(path) for path in missing] == []
 
 
-def modules_in_tables(readme: Path) -> Iterator[str]:
-    """Yield the names in the first column of each table whose first column is headed "module"."""
-    inside = False
-    for line in readme.read_text("utf-8").splitlines():
-        cells = [cell.strip() for cell in line.split("|")]
-        inside = len(cells) > 2 and (inside or cells[1].lower() in ("module", "modules"))
-        if inside:
-            yield from QUOTED.findall(cells[1])
-
-
-@pytest.mark.parametrize("readme", READMES, ids=relative)
-def test_a_readme_names_only_modules_that_exist(readme: Path) -> None:
-    below = [path.relative_to(readme.parent) for path in readme.parent.rglob("*")]
-    existing = {f"/{path.with_suffix('') if path.suffix == '.py' else path}" for path in below}
-    missing = [
-        name
-        for name in modules_in_tables(readme)
-        if not any(path.endswith(f"/{name.removesuffix('.py').rstrip('/')}") for path in existing)
-    ]
-    assert missing == []
-
-
 @pytest.mark.parametrize("document", DOCUMENTS, ids=relative)
 def test_documents_name_only_paths_that_exist(document: Path) -> None:
     paths = set(PATH.findall(document.read_text("utf-8")))
@@ -104,23 +63,3 @@ def test_a_page_of_decisions_is_listed_and_says_when_it_was_decided(page: Path) 
     head = page.read_text("utf-8").partition("\n## ")[0]
     assert re.search(r"Decided \d{4}-\d{2}-\d{2}", head)
     assert f"[{page.stem}]({page.name})" in (page.parent / "README.md").read_text("utf-8")
-
-
-def texts() -> list[Path]:
-    """Return the text files of the project: code, documents and configuration."""
-    folders = (*PACKAGES, "build", "bench", "docs", "tests", ".ci")
-    files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file()]
-    files += [path for path in ROOT.iterdir() if path.suffix in (".md", ".toml") or path.name == "Makefile"]
-    named = {"run", "Makefile", "Containerfile"}
-    return sorted(path for path in files if path.suffix in TEXT | {".toml"} or path.name in named)
-
-
-def test_modules_and_machines_are_not_people() -> None:
-    found = {
-        f"{relative(path)}:{number}: {match[0]}"
-        for path in texts()
-        if path != Path(__file__) and ".cache" not in path.parts
-        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
-        for match in UNWANTED.finditer(line)
-    }
-    assert not found, "\n".join(sorted(found))
