@@ -246,7 +246,7 @@ def test_an_export_that_fails_leaves_the_new_build_live(two, tmp_path: Path, mon
     store, lake, (first, second) = two
     publish(store, first, by_hand=True)
     (tmp_path / "file").touch()
-    monkeypatch.setattr(steps, "judge", lambda *_, **__: Judgement(first, [], {}, []))
+    monkeypatch.setattr(steps.gates, "judge", lambda *_, **__: Judgement(first, [], {}, []))
     failed = run("nightly", "--lake", lake, "--store", store.location, "--export", tmp_path / "file", status=1)
     assert f"{second} is live, but" in failed.stderr
     assert live_build_id(store) == second

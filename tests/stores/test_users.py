@@ -87,9 +87,8 @@ def test_another_user_is_refused_before_anything_is_written(place: Path, command
 
 def test_a_store_of_several_users_is_named(place: Path) -> None:
     store = place / "store"
-    doctor = ("doctor", "--read-only", "--store", store)
-    assert "several users" not in run(*doctor, status=1).stdout
+    assert "several users" not in run("doctor", "--read-only", "--store", store, status=1).stdout
     os.chown(store / "current.json", OTHER, OTHER)
-    assert f"1 to user {OTHER} ({store}/current.json)" in run(*doctor, status=1).stdout
+    assert f"1 to user {OTHER} ({store}/current.json)" in run("doctor", "--store", store, status=1).stdout
     with acting_as(OWNER):
         assert f"{store}/current.json belongs to user {OTHER}" in run("rollback", "--store", store, status=1).stderr
