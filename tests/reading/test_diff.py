@@ -184,7 +184,7 @@ NIGHTS = {
     "month": (11, days("2026-06-08", 10), "2026-06-18", None),
     "month closes": (7, days("2026-05-28", 4) + days("2026-06-24", 7), "2026-07-01", None),
     "year closes": (7, days("2025-12-28", 4), "2026-01-01", None),
-    "nothing but time": (7, days("2026-05-28", 4), None, "2026-06-01"),
+    "nothing but time": (7, days("2026-04-29", 2) + days("2026-05-30", 2), None, "2026-06-01"),
 }
 
 
