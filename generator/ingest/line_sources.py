@@ -23,29 +23,12 @@ import pyarrow.compute as pc
 from generator import settings
 from generator.clock import timestamp, utc_now
 from generator.errors import IngestError
+from generator.ingest import pipeline, table_files
 from generator.ingest.formats import ATTRIBUTES, LIST_PAGES, OFFERS, WATCH_CHECKS, LineFormat, ScrapedFormat
 from generator.ingest.lines import FileLines, RefusedLine, store_refused
 from generator.ingest.marketplace_files import option_of
-from generator.ingest.pipeline import (
-    CONTRADICTION,
-    FAR_DAY,
-    FUTURE,
-    INCOMPLETE_OFFERS,
-    FileChange,
-    ImportFiles,
-    OnRead,
-    row_counts,
-)
 from generator.ingest.products import CatalogueUpdate, known_game
 from generator.ingest.streams import STDIN, FileLimits
-from generator.ingest.table_files import (
-    TableUpdate,
-    expansions_file,
-    merge_checks,
-    products_file,
-    select,
-    watchlist_file,
-)
 from generator.ingest.values import parse_url, quoted_json
 from generator.lake.table_writer import LakeWriter, encode_parquet
 from generator.lake.tables import CONDITIONS
@@ -58,7 +41,7 @@ _Row = dict[str, str | None]
 
 
 @dataclass
-class Lines(ImportFiles):
+class Lines(pipeline.ImportFiles):
     """Files of lines. Without a file for bad lines, a refused line stops the import."""
 
     format: LineFormat
@@ -69,7 +52,7 @@ class Lines(ImportFiles):
     rows: pa.Table = field(init=False)
     incomplete_offers: int = field(default=0, init=False)
 
-    def read(self, on_read: OnRead) -> None:
+    def read(self, on_read: pipeline.OnRead) -> None:
         for path in self.paths:
             file = FileLines(path, self.format, self.limits)
             self.files.append(file)
@@ -102,8 +85,8 @@ class Lines(ImportFiles):
         latest = (utc_now() + settings.MAX_LINES_AHEAD_OF_CLOCK).replace(tzinfo=None)
         first = datetime(settings.FIRST_GUIDE_YEAR, 1, 1)
         for case, is_far, why in (
-            (FUTURE, pc.greater(times, pa.scalar(latest, times.type)), "which the clock has not reached"),
-            (FAR_DAY, pc.less(times, pa.scalar(first, times.type)), f"but {too_old}"),
+            (pipeline.FUTURE, pc.greater(times, pa.scalar(latest, times.type)), "which the clock has not reached"),
+            (pipeline.FAR_DAY, pc.less(times, pa.scalar(first, times.type)), f"but {too_old}"),
         ):
             if count := pc.sum(is_far).as_py():
                 place = pc.index(is_far, True).as_py()
@@ -161,10 +144,10 @@ class ScrapedLines(Lines):
         if self.format is WATCH_CHECKS:
             self._judge_slugs(lake)
 
-    def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
+    def merge(self, lake: LakeWriter) -> Iterator[pipeline.FileChange]:
         """Yield the days of the table, and for list pages what they say of products and expansions."""
         table = self.format.table
-        yield from merge_checks(lake, table, self.rows.select(table.schema.names))
+        yield from table_files.merge_checks(lake, table, self.rows.select(table.schema.names))
         if self.format is LIST_PAGES:
             catalogue = CatalogueUpdate(lake)
             catalogue.add_pages(self.rows)
@@ -181,13 +164,14 @@ class ScrapedLines(Lines):
 
     def _judge_counts(self, file: FileLines, lines: pa.Table) -> None:
         names = {"counts": self.format.counts, "lowest": self.format.lowest}
-        if found := select("contradictions", names, lines=lines).to_pylist():
+        if found := table_files.select("contradictions", names, lines=lines).to_pylist():
             said = self.format.contradiction(**found[0])
-            self.doubt(CONTRADICTION, file, len(found), found[0]["place"], said, ": did the page change?")
+            self.doubt(pipeline.CONTRADICTION, file, len(found), found[0]["place"], said, ": did the page change?")
 
     def _judge_offers(self, file: FileLines, lines: pa.Table) -> None:
         target, needed = self.format.table.name, self.format.needed
-        offers = select("doubtful_offers", {"needed": needed, "known": tuple(CONDITIONS)}, lines=lines).to_pylist()
+        values = {"needed": needed, "known": tuple(CONDITIONS)}
+        offers = table_files.select("doubtful_offers", values, lines=lines).to_pylist()
         unknown = [(one["condition"], one["offers"]) for one in offers if one["condition"] is not None]
         total, incomplete = (sum(one[name] for one in offers) for name in ("offers", "incomplete"))
         if unknown:
@@ -197,7 +181,7 @@ class ScrapedLines(Lines):
             self.find("unknown-conditions", file.path, target, count, message)
         if total and total == incomplete:
             message = f"each of its {total:,} offers lacks one of {', '.join(needed)}"
-            self.find(INCOMPLETE_OFFERS, file.path, target, total, message, is_refused=True)
+            self.find(pipeline.INCOMPLETE_OFFERS, file.path, target, total, message, is_refused=True)
         self.incomplete_offers += incomplete if self.format is OFFERS else 0
 
     def _judge_slugs(self, lake: LakeWriter) -> None:
@@ -218,9 +202,9 @@ class KeptTable(Lines):
 
     @property
     def target(self) -> str:
-        return (products_file() if self.format is ATTRIBUTES else expansions_file()).path
+        return (table_files.products_file() if self.format is ATTRIBUTES else table_files.expansions_file()).path
 
-    def read(self, on_read: OnRead) -> None:
+    def read(self, on_read: pipeline.OnRead) -> None:
         for path in self.paths:
             if path != STDIN and (option := option_of(path, self.limits)):
                 command = f"`cardpress ingest cardmarket --lake LAKE --{option} {path}`"
@@ -247,13 +231,14 @@ class KeptTable(Lines):
             message = f"ignored: {', '.join(ignored)}; known columns: {', '.join(sorted(self.format.keys))}"
             self.find("ignored-columns", "columns", self.format.name, len(ignored), message)
         key, *columns = (name for name in self.rows.schema.names if name != "updated_at")
-        if found := select("said_twice", {"key": key, "columns": tuple(columns)}, lines=self.rows).to_pylist():
+        values = {"key": key, "columns": tuple(columns)}
+        if found := table_files.select("said_twice", values, lines=self.rows).to_pylist():
             ways = ", ".join(map(quoted_json, found[0]["said"]))
             example = f"such as {found[0]['column']} of {found[0]['id']}: {ways}"
             message = f"{len(found):,} values are given in several ways, {example}"
             self.find("named-twice", "lines", self.target, len(found), message)
 
-    def find_unknown(self, update: TableUpdate, case: str, fate: str) -> int:
+    def find_unknown(self, update: table_files.TableUpdate, case: str, fate: str) -> int:
         """Name the ids of lines that the table does not have after the import, and return how many there are."""
         file, ids = update.file, self.rows[0]
         known = pa.chunked_array([*update.after[file.key].chunks, *update.other_keys.chunks], pa.int64())
@@ -268,7 +253,7 @@ class KeptTable(Lines):
 class AttributeLines(KeptTable):
     """Numbers, rarities, URLs and images of products, as if list pages had shown them."""
 
-    def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
+    def merge(self, lake: LakeWriter) -> Iterator[pipeline.FileChange]:
         """Yield the products with their new numbers, rarities, pages and pictures."""
         catalogue = CatalogueUpdate(lake)
         catalogue.add_pages(self.rows.rename_columns({"updated_at": "scraped_at"}))
@@ -288,16 +273,18 @@ class ExpansionLines(KeptTable):
 
     game: str | None = None
 
-    def read(self, on_read: OnRead) -> None:
+    def read(self, on_read: pipeline.OnRead) -> None:
         super().read(on_read)
         if self.game:
             games = pc.fill_null(self.rows["game"], self.game)
             self.rows = self.rows.set_column(self.rows.schema.get_field_index("game"), "game", games)
 
-    def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
+    def merge(self, lake: LakeWriter) -> Iterator[pipeline.FileChange]:
         """Yield the named expansions. Raise IngestError if the files name none of those that they list."""
         named = self.rows.filter(self.rows["name"].is_valid()).select(["id", "name", "updated_at"])
-        incoming = named.rename_columns(["id", "name", "created_at"]).cast(expansions_file().imported_schema)
+        incoming = named.rename_columns(["id", "name", "created_at"]).cast(
+            table_files.expansions_file().imported_schema
+        )
         catalogue = CatalogueUpdate(lake, expansions=[encode_parquet(incoming)])
         expansions = catalogue.expansions
         expansions.replace_by("expansion_columns", expansions=expansions.after, lines=self.rows)
@@ -356,9 +343,9 @@ class WatchlistLines(Lines):
         if not len(self.rows):
             raise IngestError(f"{self.paths[0]}: it has no lines below its header: nothing was imported")
 
-    def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
+    def merge(self, lake: LakeWriter) -> Iterator[pipeline.FileChange]:
         """Yield the watchlist: a line replaces the row with its slug or its page."""
-        file = watchlist_file()
+        file = table_files.watchlist_file()
         before = file.read(lake).select(file.schema.names)
         known = {fold(row["slug"] or ""): row for row in before.to_pylist()}
         others = {fold(slug) for slug in file.keys_in_other_files(lake).to_pylist()}
@@ -369,8 +356,8 @@ class WatchlistLines(Lines):
         rows |= {line.key: {n: getattr(line, n) for n in file.schema.names} for line in lines if line.key not in others}
         after = pa.Table.from_pylist([rows[slug] for slug in sorted(rows)], file.schema)
         new, same = len(rows.keys() - known.keys()), sum(known.get(slug) == row for slug, row in rows.items())
-        counts = row_counts(len(rows), new, len(rows) - new - same, len({line.key for line in lines} & others))
-        yield FileChange(file.path, counts, None if after.equals(before) else encode_parquet(after))
+        counts = pipeline.row_counts(len(rows), new, len(rows) - new - same, len({line.key for line in lines} & others))
+        yield pipeline.FileChange(file.path, counts, None if after.equals(before) else encode_parquet(after))
 
     def _lines(self) -> Iterator[_Line]:
         places = (f"{file.path}: line {number}" for file in self.files for number in file.numbers)
@@ -408,7 +395,7 @@ class WatchlistLines(Lines):
                 by_url.append(line.name)
         if by_url:
             message = f"{len(by_url):,} names are taken from the address, such as {by_url[0]}"
-            self.find("named-by-url", "lines", watchlist_file().path, len(by_url), message)
+            self.find("named-by-url", "lines", table_files.watchlist_file().path, len(by_url), message)
 
 
 def _address(line: _Line, pages: dict[str, str], known: dict[str, _Row]) -> str:

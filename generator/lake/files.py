@@ -31,16 +31,7 @@ from typing import NamedTuple, Self
 
 from generator.errors import LakeError
 from generator.storage.errors import StoreError
-from generator.storage.stores.disk import (
-    UNSUPPORTED,
-    Writable,
-    make_folder,
-    replace_file,
-    sync_file_system,
-    sync_path,
-    take_after,
-    written_beside,
-)
+from generator.storage.stores import disk
 from generator.storage.stores.file_cache import FileCache, user_cache
 from generator.storage.stores.interface import Listed, Versioned
 from generator.storage.stores.open import is_folder, open_store
@@ -153,7 +144,7 @@ class FileHashes:
         newest = dict(list((others | self._used).items())[-max(_MAX_ENTRIES, len(self._used)) :])
         with suppress(OSError):  # without a cache everything still works
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(self.path, [json.dumps(newest).encode()], mode=0o600)  # ten times as fast as json.dump
+            disk.replace_file(self.path, [json.dumps(newest).encode()], mode=0o600)  # ten times as fast as json.dump
 
 
 class LakeFiles:
@@ -323,7 +314,7 @@ def read_lock(folder: Path) -> Iterator[None]:
         yield
 
 
-def write_together(folder: Path, files: Mapping[str, Writable]) -> None:
+def write_together(folder: Path, files: Mapping[str, disk.Writable]) -> None:
     """Write files, named by their paths within the folder, or delete empty ones: all or none. Requires `write_lock`."""
     if not files:
         return
@@ -335,18 +326,18 @@ def write_together(folder: Path, files: Mapping[str, Writable]) -> None:
     _finish(folder)
 
 
-def _stage(folder: Path, files: Mapping[str, Writable]) -> None:
+def _stage(folder: Path, files: Mapping[str, disk.Writable]) -> None:
     stage = folder / STAGE
-    make_folder(stage)
+    disk.make_folder(stage)
     for number, (name, data) in enumerate(files.items()):
         place = folder / name
-        make_folder(place.parent, 0o755)  # if this is refused, it is before the journal
+        disk.make_folder(place.parent, 0o755)  # if this is refused, it is before the journal
         (stage / str(number)).write_bytes(data)
-        take_after(stage / str(number), place if place.exists() else place.parent, 0o644)
-    with written_beside(stage / JOURNAL, [json.dumps(list(files)).encode()]) as unfinished:
-        sync_file_system(folder)
+        disk.take_after(stage / str(number), place if place.exists() else place.parent, 0o644)
+    with disk.written_beside(stage / JOURNAL, [json.dumps(list(files)).encode()]) as unfinished:
+        disk.sync_file_system(folder)
         os.replace(unfinished, stage / JOURNAL)
-    sync_path(stage)
+    disk.sync_path(stage)
 
 
 def _finish(folder: Path) -> None:
@@ -359,9 +350,9 @@ def _finish(folder: Path) -> None:
             if staged.exists() and not staged.stat().st_size:
                 open_store(os.fspath(folder)).delete([name])  # and the folders that are then empty
             elif staged.exists():
-                make_folder((folder / name).parent, 0o755)
+                disk.make_folder((folder / name).parent, 0o755)
                 staged.replace(folder / name)
-        sync_file_system(folder)
+        disk.sync_file_system(folder)
         journal.unlink()
     if stage.exists():
         shutil.rmtree(stage)
@@ -374,7 +365,7 @@ def _locked(folder: Path, operation: int) -> Iterator[int]:
         try:
             fcntl.flock(handle, operation)
         except OSError as error:
-            if operation == fcntl.LOCK_EX or error.errno not in UNSUPPORTED:
+            if operation == fcntl.LOCK_EX or error.errno not in disk.UNSUPPORTED:
                 raise OSError(error.errno, f"cannot be locked: {error.strerror}", os.fspath(folder)) from error
             # A reader on a disk without locks sees a file that is replaced meanwhile by its change.
         yield handle

@@ -10,17 +10,8 @@ from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
-from generator.storage import bodies, layout
+from generator.storage import bodies, errors, layout
 from generator.storage.bulk import BulkFile, read_manifest
-from generator.storage.errors import (
-    DamagedObject,
-    MissingObject,
-    NoLiveBuild,
-    OlderVersion,
-    OtherVersion,
-    StoreError,
-    UnknownBuild,
-)
 from generator.storage.splice import SplicedCard, detail_since, splice
 from generator.storage.stores.file_cache import FileCache
 from generator.storage.stores.interface import Store, parse_json, read_json
@@ -55,13 +46,13 @@ class Pointer:
         try:
             fields = parse_json(data)
             if isinstance(fields, dict) and fields.keys() - Pointer.__dataclass_fields__:
-                raise OtherVersion(
+                raise errors.OtherVersion(
                     f"{layout.POINTER} is of another version of cardpress: use that one, or make a store of this "
                     "version beside it, by `cardpress build --lake LAKE --store NEW --publish`"
                 )
             return Pointer(**fields)
         except (ValueError, TypeError) as error:
-            raise StoreError(f"{layout.POINTER} is not a pointer to a build: {error}") from error
+            raise errors.StoreError(f"{layout.POINTER} is not a pointer to a build: {error}") from error
 
 
 def read_pointer(store: Store) -> tuple[Pointer | None, str | None]:
@@ -74,7 +65,7 @@ def live_pointer(store: Store) -> Pointer:
     """Return the pointer, or raise NoLiveBuild: nothing was published yet."""
     pointer, _ = read_pointer(store)
     if pointer is None:
-        raise NoLiveBuild(f"no build is live in {store.location}: run `cardpress build … --publish`")
+        raise errors.NoLiveBuild(f"no build is live in {store.location}: run `cardpress build … --publish`")
     return pointer
 
 
@@ -129,23 +120,23 @@ def open_build(store: Store, build_id: str, file_cache: FileCache | None = None)
     """Open a build, or raise UnknownBuild. Without a shim's file cache, what must be copied goes to the user's."""
     try:
         record = read_json(store, layout.record_name(build_id))
-    except MissingObject as error:
-        raise UnknownBuild(
+    except errors.MissingObject as error:
+        raise errors.UnknownBuild(
             f"build {build_id} is not in {store.location}: `cardpress builds` lists the builds of a store"
         ) from error
     except ValueError as error:
-        raise DamagedObject(f"the record of build {build_id} is not JSON: {error}") from error
+        raise errors.DamagedObject(f"the record of build {build_id} is not JSON: {error}") from error
     if not isinstance(record, dict):
-        raise DamagedObject(f"the record of build {build_id} is no record")
+        raise errors.DamagedObject(f"the record of build {build_id} is no record")
     if (found := record.get("format")) != FORMAT:
-        kind = OlderVersion if found in range(FORMAT) else OtherVersion
+        kind = errors.OlderVersion if found in range(FORMAT) else errors.OtherVersion
         raise kind(
             f"build {build_id} is of another version of cardpress (format {found}, this one reads {FORMAT}): "
             f"`cardpress build --lake LAKE --store {store.location} --publish` makes it anew"
         )
     digests = {name: layer["digest"] for name, layer in record["layers"].items()}
     if layout.build_id(record["as_of"], digests) != build_id:
-        raise DamagedObject(f"the record of build {build_id} is damaged: it does not match the id")
+        raise errors.DamagedObject(f"the record of build {build_id} is damaged: it does not match the id")
     return Build(store, cast("BuildRecord", record), file_cache)
 
 
@@ -270,5 +261,5 @@ class Build:
     def _object(self, key: str) -> bytes:
         found = self.get(key)
         if found is None:
-            raise StoreError(f"build {self.id} has no {key}")
+            raise errors.StoreError(f"build {self.id} has no {key}")
         return found

@@ -128,7 +128,7 @@ def test_what_means_nothing_is_null_in_every_column(lake: Path, tmp_path: Path) 
         ("expansions", b"\0" * 4096, "it is filled with zeros, as a crash leaves it"),
         ("attributes", "\n<!DOCTYPE html><html>", "it is a web page, perhaps of an error: download the file again"),
         ("attributes", "version https://git-lfs.github.com/spec/v1\n", "run `git lfs pull`"),
-        ("expansions", gzip.compress(b"PAR1"), "it is Parquet: give CSV or JSON"),
+        ("expansions", gzip.compress(b"PAR1", mtime=0), "it is Parquet: give CSV or JSON"),
         ("expansions", '{"version": 1, "expansions": []}', "`cardpress ingest cardmarket --lake LAKE --expansions "),
         ("expansions", '{"id": 1, "name": }\n', "line 1: not JSON: Expecting value at character 19"),
         ("identifiers", '[\n{"id_product": 1}]', "write each object on a line of its own"),

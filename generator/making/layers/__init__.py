@@ -1,14 +1,7 @@
 """All layers of a build: `rows` has small ones; a large one has a module."""
 
 from generator.making.layer import PlannedLayer, closed_periods
-from generator.making.layers.bulk import (
-    bulk_cards_layer,
-    bulk_csv_layer,
-    bulk_layers,
-    bulk_market_layer,
-    bulk_of_rows,
-    bulk_price_layers,
-)
+from generator.making.layers import bulk
 from generator.making.layers.card_columns import catalogue_layer
 from generator.making.layers.history import extremes_layers, history_layer, open_month_layer, series_layers
 from generator.making.layers.market import market_layers, movers_layer
@@ -25,7 +18,7 @@ def define_layers(context: BuildContext) -> list[PlannedLayer]:
     catalogue, watchlist = catalogue_layer(lake), watchlist_layer(lake)
     named = NamedProducts(context)
     identifiers = identifiers_layer(lake, named)
-    prices = list(bulk_price_layers(lake, named))
+    prices = list(bulk.bulk_price_layers(lake, named))
     market = market_layers(context, named)
     layers = [
         *(history_layer(lake, period) for period in closed_periods(lake)),
@@ -33,7 +26,7 @@ def define_layers(context: BuildContext) -> list[PlannedLayer]:
         open_month_layer(lake),
         identifiers,
         *row_layers(lake, catalogue),
-        *bulk_of_rows(lake, identifiers),
+        *bulk.bulk_of_rows(lake, identifiers),
         movers_layer(lake),
         *series_layers(lake),
         *extremes_layers(lake),
@@ -41,10 +34,10 @@ def define_layers(context: BuildContext) -> list[PlannedLayer]:
         status_layer(lake, catalogue, watchlist),
         *prices,
         *market,
-        bulk_cards_layer(catalogue),
-        bulk_market_layer(lake, market),
-        bulk_csv_layer(lake, catalogue, prices),
+        bulk.bulk_cards_layer(catalogue),
+        bulk.bulk_market_layer(lake, market),
+        bulk.bulk_csv_layer(lake, catalogue, prices),
         drawings_layer(lake),
     ]
-    layers += bulk_layers(lake, [layer for layer in layers if layout.holds_bulk_files(layer.name)])
+    layers += bulk.bulk_layers(lake, [layer for layer in layers if layout.holds_bulk_files(layer.name)])
     return [*layers, site_layer(lake.as_of, layers), *day_files_layers(lake)]
