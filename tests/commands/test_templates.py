@@ -6,7 +6,7 @@ from pathlib import Path
 import jinja2
 import pytest
 
-from generator.templates import compiled_templates
+from generator.templates import compiled_templates, environment
 
 
 @pytest.fixture
@@ -21,9 +21,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def rendered(folder: Path) -> str:
-    loader = jinja2.FileSystemLoader(folder)
-    environment = jinja2.Environment(loader=loader, autoescape=False, bytecode_cache=compiled_templates())
-    return environment.get_template("text.j2").render(n=2)
+    return environment(folder, autoescape=False).get_template("text.j2").render(n=2)
 
 
 def test_a_template_is_compiled_once(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
