@@ -21,7 +21,7 @@ from edge_auth.live.open_build import LruCache
 SECONDS = 20.0  # within which a client has to read a part of its answer
 _LEAST_BYTES_PER_SECOND = 1024
 _LOOK_SECONDS = 2.0
-MAX_UNREAD = 48  # answers to a key, and to an address, in a process
+MAX_UNREAD = 40  # answers to a key, and to an address, in a process: each takes up to 2 MB of the kernel
 SMALL_BYTES = 64 << 10  # what a limit of requests bounds well enough
 _ACKNOWLEDGED = struct.Struct("120xQ")  # tcpi_bytes_acked of struct tcp_info
 _AT_ONCE = struct.pack("ii", 1, 0)  # SO_LINGER: the kernel forgets the rest when the server closes the connection
