@@ -148,7 +148,7 @@ class ScrapedLines(Lines):
         """Yield the days of the table, and for list pages what they say of products and expansions."""
         table = self.format.table
         yield from table_files.merge_checks(lake, table, self.rows.select(table.schema.names))
-        if self.format is LIST_PAGES:
+        if table == LIST_PAGES.table:
             catalogue = CatalogueUpdate(lake)
             catalogue.add_pages(self.rows)
             catalogue.complete()

@@ -148,6 +148,7 @@ def _of_api(path: str, key: str, query: Mapping[str, ObjectParameter] | None = _
 
 _CARDS_KEY, _MARKET_KEY = "cards/{kind}/{sort}/{offset}.json", "market/{by}/{sort}/{offset}.json"
 _MOVERS_KEY = "{window}/{by}/{direction}/{kind}/{min_price}/{offset}.json"
+_PLAIN_LISTS = [name for name in layout.ROWS_PER_PAGE if name not in (layout.SETS, layout.WATCHLIST)]
 RULES = (
     _of_api("cards/{id}", "cards/{id}.json"),
     _of_api("cards", _CARDS_KEY, _CARDS | _sorts(_DESCENDING, "desc", DEFAULT_SORT)),
@@ -155,7 +156,7 @@ RULES = (
     _of_api("cards", "cards/sets/{set}/{offset}.json", _OF_A_SET),
     _of_api("names", "names.json", _GAME),
     _of_api("sets", "sets/{offset}.json", {"q": _only("")} | _GAME | _page(ROWS_PER_PAGE)),
-    _of_api("games", "games/{offset}.json", _page(ROWS_PER_PAGE)),
+    *(_of_api(name, f"{name}/{{offset}}.json", _page(ROWS_PER_PAGE)) for name in _PLAIN_LISTS),
     _of_api("movers", f"movers/{_MOVERS_KEY}", _MOVERS),
     _of_api("movers", f"movers/confirmed/{_MOVERS_KEY}", _MOVERS | {"confirmed": _one_of(["true"], None)}),
     _of_api("market", _MARKET_KEY, _MARKET | _sorts(_VALUED, "desc", "value")),

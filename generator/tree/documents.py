@@ -46,7 +46,6 @@ _ESCAPED = re.compile(rb"~([0-9A-F]{2})")
 _PAGE = re.compile(r"(.+)/(0|[1-9][0-9]{0,8})\.json")  # of a list
 
 
-_STORED_LISTS = {"sets": layout.SETS, "games": layout.GAMES, "watchlist": layout.WATCHLIST}  # by path: where rows are
 Lines = Sequence[bytes | memoryview]
 
 
@@ -303,8 +302,8 @@ def _hot_products(build: Build) -> np.ndarray:
 def lists_of(build: Build) -> dict[str, TreeList]:
     """Return the lists of a build by folder."""
     lists = _card_lists(build)
-    for path, layer in _STORED_LISTS.items():
-        lists[_folder(path)] = _stored_list(build.layers[layer])
+    for layer in layout.ROWS_PER_PAGE:  # whose names are the paths of the lists
+        lists[_folder(layer)] = _stored_list(build.layers[layer])
     return dict(sorted((lists | dict(_movers(build)) | dict(_market(build))).items()))
 
 

@@ -104,7 +104,7 @@ def request_of(name: str) -> str | None:
         return f"{API}/market/history?set={page}" if rest[0] == "sets" else None
     if first == "market":
         return f"{API}/market?by={rest[0]}&sort={rest[1]}&offset={100 * int(page)}"
-    if first in ("sets", "games") or (first == "watchlist" and rest[0] == "pages" and page.isdigit()):
+    if page.isdigit() and (rest[0] == "pages" if first == "watchlist" else first != "cards"):
         return f"{API}/{first}?offset={100 * int(page)}"
     if first == "watchlist":
         slug = re.sub("~(..)", lambda code: f"%{code[1]}", rest[0])

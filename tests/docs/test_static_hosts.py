@@ -13,6 +13,7 @@ import pytest
 from tests.support.commands import build, issue, run
 from tests.support.nginx import Nginx
 from tests.support.nginx_rules import FIRST, LAST, nginx_rules
+from tests.support.oracle.cards import DESCENDING_BY_DEFAULT
 from tests.support.programs import needs
 from tests.support.recorded import Recorded
 from tests.support.service import API, ROOT, Client, HttpAnswer, Service, until
@@ -100,7 +101,8 @@ def of_a_list(rng: random.Random, folder: str, length: dict[str, int]) -> str:
         usual |= {"confirmed": "false"}
         given |= {"confirmed": "true"} if values[0] == "confirmed" else {}
     elif values or of_set:
-        usual |= {"order": "asc" if given["sort"] in ("name", "number") else "desc"}
+        descending = (*DESCENDING_BY_DEFAULT, "value", "change_7d", "change_30d")
+        usual |= {"order": "desc" if given["sort"] in descending else "asc"}
     return spelled(rng, path, given, usual)
 
 

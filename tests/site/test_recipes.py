@@ -76,9 +76,8 @@ def test_a_language_model_has_seven_tools(
     names, *answers = map(json.loads, said.splitlines())
     assert sorted(names) == sorted(TOOLS)
     client = site_service.client(site_key)
-    paths = {
-        item["get"]["operationId"]: path for path, item in client.get("/api/v1/openapi.json").json["paths"].items()
-    }
+    described = client.get("/api/v1/openapi.json").json["paths"]
+    paths = {item["get"]["operationId"]: path for path, item in described.items()}
     targets = [f"{paths[name].format(**given)}?{urlencode(given)}" for name, given in TOOLS.items()]
     targets[1] = targets[1].partition("?")[0]
     assert answers == [client.get(target).json for target in targets]
