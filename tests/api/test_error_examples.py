@@ -31,7 +31,7 @@ from edge_auth.errors import (
 )
 from edge_auth.parameters import BuildId, Choice, IdList, Integer, NameList, Price, ProductId, Rule, Text, TextList
 from generator.releases.publish import publish
-from generator.site.openapi import document, errors
+from generator.site.openapi import document, errors_of
 from generator.site.texts import PARAMETERS, STATUSES, Prose
 from generator.storage import layout
 from generator.storage.keys import DEFAULT_RATE_LIMIT, KEY_PREFIX, SCOPES, issue, open_key_file
@@ -218,7 +218,7 @@ def requests() -> dict[tuple[str, str], RefusedRequest]:
     return {
         (endpoint.path, error.code): request
         for endpoint in ENDPOINTS
-        for error, request in refused_requests(endpoint, errors(endpoint), prose).items()
+        for error, request in refused_requests(endpoint, errors_of(endpoint), prose).items()
     }
 
 
