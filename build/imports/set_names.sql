@@ -1,5 +1,6 @@
--- How lists of sets call the expansions without a name: the names of the surest kind of reading, and which are sure. Cards are sure if they are nine tenths of the expansion's singles, and those nine tenths of the set.
--- A name is sure if sealed products of one expansion alone begin with it, which has as many singles as the set has cards.
+-- How lists of sets call the expansions without a name: the names of the surest kind of reading, and which are sure. Cards are
+-- sure if they are nine tenths of the expansion's singles, and those nine tenths of the set. A name is sure if sealed products of
+-- one expansion alone begin with it, which has as many singles as the set has cards.
 with unnamed as (from expansions where expansions.name = 'Expansion ' || expansions.id),
 
 singles as (select id_expansion as id, count(*) as singles from products where kind = 'single' group by id_expansion),
