@@ -5,7 +5,6 @@ Documents of builds with the same tag are the same and are not read. Those of tr
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -15,11 +14,9 @@ from generator.storage import layout
 from generator.storage.builds import Build
 from generator.storage.objects import API_FOLDER
 from generator.terminal import Progress
-from generator.threads import in_order
 from generator.tree.documents import Documents, TreeList, resource_of
 from generator.tree.export import GZIP_SUFFIX, RECORD, Target
 
-_READERS = 8
 _API = f"{API_FOLDER}/"
 
 
@@ -93,8 +90,8 @@ class ExportedTree:
     """A tree that an export wrote: a folder, or the prefix of a bucket. ExportError says that there is none."""
 
     def __init__(self, location: str):
-        self.location, self._target = location, Target(location)
-        record = self._target.read_record()
+        self.location, self.target = location, Target(location)
+        record = self.target.read_record()
         if record is None:
             raise ExportError(
                 f"{location} has no {RECORD}, so no export wrote it: "
@@ -102,18 +99,18 @@ class ExportedTree:
             )
         self.build = record.build
         documents = record.files.keys() - {name + GZIP_SUFFIX for name in record.files}
-        self.names = {name.removeprefix(_API): name for name in documents & self._target.files().keys()}
+        self.names = {name.removeprefix(_API): name for name in documents & self.target.files().keys()}
 
     def read(self, key: str) -> bytes:
-        return self._target.read(self.names[key])
+        return self.target.read(self.names[key])
 
 
 def of_trees(old: ExportedTree, new: ExportedTree, progress: Progress) -> DocumentChanges:
     """Compare the documents of two trees byte by byte."""
     both = sorted(old.names.keys() & new.names.keys())
     changed = []
-    with ThreadPoolExecutor(_READERS) as pool, progress.bar("compare", len(both)) as bar:
-        same = in_order(pool, 2 * _READERS, lambda key: old.read(key) == new.read(key), both)
+    with progress.bar("compare", len(both)) as bar:
+        same = new.target.in_order(lambda key: old.read(key) == new.read(key), both)
         for key, is_same in zip(both, same, strict=True):
             changed += [] if is_same else [key]
             bar.update(1)

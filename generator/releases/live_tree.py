@@ -6,7 +6,6 @@ the build is live whatever happens here, and the next run completes it. Its reco
 
 import secrets
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from generator import settings
@@ -18,12 +17,10 @@ from generator.storage.builds import Build, live_build_id, open_build
 from generator.storage.errors import StorageError
 from generator.storage.stores.interface import Store
 from generator.terminal import Progress
-from generator.threads import in_order
 from generator.tree.documents import Documents
 from generator.tree.export import RECORD, ReadAhead, Target, TreeRecord, TreeWriter
 
 AUTO, ALL, HOT, NONE = settings.OBJECTS
-_READERS = 8
 _MOST_FOR_ALL = 20_000  # products, of which `auto` writes all objects
 
 
@@ -141,8 +138,8 @@ def verify_live_tree(build: Build, progress: Progress) -> int:
 def _differing(tree: Target, bodies: Iterable[tuple[str, bytes]], count: int, progress: Progress) -> list[str]:
     """Return the names of the files of a tree that have other bytes than these."""
     found = []
-    with ThreadPoolExecutor(_READERS) as pool, progress.bar("verify tree", count) as bar:
-        for name in in_order(pool, 2 * _READERS, lambda one: "" if tree.read(one[0]) == one[1] else one[0], bodies):
+    with progress.bar("verify tree", count) as bar:
+        for name in tree.in_order(lambda one: "" if tree.read(one[0]) == one[1] else one[0], bodies):
             found += [name] if name else []
             bar.update(1)
     return found

@@ -15,14 +15,14 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from threading import Lock
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 from generator.errors import ExportError
 from generator.storage import layout
@@ -41,8 +41,12 @@ from generator.tree.documents import NAMING_BUILD, Documents, TreeBody, TreeDocu
 
 BLOCK_BYTES = 4 << 20  # of a pack that is read ahead
 _MAX_BLOCKS = 64
+_THREADS = 16  # of a bucket
 _SECONDS_BETWEEN_RECORDS = 30.0
 
+
+_Input = TypeVar("_Input")
+_Result = TypeVar("_Result")
 
 RECORD = ".cardpress-export.json"
 _MODE = 0o644  # as of every file of a tree
@@ -121,7 +125,6 @@ class Target:
         self._store = open_store(location, what="tree")
         self._folder = self._store.local_path("")
         self.location = location if self._folder else self._store.location
-        self.threads = 4 if self._folder else 16
         self._record: bytes | None = None
         self._etag: str | None = None
         self._lock = -1
@@ -143,6 +146,14 @@ class Target:
     def __exit__(self, *_: object) -> None:
         if self._folder:
             os.close(self._lock)
+
+    def in_order(self, work: Callable[[_Input], _Result], inputs: Iterable[_Input]) -> Iterator[_Result]:
+        """Yield `work(input)` in input order, of a bucket several at once. On a disk, threads wait for each other."""
+        if self._folder:
+            yield from map(work, inputs)
+            return
+        with ThreadPoolExecutor(_THREADS) as pool:
+            yield from in_order(pool, 2 * _THREADS, work, inputs)
 
     def suffixes(self, gzip: bool) -> tuple[str, ...]:
         """Return what is appended to the name of a document, for each of its files."""
@@ -295,18 +306,15 @@ class TreeWriter:
         return file if file is not None and self._present.get(name) == file.size else None
 
     def _write(self, documents: list[TreeDocument]) -> int:
-        """Write documents, several at once; those that name the build when all others are there. Count the files."""
+        """Write documents, and those that name the build when all others are there. Count the files."""
         phases = [[one for one in documents if (one.key in NAMING_BUILD) is last] for last in (False, True)]
-        with (
-            ThreadPoolExecutor(self._target.threads) as pool,
-            self._progress.bar("tree" if self._objects else "export", len(documents)) as bar,
-        ):
-            return sum(self._write_phase(pool, bar, phase) for phase in phases)
+        with self._progress.bar("tree" if self._objects else "export", len(documents)) as bar:
+            return sum(self._write_phase(bar, phase) for phase in phases)
 
-    def _write_phase(self, pool: ThreadPoolExecutor, bar: ProgressBar, documents: list[TreeDocument]) -> int:
+    def _write_phase(self, bar: ProgressBar, documents: list[TreeDocument]) -> int:
         written, saved_at = 0, time.monotonic()
         bodies = ((document, self._documents.body(document)) for document in documents)
-        for files, count in in_order(pool, 2 * self._target.threads, lambda item: self._write_one(*item), bodies):
+        for files, count in self._target.in_order(lambda item: self._write_one(*item), bodies):
             self._files |= files
             written += count
             bar.update(1)
