@@ -38,7 +38,7 @@ from generator.tree.export import ReadAhead
 def report(build: str | None, store: str, out: Path | None, against: str | None, resources: Resources) -> None:
     """Report on a build as one HTML page.
 
-    Freshness, counts by game and kind, coverage and distribution of prices, gates, the slowest layers, history.
+    Freshness, counts by game and kind, coverage and distribution of prices, gates, the slowest layers.
     BUILD is an id, `live` or `previous`; the default is the live build. `nightly` writes such a page for each build
     that it makes, and a page of what the build changed.
 

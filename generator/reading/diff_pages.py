@@ -93,7 +93,6 @@ def as_text(diff: Diff, top: int) -> Iterator[str]:
         yield from page.as_lines(shown)
     for group in groups:
         yield from ("", group.title)
-        yield from (f"  {figure.title}: {figure.sentences[0][1]}" for figure in group.figures)
         for shown in group.tables:
             yield from page.as_lines(shown)
 
@@ -111,7 +110,7 @@ def _content(diff: Diff, top: int) -> tuple[NightComparison, Sequence[page.Table
     large = [row for row in fields if row not in daily]
     large.sort(key=lambda row: int(row["changed"] + row["appeared"] + row["went"]), reverse=True)
     groups = [
-        page.PageGroup("Prices", figures=_figures(views)),
+        page.PageGroup("Prices", some(_move_tables(views))),
         *(page.PageGroup(name, some(_price_tables(views, price))) for price, name in PRICES.items()),
         page.PageGroup("Products, sets, watchlist, fingerprints", some(_other_tables(views))),
         page.PageGroup("Counts", some(_count_tables(views, layers, resources, daily))),
@@ -121,7 +120,7 @@ def _content(diff: Diff, top: int) -> tuple[NightComparison, Sequence[page.Table
         "appeared (was null) or went (is null)."
     )
     head = [figures_table(night), *some([_fields_table("What else is large", note, large)])]
-    return night, head, [group for group in groups if group.tables or group.figures]
+    return night, head, [group for group in groups if group.tables]
 
 
 class _Views:
@@ -263,29 +262,21 @@ def _count_tables(
     yield _fields_table("Fields of prices and of the watchlist", note, daily)
 
 
-def _figures(views: _Views) -> list[page.Chart]:
-    moves, bands = views.all("price_counts"), views.all("distribution")
-    said = {
-        (row["price"], row["kind"]): "{up:,} up, {down:,} down, {appeared:,} appeared, {went:,} went".format(**row)
-        for row in moves
-    }
-    charts = []
-    for price, name in PRICES.items():
-        of_price = [band for band in bands if band["price"] == price]
-        label = f"{{many:,}} moves of the price {price} ({{kind}}), by percent"
-        shown = page.Plot(label, [], "No price moved.", "change in percent", "prices")
-        plots = page.plots_by_kind(shown, of_price, _bar)
-        charts.append(page.Chart(name, plots, [(plot.view, said[price, plot.view]) for plot in plots]))
-    return charts
+def _move_tables(views: _Views) -> Iterator[page.Table]:
+    price = ("Price", lambda row: page.what(PRICES[row["price"]]))
+    of_all = views.all("price_counts where kind = 'all'")
+    yield page.table("Changed prices", [price, *page.counts("up", "down", "appeared", "went")], of_all)
+    rows = views.all("moves_by_percent")
+    bands = [("Percent", _band), *(page.bars(title, name, rows) for name, title in PRICES.items())]
+    note = "How many prices moved by how much. The bound nearer to zero belongs to a row."
+    yield page.table("Moves by percent", bands, rows, note)
 
 
-def _bar(band: page.Record) -> page.Bar:
-    color = "down" if band["low"] is None or band["low"] < 0 else "up"
-    edge_label = "" if band["low"] is None else str(band["low"]).replace("-", "−")
-    low, high = (f"{end:+}".replace("-", "−") if end else "0" for end in (band["low"], band["high"]))
-    percent = f"{low} % and above" if band["high"] is None else f"{low} to {high} %"
-    percent = f"{high} % and below" if band["low"] is None else percent
-    return page.Bar(band["moves"], f"{percent}: {band['moves']:,}", edge_label=edge_label, color=color)
+def _band(row: page.Record) -> page.Cell:
+    low, high = (f"{end:+}".replace("-", "−") if end else "0" for end in (row["at_least"], row["below"]))
+    if row["at_least"] is None:
+        return page.what(f"{high} and below")
+    return page.what(f"{low} and above" if row["below"] is None else f"{low} to {high}")
 
 
 def as_json(diff: Diff) -> Iterator[str]:

@@ -22,6 +22,7 @@ SOURCE_TITLES = {
     "filtered_checks": "Filtered checks",
     "watch_checks": "Watch checks",
 }
+PRODUCT_SOURCES = {name: title for name, title in SOURCE_TITLES.items() if name != "watch_checks"}
 _MAX_REASON = 300  # characters
 
 

@@ -1,20 +1,17 @@
-"""Tables and bar charts of a report. A page (`templates/`) and a terminal (`as_lines`) show the same words."""
+"""Tables of a report. A page (`templates/`) and a terminal (`as_lines`) show the same words."""
 
-import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from generator.terminal import aligned
 
 _TEMPLATES = Path(__file__).with_name("templates")
 # Characters of names that HTML does not allow, or that change the direction of writing. `cat page.html` prints them.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-_MAX_TICKS, _MAX_BAR_WIDTH, _MIN_LABEL_WIDTH = 4, 48.0, 18
 
 # A row of a view of `build/diff/` or `build/report/`, or what a store has as JSON.
 Record = Mapping[str, Any]
@@ -29,6 +26,7 @@ class Cell(NamedTuple):
     value: Decimal | float | None = None  # by which the column is sorted; None for a number that is absent
     bad: bool = False  # whether its small text is, or else its text
     url: str = ""
+    bar: float = 0  # the length of a bar in the cell, as a share of its width
 
 
 class TableRow(NamedTuple):
@@ -51,112 +49,11 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Bar:
-    """A bar of a plot."""
-
-    count: int
-    title: str  # its tooltip
-    edge_label: str = ""  # on the axis between this bar and the one before; the first bar's is not shown
-    label: str = ""  # below the bar
-    color: str = "plain"  # or `up`, `down`
-
-
-@dataclass(frozen=True)
-class Plot:
-    """A bar chart with its axes, which the macro `plot_svg` of the templates draws as SVG."""
-
-    # In the units of the SVG. The width is that of a narrow phone, so that the text there has its natural size.
-    WIDTH: ClassVar[int] = 360
-    HEIGHT: ClassVar[int] = 210
-    LEFT: ClassVar[int] = 38
-    RIGHT: ClassVar[int] = 8
-    TOP: ClassVar[int] = 26
-    BOTTOM: ClassVar[int] = 38
-
-    label: str  # for screen readers
-    bars: Sequence[Bar]
-    placeholder: str  # the sentence in place of the chart if all bars are 0
-    x_axis: str = ""
-    y_axis: str = ""
-    view: str = ""  # the value of the page's filter that shows this plot; '' if it is always shown
-
-    @cached_property
-    def step(self) -> int:
-        """The count between two marks of the axis of counts."""
-        steps: Iterator[int] = (step * 10**power for power in itertools.count() for step in (1, 2, 5))
-        highest = max((bar.count for bar in self.bars), default=0)
-        return next(step for step in steps if step * _MAX_TICKS >= highest)
-
-    @cached_property
-    def top(self) -> int:
-        """The count at the upper end of the axis; 0 if all bars are 0."""
-        return self.step * max((-(-bar.count // self.step) for bar in self.bars), default=0)
-
-    @property
-    def rectangles(self) -> Iterator[tuple[Bar, dict[str, float | str]]]:
-        """The bars with their places in the units of the SVG; `label` is the number above a bar."""
-        gap = max(min(2.0, self._width / 5), self._width - _MAX_BAR_WIDTH)
-        for place, bar in enumerate(self.bars):
-            x, y = self.LEFT + self._width * place + gap / 2, self._y(bar.count)
-            label = _short_count(bar.count) if self._width > _MIN_LABEL_WIDTH else ""
-            width, height = round(self._width - gap, 2), round(self.HEIGHT - self.BOTTOM - y, 2)
-            yield bar, {"x": round(x, 2), "y": y, "width": width, "height": height, "label": label}
-
-    @property
-    def x_ticks(self) -> list[tuple[float, str]]:
-        """The marks of the axis below the bars: position and label."""
-        edges = [(place, bar.edge_label) for place, bar in enumerate(self.bars) if place]
-        middles = [(place + 0.5, bar.label) for place, bar in enumerate(self.bars)]
-        return [(round(self.LEFT + self._width * place, 2), text) for place, text in edges + middles if text]
-
-    @property
-    def y_ticks(self) -> list[tuple[float, str]]:
-        """The marks of the axis of counts."""
-        return [(self._y(count), _short_count(count) or "0") for count in range(0, self.top + 1, self.step)]
-
-    @property
-    def _width(self) -> float:
-        return (self.WIDTH - self.LEFT - self.RIGHT) / len(self.bars)
-
-    def _y(self, count: int) -> float:
-        return round(self.TOP + (self.HEIGHT - self.TOP - self.BOTTOM) * (1 - count / self.top), 2)
-
-
-def _short_count(count: int) -> str:
-    """Format a count for a narrow place, such as 1.2k; '' for 0."""
-    if count < 1000:
-        return str(count) if count else ""
-    value, unit = (count / 1000, "k") if count < 999_500 else (count / 1_000_000, "M")
-    return f"{value:.1f}{unit}" if value < 9.95 and value % 1 else f"{value:.0f}{unit}"
-
-
-def plots_by_kind(shown: Plot, bands: Iterable[Record], bar: Callable[[Record], Bar]) -> list[Plot]:
-    """Return a plot for each kind of products; the label gets how `{many}` of that `{kind}` are counted."""
-    bars: dict[str, list[Bar]] = {}
-    for band in bands:
-        bars.setdefault(band["kind"], []).append(bar(band))
-    return [
-        replace(shown, label=shown.label.format(many=sum(bar.count for bar in some), kind=kind), bars=some, view=kind)
-        for kind, some in bars.items()
-    ]
-
-
-@dataclass(frozen=True)
-class Chart:
-    """Plots with their caption; `sentences` are by the kind of products that a page is filtered by."""
-
-    title: str
-    plots: Sequence[Plot]
-    sentences: Sequence[tuple[str, str]] = ()
-
-
-@dataclass(frozen=True)
 class PageGroup:
     """What stands below one heading of a page."""
 
     title: str
     tables: Sequence[Table] = ()
-    figures: Sequence[Chart] = ()
 
 
 # The head of a column, and what makes its cell of a record.
@@ -199,6 +96,12 @@ def counts(*names: str) -> list[Column]:
         return name.capitalize(), lambda record: number(record[name])
 
     return list(map(count, names))
+
+
+def bars(head: str, name: str, records: Sequence[Record]) -> Column:
+    """Return the column of a count, with a bar as long as its share of the largest one of the records."""
+    most = max((record[name] for record in records), default=0) or 1
+    return head, lambda record: number(record[name])._replace(bar=record[name] / most)
 
 
 def euros(head: str, name: str) -> Column:

@@ -5,9 +5,7 @@ Ages count up to a moment of the clock that the caller gives. All else is the sa
 
 import itertools
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from datetime import datetime
-from typing import Any
 
 from generator.clock import Clock
 from generator.compare import run_reports
@@ -18,17 +16,13 @@ from generator.reading import overview, page
 from generator.reading.diff_pages import PRICES, as_html
 from generator.storage import layout
 from generator.storage.builds import Build, BuildRecord, open_build
-from generator.storage.errors import DamagedObject, UnknownBuild
 from generator.storage.stores.interface import Store
 from generator.terminal import Progress
 from generator.threads import Resources
 
 _DIFF_ROWS = 50  # of each list of the diff
-_MAX_HISTORY_BUILDS = 30
-_MAX_RUN_REPORTS = 100  # that are searched for the builds of the history
+_MAX_RUN_REPORTS = 100  # that are searched for the night that made a build
 _VIEWS = ("coverage", "distribution", "ages")
-_FRESH_DAYS = 2  # bars of older rows have the warning color
-_MAX_DAY_LABELS = 7
 _SECONDS: page.Column = ("Seconds", lambda row: page.number(row["seconds"], ".1f"))
 
 
@@ -62,8 +56,7 @@ def build_page(build: Build, clock: Clock, resources: Resources, changes: str | 
     with prices_database(build, resources) as db:
         db.run(*(f"report/{view}" for view in _VIEWS))
         prices: dict[str, list[page.Record]] = {view: db.table(f"from {view}").to_pylist() for view in _VIEWS}
-    nights, judgement = _nights(build), run_reports.read_judgement(build.store, build.id)
-    night = next((report for report in nights if report["build"] == build.id), None)
+    night, judgement = _night(build), run_reports.read_judgement(build.store, build.id)
     text = page.render(
         "report",
         build=build,
@@ -71,26 +64,15 @@ def build_page(build: Build, clock: Clock, resources: Resources, changes: str | 
         changes=changes,
         warnings=list(_warnings(build, night, judgement)),
         tiles=_tiles(build.record, judgement),
-        groups=list(_groups(build, clock(), prices, judgement, night, nights)),
+        groups=list(_groups(build.record, clock(), prices, judgement, night)),
     )
     return text.encode()
 
 
-def _nights(build: Build) -> list[page.Record]:
-    """Return the reports of nights that made a build up to this one's as-of day, newest first."""
+def _night(build: Build) -> page.Record | None:
+    """Return the newest report of a night that made the build, or None."""
     newest = itertools.islice(run_reports.read_reports(build.store), _MAX_RUN_REPORTS)
-    with_build = (report for report in newest if report.get("build") and report.get("record"))
-    return [report for report in with_build if report["record"]["as_of"] <= build.as_of.isoformat()]
-
-
-def _records(build: Build) -> dict[str, BuildRecord]:
-    """Return the records of the newest builds up to this one's as-of day, by id."""
-    ids = map(layout.id_of, build.store.list(layout.BUILDS))
-    records = {}
-    for id_ in sorted(id_ for id_ in ids if layout.day_of(id_) <= build.as_of.isoformat())[-_MAX_HISTORY_BUILDS:]:
-        with suppress(UnknownBuild, DamagedObject):  # pruned meanwhile, or damaged, which the doctor says
-            records[id_] = open_build(build.store, id_).record
-    return records
+    return next((report for report in newest if report.get("build") == build.id), None)
 
 
 def _warnings(
@@ -122,30 +104,44 @@ def _tiles(record: BuildRecord, judgement: page.Record | None) -> dict[str, str]
 
 
 def _groups(
-    build: Build,
+    record: BuildRecord,
     moment: datetime,
     prices: Mapping[str, list[page.Record]],
     judgement: page.Record | None,
     night: page.Record | None,
-    nights: list[page.Record],
 ) -> Iterator[page.PageGroup]:
-    record, records = build.record, _records(build)
     sources = overview.sources_table(overview.source_ages(record, moment))
-    ages = [_ages_figure(source, prices["ages"]) for source in dict.fromkeys(row["source"] for row in prices["ages"])]
-    yield page.PageGroup(
-        f"Freshness at {moment:%Y-%m-%d %H:%M} UTC", overview.some([sources, overview.left_out_table(record)]), ages
-    )
+    fresh = [sources, _ages_table(prices["ages"]), overview.left_out_table(record)]
+    yield page.PageGroup(f"Freshness at {moment:%Y-%m-%d %H:%M} UTC", overview.some(fresh))
     of_games = [_coverage_table(prices["coverage"]), overview.games_table(record["games"])]
     of_games += [_indexes_table(judgement)] if judgement else []
     yield page.PageGroup("Products and coverage of prices", overview.some(of_games))
-    yield page.PageGroup("Prices", figures=[_prices_figure(price, prices["distribution"]) for price in PRICES])
+    yield page.PageGroup("Prices", [_distribution_table(prices["distribution"])])
     gates = [overview.gates_table(judgement)] if judgement else []
     timed = [{"step": step, "seconds": seconds} for step, seconds in (night["seconds"] if night else {}).items()]
     steps = page.table("Steps of the night", [("Step", lambda row: page.what(row["step"])), _SECONDS], timed)
-    seconds = _layer_seconds(record, nights, records | {build.id: record})
-    yield page.PageGroup("Gates and time", overview.some([*gates, steps, overview.layers_table(record, seconds)]))
-    history = _history(nights, records)
-    yield page.PageGroup("History", [_history_table(history)], _history_figures(history))
+    layers = overview.layers_table(record, night["layer_seconds"] if night else {})
+    yield page.PageGroup("Gates and time", overview.some([*gates, steps, layers]))
+
+
+def _ages_table(rows: list[page.Record]) -> page.Table:
+    def days(row: page.Record) -> page.Cell:
+        least, below = row["at_least"], row["below"]
+        if least < 0:
+            return page.what("no row")
+        return page.what(f"{least} and more" if below is None else f"{least} to {below - 1}")
+
+    columns = [("Days", days), *(page.bars(title, name, rows) for name, title in overview.PRODUCT_SOURCES.items())]
+    note = "Products by the days from their newest row to the as-of day."
+    return page.table("Ages of rows", columns, rows, note)
+
+
+def _distribution_table(rows: list[page.Record]) -> page.Table:
+    def band(row: page.Record) -> page.Cell:
+        return page.what(f"{row['at_least']:g} " + ("and above" if row["below"] is None else f"to {row['below']:g}"))
+
+    columns = [("Euros", band), *(page.bars(title, name, rows) for name, title in PRICES.items())]
+    return page.table("Distribution of prices", columns, rows, "Products by price; the lower bound belongs to a row.")
 
 
 def _coverage_table(rows: list[page.Record]) -> page.Table:
@@ -183,99 +179,3 @@ def _indexes_table(judgement: page.Record) -> page.Table:
     against = judgement["against"] or "no live build"
     note = f"The prices of the singles, 100 on the first day: now, and on the newest day of {against}."
     return page.table("The index of each game", columns, map(change, judgement["indexes"]), note, "wide")
-
-
-def _layer_seconds(record: BuildRecord, nights: list[page.Record], records: dict[str, BuildRecord]) -> dict[str, float]:
-    """Return how long the night that built each layer took over it, for this build or for one that shares the layer."""
-    found: dict[str, float] = {}
-    for night in nights:
-        layers = records[night["build"]]["layers"] if night["build"] in records else {}
-        for name, seconds in night.get("layer_seconds", {}).items():
-            mine, theirs = record["layers"].get(name), layers.get(name)
-            if mine and theirs and mine["digest"] == theirs["digest"]:
-                found.setdefault(name, seconds)
-    return found
-
-
-def _history(nights: list[page.Record], records: dict[str, BuildRecord]) -> list[page.Record]:
-    """Return the builds up to the as-of day, the oldest first, each with the last night that made it."""
-    made: dict[str, tuple[Mapping[str, Any], page.Record]] = {id_: (record, {}) for id_, record in records.items()}
-    for night in reversed(nights):
-        if night["outcome"] != run_reports.UNCHANGED or night["build"] not in made:
-            made[night["build"]] = night["record"], night
-    rows: list[page.Record] = [
-        {
-            "build": id_,
-            "as_of": record["as_of"],
-            "products": record["freshness"]["catalogue"]["products"],
-            "sets": record["freshness"]["catalogue"]["sets"],
-            "objects": sum(record["objects"].values()),
-            "bytes": sum(record["bytes"].values()) / 1e6,
-            "run": night.get("run", ""),
-            "outcome": night.get("outcome", "–"),
-            "seconds": sum(night["seconds"].values()) if night else None,
-        }
-        for id_, (record, night) in made.items()
-    ]
-    return sorted(rows, key=lambda row: (row["as_of"], row["run"], row["build"]))[-_MAX_HISTORY_BUILDS:]
-
-
-def _history_table(history: list[page.Record]) -> page.Table:
-    columns: list[page.Column] = [
-        ("Build", lambda row: page.Cell(row["build"])),
-        *page.counts("products", "sets", "objects"),
-        ("MB", lambda row: page.number(row["bytes"], ".1f")),
-        ("Night", lambda row: page.Cell(row["outcome"])),
-        _SECONDS,
-    ]
-    return page.table("Builds", columns, history[::-1], "The newest first.", "wide")
-
-
-def _prices_figure(price: str, distribution: list[page.Record]) -> page.Chart:
-    bands = [row for row in distribution if row["price"] == price]
-    label = f"{{many:,}} prices {price} ({{kind}}), by euros"
-    shown = page.Plot(label, [], "No product has this price.", "euros", "products")
-    return page.Chart(PRICES[price], page.plots_by_kind(shown, bands, _price_bar))
-
-
-def _price_bar(row: page.Record) -> page.Bar:
-    band = f"{row['low']:g} euros and above" if row["high"] is None else f"{row['low']:g} to {row['high']:g} euros"
-    return page.Bar(row["products"], f"{band}: {row['products']:,}", edge_label=f"{row['low']:g}")
-
-
-def _ages_figure(source: str, rows: list[page.Record]) -> page.Chart:
-    bars = [_age_bar(row) for row in rows if row["source"] == source]
-    label = f"Products by the days between the newest row of {source} and the as-of day"
-    shown = page.Plot(label, bars, "There are no products.", "days before the as-of day", "products")
-    return page.Chart(
-        f"{overview.SOURCE_TITLES[source]}: products by the days from their newest row to the as-of day", [shown]
-    )
-
-
-def _age_bar(row: page.Record) -> page.Bar:
-    low, high = row["low"], row["high"]
-    if low is None:
-        return page.Bar(row["products"], f"no row: {row['products']:,}", label="none", color="down")
-    days = f"{low}+" if high is None else f"{low}" if high == low + 1 else f"{low}–{high - 1}"
-    color = "down" if low > _FRESH_DAYS else "up"
-    return page.Bar(row["products"], f"{days} days: {row['products']:,}", label=days, color=color)
-
-
-def _history_figures(history: list[page.Record]) -> list[page.Chart]:
-    products = _bars(history, "products", "{build}: {products:,} products")
-    nights = [row for row in history if row["seconds"] is not None]
-    seconds = _bars(nights, "seconds", "{run}: {seconds:,.1f} s")
-    of_builds = page.Plot(
-        "Products of each build of the history", products, "No build has products.", y_axis="products"
-    )
-    of_nights = page.Plot("Seconds of each night", seconds, "No night took a second or more.", y_axis="seconds")
-    return [page.Chart("Products, build by build", [of_builds]), page.Chart("Seconds, night by night", [of_nights])]
-
-
-def _bars(rows: list[page.Record], name: str, title: str) -> list[page.Bar]:
-    """Return a bar for each row, with month and day below some of them, so that the labels do not touch."""
-    every = max(1, -(-len(rows) // _MAX_DAY_LABELS))
-    return [
-        page.Bar(round(row[name]), title.format(**row), label="" if place % every else row["as_of"][5:])
-        for place, row in enumerate(rows, 1 - len(rows))
-    ]

@@ -64,7 +64,6 @@ def coverage(store: FolderStore, lake: Path, build: str) -> dict[tuple[str, str]
 def test_counts_and_coverage_are_those_of_the_cards(night: tuple[FolderStore, Path, dict]) -> None:
     store, lake, said = night
     expected = coverage(store, lake, said["build"])
-    assert len(expected) > 6
     rows = Page(page(store, said["run"])).rows
     start = next(at for at, row in enumerate(rows) if row[:1] == ["Game"]) + 1
     shown = {(row[0], row[1]): row[2:] for row in rows[start : start + len(expected)]}
@@ -73,6 +72,8 @@ def test_counts_and_coverage_are_those_of_the_cards(night: tuple[FolderStore, Pa
         shares = (100 * many / counts["products"] for many in columns)
         wanted = [f"{share:.0f} %" if share in (0, 100) else f"{share:.1f} %" for share in shares]
         assert shown[key] == [str(counts["products"]), *wanted]
+    bands = rows[rows.index(["Euros", "Trend", "Low", "Lowest under the seller filter"]) + 1 :][:12]
+    assert sum(int(row[1]) for row in bands) == expected["all games", "all"]["trend"]
 
 
 def test_a_night_leaves_two_pages_that_link_to_each_other(night: tuple[FolderStore, Path, dict]) -> None:
@@ -83,7 +84,6 @@ def test_a_night_leaves_two_pages_that_link_to_each_other(night: tuple[FolderSto
     assert rows["Price guide"][-2] == "2025-11-23"
     assert rows["products-lost"] == ["products-lost", "0", "0.01"]
     assert float(rows["catalogue"][-1]) == pytest.approx(said["layer_seconds"]["catalogue"], abs=0.06)
-    assert rows[said["build"]][5] == "published"
     layers = [row[0] for row in Page(report).rows if row and row[0] in said["layer_seconds"]]
     assert layers == sorted(layers, key=lambda layer: -said["layer_seconds"][layer])
     assert f"pages of the last night: private/nights/{said['run']}/" in run("show", "--store", store.root).stdout
@@ -110,7 +110,7 @@ def test_ages_count_up_to_the_clock_and_bands_up_to_the_as_of_day(night: tuple[F
     once = build_page(open_build(store, said["build"]), clock, ONE_THREAD).decode()
     [guide] = [row for row in Page(once).rows if row and row[0] == "Price guide"]
     assert guide[-2:] == ["2025-11-23", "30 d"]  # and 6.5 hours since the end of that day
-    assert "Freshness at 2025-12-24 06:30 UTC" in once and "days from their newest row to the as-of day" in once
+    assert "Freshness at 2025-12-24 06:30 UTC" in once
 
 
 @pytest.fixture
