@@ -32,15 +32,15 @@ from edge_auth.parameters import (
 from edge_auth.search.advice import advice
 from edge_auth.search.named import find_named
 from edge_auth.search.query import ProductsQuery, Search, filter_key, read_search, value_filters
-from edge_auth.search.ranking import find_page, mask_of
+from edge_auth.search.ranking import ResultPage, find_page, mask_of
 from generator.storage import keys, layout
 from generator.storage.bodies import Body, MadeBody, StoredBody, dumps, list_body, short_list
 from generator.storage.catalogue import DEFAULT_SORT, MATCH_SORT, ORDERS, SORTS
 from generator.storage.text import fold, fold_without_apostrophes
 
 cards = Routes("cards", keys.CARDS_READ, "catalogue")
+_LEAST_KEPT_MATCHES = 1024
 _NO_PRODUCT = "there is no product with this id"
-_NO_NAMES = dumps({"count": 0, "names": []}) + b"\n"
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,22 @@ def list_cards(build: OpenBuild, query: CardsQuery) -> Body:
         search = read_search(build.catalogue, query, query.sort, query.order)
     except NotFound as unknown_set:
         raise NotFound(str(unknown_set), **_advice(build, query)) from None
-    found = find_page(build.catalogue, search, offset, limit)
+    found = _page(build, search, offset, limit)
     body = list_body(lines.lines(found.ordinals), offset, limit, found.total, lines.digest(found.ordinals))
     body.more_headers |= _advice(build, query) if found.total == 0 else {}
     return body
+
+
+def _page(build: OpenBuild, search: Search, offset: int, limit: int) -> ResultPage:
+    catalogue, end = build.catalogue, offset + limit
+    if not offset or not search.filters:
+        return find_page(catalogue, search, offset, limit)
+    count = max(_LEAST_KEPT_MATCHES, 1 << end.bit_length())  # who is at a later page probably wants the next one
+    found: ResultPage | None = build.kept(("search", search, count))
+    if found is None:
+        found = find_page(catalogue, search, 0, count)
+        build.keep(("search", search, count), found, 4 * count)
+    return ResultPage(found.ordinals[offset:end], found.total)
 
 
 def _advice(build: OpenBuild, query: CardsQuery) -> dict[str, str]:
@@ -94,7 +106,7 @@ class NamesQuery:
 @cards.get("names", schema="Names")
 def list_names(build: OpenBuild, query: NamesQuery) -> Body:
     key = layout.names_key(fold(query.game) if query.game else None)
-    return build.stored_body(key) if build.find(key) else MadeBody(_NO_NAMES)
+    return build.stored_body(key) if build.find(key) else MadeBody(dumps({"count": 0, "names": []}) + b"\n")
 
 
 @dataclass(frozen=True)

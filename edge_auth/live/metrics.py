@@ -141,8 +141,8 @@ _COUNTERS = (
     ("rate_limit_fallbacks", "Requests that the shared counter did not count."),
     ("store_requests", "Requests to the store.", "operation"),
     ("store_errors", "Requests to the store that failed.", "operation"),
-    ("cache_hits", "Bodies found in memory."),
-    ("cache_misses", "Bodies not found in memory."),
+    ("cache_hits", "Bodies and search results found in memory."),
+    ("cache_misses", "Bodies and search results not found in memory."),
     ("worker_starts", "Workers started. More than there are means that some were replaced."),
 )
 

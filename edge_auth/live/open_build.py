@@ -89,8 +89,7 @@ class OpenBuild(Build):
             if bulk_files or not layout.holds_bulk_files(layer.name):
                 layer.require_whole_files()
         _read(self.catalogue, "vocabulary", "card_lines", "names")
-        _read(self, "sets", "slugs", "bulk_files", "facets")
-        _read(self, "movers", "series", "identifiers", "market", "meanings")
+        _read(self, "sets", "slugs", "bulk_files", "facets", "movers", "series", "identifiers", "market", "meanings")
         fingerprints = self.find(layout.FINGERPRINTS_KEY)
         if fingerprints is not None and fingerprints[1].json_size >= LARGE_BYTES:
             with suppress(StoreError):  # a full disk, or a damaged object, which requests report

@@ -76,14 +76,16 @@ def whole_list(values: dict[str, Any]) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("sort", ["name", "trend"])
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("search", [{"q": "ex"}, {"rarity": "rare", "kind": "single"}, {"q": "pik", "number": "4"}])
-def test_pages_of_a_search_join(client, sort, order, search):
+def test_pages_of_a_search_join(client, monkeypatch, sort, order, search):
+    monkeypatch.setattr("edge_auth.api.cards._LEAST_KEPT_MATCHES", 4)
     values = {"sort": sort, "order": order, **search}
     assert all_pages(client, {**values, "limit": 3}) == whole_list(values)
 
 
 @pytest.mark.parametrize("more", [{}, {"kind": "single", "min_price": "1.5"}, {"rarity": "rare"}])
 @pytest.mark.parametrize("q", ["a", "e", "ex", "M", "EX  a", "pikachu", "a a ex", "mi mr", "fi", "ch", "zzz"])
-def test_best_matches_come_first_on_pages_that_join(client, q, more):
+def test_best_matches_come_first_on_pages_that_join(client, monkeypatch, q, more):
+    monkeypatch.setattr("edge_auth.api.cards._LEAST_KEPT_MATCHES", 4)
     values = {"q": q, "sort": "match", **more}
     assert all_pages(client, {**values, "limit": 7}) == whole_list(values)
 
@@ -104,10 +106,8 @@ def test_a_number_that_is_no_id_is_a_name(client, products):
     # 2 is an id, and a set named 151 exists beside the set with the id 151: the id wins.
     by_id = {p["id_product"] for p in products if p["set"] == 151}
     assert {card["id_product"] for card in all_pages(client, {"set": "151", "limit": 100})} == by_id
-    assert client.get("/api/v1/cards?set=152").code == "not_found"
-    assert client.get("/api/v1/cards?set=" + "9" * 30).code == "not_found"
-    assert client.get("/api/v1/cards?set=-1").code == "not_found"
-    assert client.get("/api/v1/cards?set=twins").code == "not_found"
+    for unknown in ("152", "9" * 30, "-1", "twins"):
+        assert client.get(f"/api/v1/cards?set={unknown}").code == "not_found"
     assert client.get("/api/v1/cards?set=Poke%CC%81mon+EX").status == 200
 
 
