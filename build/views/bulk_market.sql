@@ -1,5 +1,5 @@
--- One row per run of market_runs, in the order of the bulk file: the place of the run, and the name of its game. Runs are the
--- days of a group in a layer of the market, numbered by `run` from the oldest layer on.
+-- One row per row of market_runs, in the order of the bulk file: its number `run`, and the name of its game. A row is a day
+-- of a group. Those of a group are numbered from the oldest on.
 -- Read by the layer bulk-market.
 select m.run, g.game
 from market_runs as m

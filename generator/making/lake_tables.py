@@ -5,11 +5,8 @@ A task opens the tables that it needs. So a build after a new watch check never 
 A file that is no Parquet, lacks a column or breaks a rule raises LakeError; one that is broken inside, duckdb.Error.
 """
 
-import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import date
 from functools import wraps
 from pathlib import Path
 from typing import NamedTuple
@@ -19,16 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.database import Database, sql_literal
-from generator.lake.files import PRICE_TABLES, LakeFile
+from generator.lake.files import PRICE_TABLES
 from generator.lake.lake import Lake
 from generator.lake.tables import OFFER_SUMMARIES, check_rules, open_table, summarise_offers
-from generator.making.layer import Period, ProductRange, code_sha256, digest_of, open_month
+from generator.making.layer import Period, ProductRange
 from generator.storage import bodies
-from generator.storage.stores.file_cache import sha256_of, user_cache
 
-_TABLE = "watch_checks"
-MIN_FILES = 32  # fewer files are read at once
-MAX_KEPT = 8  # for this many lakes and months
 # The checks with their lists of offers that sources/filtered_checks reads.
 _REPEATED_CHECKS = ("sources/newest_checks", "sources/repeated_keys")
 PRICE_SOURCES = tuple(f"sources/{table}" for table in PRICE_TABLES)
@@ -44,48 +37,6 @@ WATCH_SQL = (
     OFFER_SUMMARIES["watch_checks"],
     *(f"sources/{name}" for name in ("watchlist", "all_watch_checks", "watch_checks")),
 )
-
-
-def summarise_watch_checks(db: Database, lake: Lake) -> list[LakeFile]:
-    """Make the table watch_summaries, and return the files of the checks. Those with kept summaries are not opened."""
-    files, month = lake.fetch(_TABLE), open_month(lake.as_of).first
-    closed = lake.with_days({file.day for file in files if file.day and file.day < month}).content(_TABLE)
-    key = digest_of([*closed, code_sha256(), duckdb.__version__]) if len(closed) >= MIN_FILES else None
-    kept = _find(key) if key else None
-    open_table(db, _TABLE, [file for file in files if not kept or (file.day and file.day >= month)])
-    summarise_offers(db, _TABLE)
-    if kept:
-        db.connection.execute(f"insert into watch_summaries by name from read_parquet({sql_literal(kept)})")
-    elif key:
-        lake.backend.check_unchanged()  # or the rows would be kept under the hash of other files
-        _keep(db, key, month)
-    return files
-
-
-def _folder() -> Path:
-    return user_cache() / "summaries"
-
-
-def _find(key: str) -> Path | None:
-    """Return the kept file of a key whose content has the hash in its name, or None."""
-    with suppress(OSError):
-        for path in _folder().glob(f"{key}-*.parquet"):
-            if path.stem == f"{key}-{sha256_of(path)}":
-                os.utime(path)  # the longest unused files are deleted first
-                return path
-    return None
-
-
-def _keep(db: Database, key: str, month: date) -> None:
-    """Write the rows of the table that are before a month. Without room for them, everything still works."""
-    written = db.scratch / "summaries.parquet"
-    rows = f"from watch_summaries where day < {sql_literal(str(month))}::date"
-    with suppress(OSError, duckdb.Error):
-        db.connection.execute(f"copy ({rows}) to {sql_literal(written)} (format parquet)")
-        _folder().mkdir(parents=True, exist_ok=True)
-        shutil.move(written, _folder() / f"{key}-{sha256_of(written)}.parquet")
-        for path in sorted(_folder().iterdir(), key=lambda path: path.stat().st_mtime_ns, reverse=True)[MAX_KEPT:]:
-            path.unlink(missing_ok=True)
 
 
 def once(method: Callable[["LakeTables"], None]) -> Callable[["LakeTables"], None]:
@@ -125,8 +76,11 @@ class LakeTables:
 
     @once
     def open_watchlist(self) -> None:
+        """Open the watchlist and its checks. Of the days whose offers nothing shows, only the numbers are read."""
         self._open("watchlist")
-        files = summarise_watch_checks(self._db, self._lake)
+        files = self._lake.fetch("watch_checks")
+        open_table(self._db, "watch_checks", files)
+        summarise_offers(self._db, "watch_checks")
         check_rules(self._db, ("watch_checks",))
         self._db.run("sources/watchlist", "sources/all_watch_checks")
         days = {day for (day,) in self._db.rows("select distinct day from watch_times_with_offers")}

@@ -30,7 +30,6 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from generator.database import Database, run_file, sql_literal
 from generator.lake.lake import Lake
@@ -172,28 +171,11 @@ def _bulk_market(work: Work, market: tuple[str, ...]) -> None:
 
 
 def _market_in_order(db: Database, days: pa.Table) -> pa.Table:
-    """Return the rows of the bulk file. Only the runs of days of a group are sorted: they ascend, and are few."""
-    firsts = _firsts(days)
-    numbered = days.select(_MARKET_GROUP).take(pa.array(firsts)).append_column("run", pa.array(np.arange(len(firsts))))
+    """Return the rows of the bulk file. The days of a group ascend, from layer to layer and in each."""
+    numbered = days.select(_MARKET_GROUP).append_column("run", pa.array(np.arange(len(days))))
     with db.registered(market_runs=numbered):
-        runs = db.answer("views/bulk_market")
-    run, sizes = runs["run"].to_numpy(), np.diff(firsts, append=len(days))
-    sizes = sizes[run]
-    starts = firsts[run] - np.cumsum(sizes) + sizes
-    rows = days.take(pa.array(np.repeat(starts, sizes) + np.arange(len(days))))
-    games = runs["game"].take(pa.array(np.repeat(np.arange(len(run)), sizes)))
-    return rows.append_column("game", games).select(_MARKET_COLUMNS)
-
-
-def _firsts(days: pa.Table) -> NDArray[np.int64]:
-    """Return the place of the first row of each run of days of a group."""
-    changes = np.zeros(len(days), bool)
-    changes[:1] = True
-    for name in _MARKET_GROUP:
-        codes = days[name].combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy()
-        changes[1:] |= codes[1:] != codes[:-1]
-    changes[1:] |= np.diff(days["day"].cast(pa.int32()).to_numpy()) <= 0  # the next layer
-    return np.flatnonzero(changes)
+        ordered = db.answer("views/bulk_market")
+    return days.take(ordered["run"]).append_column("game", ordered["game"]).select(_MARKET_COLUMNS)
 
 
 def bulk_csv_layer(lake: Lake, catalogue: PlannedLayer, prices: Sequence[PlannedLayer]) -> PlannedLayer:
