@@ -38,7 +38,7 @@ from generator.ingest.products import GAMES
 from generator.ingest.products import withdraw as take_out
 from generator.ingest.set_lists import SET_FORMATS, SetLists
 from generator.ingest.streams import FileLimits
-from generator.ingest.table_files import expansions_file
+from generator.ingest.table_files import EXPANSIONS_FILE
 from generator.lake.lake import DAILY_TABLES
 from generator.lake.table_writer import LakeWriter
 from generator.storage.text import fold
@@ -282,7 +282,7 @@ def cardmarket(
     if not source.files:
         nothing = "the folders have none of the marketplace's files" if source.places else "give a folder"
         raise click.UsageError(f"Nothing to import: {nothing}, or --singles, --nonsingles, --price-guide, --expansions")
-    if game and not any(file.target == expansions_file() for file in source.files):
+    if game and not any(file.target == EXPANSIONS_FILE for file in source.files):
         say("--game has no effect: it names the game of expansions, and there is no --expansions file", err=True)
     writer = LakeWriter(lake)
     result = import_into(writer, source)

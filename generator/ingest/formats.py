@@ -11,10 +11,10 @@ The parser of a line, the schema of the rows and the command `cardpress ingest �
 column reads are ignored.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import pyarrow as pa
 
@@ -102,24 +102,19 @@ def bounded(table: str, **columns: Column) -> dict[str, Column]:
 
 
 def _bounded(table: str, name: str, column: Column) -> Column:
-    most = longest_text(name)
+    has_texts = column.type == pa.string() or pa.types.is_list(column.type)
+    return column._replace(read=partial(_short, table, name, column.read)) if has_texts else column
 
-    def read_text(line: Line) -> Any:
-        value = column.read(line)
-        if value is not None and len(value) > most:
-            check_length(table, name, value)
-        return value
 
-    def read_offers(line: Line) -> Any:
-        value = column.read(line)
-        for offer in value or ():
-            for text in offer.values():
-                if type(text) is str and len(text) > most:
-                    check_length(table, name, text, "holds a text of")
-        return value
-
-    is_text, is_list = column.type == pa.string(), pa.types.is_list(column.type)
-    return column._replace(read=read_text if is_text else read_offers) if is_text or is_list else column
+def _short(table: str, name: str, read: Callable[[Line], Any], line: Line) -> Any:
+    """Return the value of a column. Raise InvalidValue if it is a text, or a list with one, that is too long."""
+    value = read(line)
+    if type(value) is str:
+        check_length(table, name, value)
+    elif value:
+        for text in (text for offer in value for text in offer.values() if type(text) is str):
+            check_length(table, name, text, "holds a text of")
+    return value
 
 
 def check_length(table: str, column: str, text: str, has: str = "has") -> None:
@@ -150,23 +145,15 @@ def _euros(offer: Line) -> Any:
     return parse_price(offer.get("price"), "price")
 
 
-class TableKeys(NamedTuple):
-    """What a table may have."""
-
-    columns: Sequence[tuple[str, ...]]  # the keys of each column, the usual one first
-    required: Sequence[tuple[str, ...]]  # the keys of columns that it must have
-    remarks: frozenset[str] = frozenset()  # keys that only people read
-    integers: frozenset[str] = frozenset()  # numbers of cards stay as written: 004
-
-
 @dataclass(frozen=True)
 class LineFormat:
     """The format of lines of a table that operators keep. Such a file may be CSV as well, whose values are all text."""
 
+    may_be_csv: ClassVar[bool] = True
     name: str  # the command `cardpress ingest ‹name›`
-    help: str
-    example: str  # the arguments of the command, for its help
     columns: Mapping[str, Column]
+    help: str = ""
+    example: str = ""  # the arguments of the command, for its help
     remarks: frozenset[str] = frozenset()  # keys that only people read
     one_of: tuple[str, ...] = ()  # keys of which a table must have one
 
@@ -181,13 +168,16 @@ class LineFormat:
         return frozenset(key for column in self.columns.values() for key in column.keys)
 
     @property
-    def header(self) -> TableKeys | None:
-        """The columns of a CSV file, None if it may be none."""
-        columns = self.columns.values()
-        needed = [column.keys for column in columns if column.is_required]
-        needed += [self.one_of] if self.one_of else []
-        integers = frozenset(key for column in columns if pa.types.is_integer(column.type) for key in column.keys)
-        return TableKeys([column.keys for column in columns], needed, self.remarks, integers)
+    def required_keys(self) -> list[tuple[str, ...]]:
+        """The keys of each column that a table must have."""
+        columns = [column.keys for column in self.columns.values() if column.is_required]
+        return columns + ([self.one_of] if self.one_of else [])
+
+    @property
+    def integer_keys(self) -> frozenset[str]:
+        """The keys of integers. Numbers of cards stay as written: 004."""
+        columns = (column for column in self.columns.values() if pa.types.is_integer(column.type))
+        return frozenset(key for column in columns for key in column.keys)
 
     @property
     def value_keys(self) -> frozenset[str]:
@@ -205,15 +195,12 @@ class LineFormat:
 class ScrapedFormat(LineFormat):
     """The format of lines of a scraper, which become rows of a daily table with the same columns."""
 
+    may_be_csv: ClassVar[bool] = False
     table: DailyTable
     further_help: str = ""  # what the command also does
     counts: str = ""  # the column of a check that says how many offers there are
     lowest: str = ""  # the column with the lowest price
     needed: tuple[str, ...] = ()  # what an offer is incomplete without
-
-    @property
-    def header(self) -> None:
-        """None: a scraper writes no CSV."""
 
     def contradiction(self, counted: int | None, listed: int | None, least: float | None, **_: object) -> str:
         """Return how the count of a check contradicts its offers."""
@@ -372,8 +359,6 @@ WATCHLIST = LineFormat(
 # A price guide as the marketplace made them before 2024, by the keys of its JSON.
 CSV_GUIDE = LineFormat(
     "price-guide",
-    help="",
-    example="",
     columns={
         "idProduct": required(marketplace_id("idProduct")),
         "low": price("low", "Low Price"),

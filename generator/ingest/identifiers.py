@@ -20,23 +20,28 @@ import pyarrow.compute as pc
 from generator.database import run_file, sql_text
 from generator.errors import IngestError
 from generator.ingest.card_formats import CardFormat, identify_line, is_value, set_number
-from generator.ingest.formats import TableKeys, check_length
+from generator.ingest.formats import LineFormat, check_length, marketplace_id, required
+from generator.ingest.formats import text as text_column
 from generator.ingest.lines import GivenLine, as_table, given_lines
 from generator.ingest.pipeline import OTHER_NAMES, FileChange, ImportFiles, OnRead
-from generator.ingest.products import GAMES, CatalogueUpdate, GameOfFile, list_pages_file
+from generator.ingest.products import GAMES, LIST_PAGES_FILE, CatalogueUpdate, GameOfFile
 from generator.ingest.streams import FileLimits, JsonStream, open_bounded, start_of
-from generator.ingest.table_files import expansions_file, identifiers_file
+from generator.ingest.table_files import EXPANSIONS_FILE, IDENTIFIERS_FILE
 from generator.ingest.values import InvalidValue, parse_id, parse_text, quoted_json
 from generator.lake.table_writer import LakeWriter, encode_parquet
 from generator.lake.tables import LONGEST_TEXTS, arrow_schema
 from generator.storage import text
 
-FILE = identifiers_file().path
+FILE = IDENTIFIERS_FILE.path
 _TABLE = "identifiers"
-_COLUMNS = ("id_product", "scheme", "value")
-_KEYS = TableKeys([(name,) for name in _COLUMNS], [(name,) for name in _COLUMNS], integers=frozenset({"id_product"}))
+_COLUMNS = {
+    "id_product": required(marketplace_id("id_product")),
+    "scheme": required(text_column("scheme")),
+    "value": required(text_column("value")),
+}
+_LINES = LineFormat("identifiers", _COLUMNS)
 _MAX_BATCH_ROWS = 50_000  # rows held as Python objects before they become an Arrow batch
-_ROWS = pa.schema([("file", pa.int32()), ("number", pa.int64()), ("name", pa.string()), *identifiers_file().schema])
+_ROWS = pa.schema([("file", pa.int32()), ("number", pa.int64()), ("name", pa.string()), *IDENTIFIERS_FILE.schema])
 _PRODUCTS = pa.schema([("id_product", pa.int64()), ("name", pa.string())])
 _CODES = pa.schema([("own", pa.string()), ("printed", pa.string())])
 _SCHEME = re.compile("[a-z0-9_]{1,32}")
@@ -128,7 +133,7 @@ class IdentifierFiles(ImportFiles):
 
     def _lines(self, path: Path) -> Iterator[GivenLine]:
         """Yield the lines. Raise ValueError for one that is no JSON: the file was cut off."""
-        for line in given_lines(path, self.limits, _KEYS):
+        for line in given_lines(path, self.limits, _LINES):
             if line.problem.startswith("not JSON"):
                 raise ValueError(f"line {line.number:,} is no JSON, or cut off: {line.problem}: write it again")
             yield line
@@ -347,17 +352,17 @@ class CardmarketIdentifiers(ImportFiles):
     def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
         """Yield the numbers of products, the names of expansions, and the table of identifiers."""
         named = [(id_, name, self.created_at) for id_, name in self.names.items()]
-        names = as_table(named, expansions_file().imported_schema)
+        names = as_table(named, EXPANSIONS_FILE.imported_schema)
         catalogue = CatalogueUpdate(lake, expansions=[encode_parquet(names)])
         numbered = [(id_, number, self.created_at) for id_, number in self.numbers.items()]
-        schema = pa.schema([list_pages_file().schema.field(name) for name in ("id_product", "number", "scraped_at")])
+        schema = pa.schema([LIST_PAGES_FILE.schema.field(name) for name in ("id_product", "number", "scraped_at")])
         catalogue.add_pages(as_table(numbered, schema))
         catalogue.complete([GameOfFile(names["id"], GAMES[1], is_firm=True)])
         yield catalogue.pages_change()
         yield catalogue.products.change()
         yield catalogue.expansions.change()
         with closing(duckdb.connect()) as db:
-            db.register("kept", as_table(list(self._identifiers()), identifiers_file().schema))
+            db.register("kept", as_table(list(self._identifiers()), IDENTIFIERS_FILE.schema))
             yield from merge_ids(db, lake)
 
     def _identifiers(self) -> Iterator[tuple[int, str, str]]:

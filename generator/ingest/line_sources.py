@@ -202,7 +202,7 @@ class KeptTable(Lines):
 
     @property
     def target(self) -> str:
-        return (table_files.products_file() if self.format is ATTRIBUTES else table_files.expansions_file()).path
+        return (table_files.PRODUCTS_FILE if self.format is ATTRIBUTES else table_files.EXPANSIONS_FILE).path
 
     def read(self, on_read: pipeline.OnRead) -> None:
         for path in self.paths:
@@ -241,7 +241,7 @@ class KeptTable(Lines):
     def find_unknown(self, update: table_files.TableUpdate, case: str, fate: str) -> int:
         """Name the ids of lines that the table does not have after the import, and return how many there are."""
         file, ids = update.file, self.rows[0]
-        known = pa.chunked_array([*update.after[file.key].chunks, *update.other_keys.chunks], pa.int64())
+        known = pa.chunked_array([*update.after[file.key].chunks, *update.other_keys["key"].chunks], pa.int64())
         unknown = pc.unique(ids.filter(pc.invert(pc.is_in(ids, known))))
         if len(unknown):
             message = f"{len(unknown):,} unknown ids {fate}, such as {unknown[0].as_py()}"
@@ -282,9 +282,7 @@ class ExpansionLines(KeptTable):
     def merge(self, lake: LakeWriter) -> Iterator[pipeline.FileChange]:
         """Yield the named expansions. Raise IngestError if the files name none of those that they list."""
         named = self.rows.filter(self.rows["name"].is_valid()).select(["id", "name", "updated_at"])
-        incoming = named.rename_columns(["id", "name", "created_at"]).cast(
-            table_files.expansions_file().imported_schema
-        )
+        incoming = named.rename_columns(["id", "name", "created_at"]).cast(table_files.EXPANSIONS_FILE.imported_schema)
         catalogue = CatalogueUpdate(lake, expansions=[encode_parquet(incoming)])
         expansions = catalogue.expansions
         expansions.replace_by("expansion_columns", expansions=expansions.after, lines=self.rows)
@@ -345,10 +343,10 @@ class WatchlistLines(Lines):
 
     def merge(self, lake: LakeWriter) -> Iterator[pipeline.FileChange]:
         """Yield the watchlist: a line replaces the row with its slug or its page."""
-        file = table_files.watchlist_file()
+        file = table_files.WATCHLIST_FILE
         before = file.read(lake).select(file.schema.names)
         known = {fold(row["slug"] or ""): row for row in before.to_pylist()}
-        others = {fold(slug) for slug in file.keys_in_other_files(lake).to_pylist()}
+        others = {fold(slug) for slug in file.keys_in_other_files(lake)["key"].to_pylist()}
         lines = list(self._lines())
         self._complete(lines, lake, known)
         urls = {line.url for line in lines}
@@ -395,7 +393,7 @@ class WatchlistLines(Lines):
                 by_url.append(line.name)
         if by_url:
             message = f"{len(by_url):,} names are taken from the address, such as {by_url[0]}"
-            self.find("named-by-url", "lines", table_files.watchlist_file().path, len(by_url), message)
+            self.find("named-by-url", "lines", table_files.WATCHLIST_FILE.path, len(by_url), message)
 
 
 def _address(line: _Line, pages: dict[str, str], known: dict[str, _Row]) -> str:

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from generator import settings
 from generator.errors import IngestError
-from generator.ingest.formats import LineFormat, TableKeys
+from generator.ingest.formats import LineFormat
 from generator.ingest.streams import FileLimits, lines_of
 from generator.ingest.values import (
     InvalidValue,
@@ -60,8 +60,8 @@ class GivenLine(NamedTuple):
     problem: str
 
 
-def given_lines(path: Path, limits: FileLimits, keys: TableKeys | None) -> Iterator[GivenLine]:
-    """Yield the lines of JSON Lines, or with `keys` of CSV, without blank ones. Raise ValueError for another file."""
+def given_lines(path: Path, limits: FileLimits, line_format: LineFormat) -> Iterator[GivenLine]:
+    """Yield the lines of JSON Lines, or of CSV if it may be, without blank ones. Raise ValueError for another file."""
     source = lines_of(path, limits)
     blank = []
     first = next(source, "")
@@ -69,8 +69,8 @@ def given_lines(path: Path, limits: FileLimits, keys: TableKeys | None) -> Itera
         blank.append(first)
         first = next(source, "")
     again = chain(blank, [first], source)
-    if keys and first and not first.lstrip().startswith(("{", "[")):
-        yield from csv_rows(again, keys)
+    if line_format.may_be_csv and first and not first.lstrip().startswith(("{", "[")):
+        yield from csv_rows(again, line_format)
         return
     if first.rstrip() == "[" or first.lstrip().startswith("[{"):
         raise ValueError(_ARRAY)
@@ -132,7 +132,7 @@ class FileLines:
     def _read(self, limits: FileLimits) -> None:
         """Take the rows. Those with a price that has two readings wait until the whole file shows which is right."""
         marks, waiting = PriceMarks(), []
-        for line in given_lines(self.path, limits, self._format.header):
+        for line in given_lines(self.path, limits, self._format):
             self.lines += 1
             self.keys.update(line.values)
             try:
@@ -213,18 +213,19 @@ def store_refused(path: Path, refused: Iterable[RefusedLine]) -> None:
         raise IngestError(f"{path}: refused lines cannot be stored: {getattr(error, 'strerror', error)}") from error
 
 
-def csv_rows(lines: Iterable[str], keys: TableKeys) -> Iterator[GivenLine]:
+def csv_rows(lines: Iterable[str], line_format: LineFormat) -> Iterator[GivenLine]:
     """Yield the rows below the header. Raise ValueError, with the line first, if the text is no CSV of this table."""
     checked = _checked(lines)
-    number, delimiter, header = _header(checked, keys)
-    names = _names(number, header, keys)
+    number, delimiter, header = _header(checked, line_format.keys)
+    names = _names(number, header, line_format)
+    integers = line_format.integer_keys
     reader, last, start = csv.reader(checked, delimiter=delimiter, strict=True), number, number + 1
     try:
         for values in reader:
             start, last = last + 1, number + reader.line_num
             if any(map(str.strip, values)):
                 cells = {
-                    name: _value(text, name in keys.integers) for name, text in zip(names, values, strict=False) if name
+                    name: _value(text, name in integers) for name, text in zip(names, values, strict=False) if name
                 }
                 yield GivenLine(start, delimiter.join(values), cells, _problem(names, values))
     except csv.Error as error:
@@ -249,14 +250,14 @@ def _checked(lines: Iterable[str]) -> Iterator[str]:
         yield line
 
 
-def _header(lines: Iterator[str], keys: TableKeys) -> tuple[int, str, list[str]]:
+def _header(lines: Iterator[str], keys: Iterable[str]) -> tuple[int, str, list[str]]:
     """Read up to the header. Return the number of its line, the delimiter, and the names of the columns."""
     told = None
     for number, line in enumerate(lines, 1):
         if found := _SEP.fullmatch(line.strip(" \r\n")):
             told = found[1]
         elif line.strip().strip(_DELIMITERS + '"'):
-            known = {key.casefold() for column in keys.columns for key in column}
+            known = set(map(str.casefold, keys))
             delimiter = told or max(_DELIMITERS, key=partial(_fit, line, known))
             try:
                 cells = next(csv.reader([line], delimiter=delimiter, strict=True))
@@ -272,14 +273,13 @@ def _fit(line: str, known: set[str], delimiter: str) -> tuple[int, int]:
     return len(known & set(cells)), len(cells)
 
 
-def _names(number: int, header: list[str], keys: TableKeys) -> list[str]:
+def _names(number: int, header: list[str], line_format: LineFormat) -> list[str]:
     """Return the key of each column, its own name for one that is not known."""
-    known = {key.casefold(): key for column in keys.columns for key in column} | {
-        key.casefold(): key for key in keys.remarks
-    }
+    known = {key.casefold(): key for key in line_format.keys | line_format.remarks}
     names = [known.get(name.casefold(), name) for name in header]
-    _refuse_repeated(number, names, keys)
-    absent = [column for column in keys.columns if not set(column) & set(names)]
+    columns = [column.keys for column in line_format.columns.values()]
+    _refuse_repeated(number, names, columns)
+    absent = [column for column in columns if not set(column) & set(names)]
     for name in names:
         likely = [column[0] for column in absent if _is_like(name, column)] if name not in known.values() else []
         if likely:
@@ -287,7 +287,7 @@ def _names(number: int, header: list[str], keys: TableKeys) -> list[str]:
             raise ValueError(
                 f"line {number}: column {quoted_json(name)} is not known: rename it to {new}, or remove it"
             )
-    for column in keys.required:
+    for column in line_format.required_keys:
         if not set(column) & set(names):
             other = f" (or {', '.join(column[1:])})" if column[1:] else ""
             found = ", ".join(map(quoted_json, names))
@@ -295,8 +295,8 @@ def _names(number: int, header: list[str], keys: TableKeys) -> list[str]:
     return names
 
 
-def _refuse_repeated(number: int, names: list[str], keys: TableKeys) -> None:
-    means = {key: column[0] for column in keys.columns for key in column}
+def _refuse_repeated(number: int, names: list[str], columns: list[tuple[str, ...]]) -> None:
+    means = {key: column[0] for column in columns for key in column}
     places: dict[str, int] = {}
     for place, name in enumerate(names):
         column = means.get(name, name.casefold())

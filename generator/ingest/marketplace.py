@@ -91,12 +91,12 @@ class MarketplaceFiles(pipeline.ImportFiles):
         """Find what is doubtful in the files by themselves, in both lists, and beside the guides of the lake."""
         self.memory = remembered(lake)
         self.findings += [found for file in self.files for found in file.findings]
-        self.findings += _in_both_lists(self._of(table_files.products_file()))
+        self.findings += _in_both_lists(self._of(table_files.PRODUCTS_FILE))
         guides = [file for file in self.files if file.is_guide]
         stored = lake.list_days("price_guide") if guides else []
         self.findings += [*_missing_prices(lake, guides, stored), *_far_days(guides, stored)]
         self.findings += _replaced_guides(lake, guides)
-        self.findings += _of_unknown_products(lake, guides, self._of(table_files.products_file()))
+        self.findings += _of_unknown_products(lake, guides, self._of(table_files.PRODUCTS_FILE))
 
     def accepts(self, finding: pipeline.ImportFinding) -> bool:
         numbers = {file.number for file in self.files if str(file.path) == finding.source and file.number is not None}
@@ -125,7 +125,7 @@ class MarketplaceFiles(pipeline.ImportFiles):
 
     def _update_catalogue(self, lake: LakeWriter) -> tuple[list[pipeline.FileChange], dict[int, str]]:
         """Update products and expansions, with the values of list pages. Return also the games of unknown numbers."""
-        lists, names = self._of(table_files.products_file()), self._of(table_files.expansions_file())
+        lists, names = self._of(table_files.PRODUCTS_FILE), self._of(table_files.EXPANSIONS_FILE)
         if not lists and not names and not self.number_pattern:
             return [], {}
         catalogue = CatalogueUpdate(lake, [file.data for file in lists], [file.data for file in names])
@@ -166,9 +166,9 @@ class MarketplaceFiles(pipeline.ImportFiles):
             known = self.memory.get(number, GameImport(games.get(number)))
             stopped = {found.case for found in self.findings if found.source == str(file.path) and found.is_refused}
             known = known._replace(accepted=known.accepted | (stopped & {*self.accepted} & pipeline.OF_GAMES.keys()))
-            if file.target == table_files.products_file() and self.number_pattern is not None:
+            if file.target == table_files.PRODUCTS_FILE and self.number_pattern is not None:
                 known = known._replace(number_pattern=self.number_pattern or None)
-            if file.target == table_files.expansions_file() and self.game:
+            if file.target == table_files.EXPANSIONS_FILE and self.game:
                 known = known._replace(game=usual_name(self.game))
             self.memory[number] = known._replace(game=None if known.game == file.game else known.game)
 
@@ -184,7 +184,7 @@ def _files(place: Path) -> Iterator[Path]:
 
 def _in_both_lists(lists: list[ImportedFile]) -> Iterator[pipeline.ImportFinding]:
     """Yield the products that stand in both lists of one time."""
-    target = table_files.products_file()
+    target = table_files.PRODUCTS_FILE
     incoming = pa.concat_tables([target.imported_schema.empty_table(), *(file.rows for file in lists)])
     both = table_files.select("in_both_lists", incoming=incoming)["id_product"]
     if len(both):

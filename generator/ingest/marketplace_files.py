@@ -30,7 +30,7 @@ from generator.ingest.lines import FileLines
 from generator.ingest.pipeline import DUPLICATES, EMPTY_GUIDE, FUTURE, OTHER_KIND, TWO_FOIL_PRICES, ImportFinding
 from generator.ingest.products import GAMES, number_of, number_of_categories
 from generator.ingest.streams import FileLimits, OtherFile, encoding_of, open_bounded, start_of
-from generator.ingest.table_files import TableFile, expansions_file, price_guide_file, products_file
+from generator.ingest.table_files import EXPANSIONS_FILE, PRODUCTS_FILE, TableFile, price_guide_file
 from generator.ingest.values import UNSEEN, quoted_json, refuse_constant, unrepeated
 from generator.lake.files import PRICE_FIGURES
 from generator.lake.table_writer import decode_parquet, encode_parquet
@@ -119,7 +119,7 @@ class ImportedFile(NamedTuple):
 
     @property
     def is_guide(self) -> bool:
-        return self.target not in (products_file(), expansions_file())
+        return self.target not in (PRODUCTS_FILE, EXPANSIONS_FILE)
 
     @property
     def game(self) -> str | None:
@@ -128,7 +128,7 @@ class ImportedFile(NamedTuple):
     @property
     def order(self) -> int:
         """The place of its kind: of rows with the same time, those of the later file win."""
-        return 9 if self.is_guide else 2 * (self.target == expansions_file()) + self.is_sealed
+        return 9 if self.is_guide else 2 * (self.target == EXPANSIONS_FILE) + self.is_sealed
 
 
 @dataclass
@@ -224,8 +224,8 @@ def read_marketplace_file(path: Path, limits: FileLimits, kind: str | None) -> l
         has = f"; it has {' and '.join(document.lists)}" if document.lists else ""
         raise IngestError(f'{path}: no list "{KINDS[kind]}" in it{has}: give it with the option of its list')
     readers: dict[str, tuple[str, TableFile, Callable[[_GivenList], ImportedFile]]] = {
-        "products": ("products", products_file(), partial(_read_products, option=kind)),
-        "expansions": ("expansions", expansions_file(), _read_expansions),
+        "products": ("products", PRODUCTS_FILE, partial(_read_products, option=kind)),
+        "expansions": ("expansions", EXPANSIONS_FILE, _read_expansions),
         "priceGuides": ("price_guide", price_guide_file(document.created_at.date()), _read_price_guide),
     }
     found = []

@@ -22,12 +22,12 @@ from generator.errors import IngestError
 from generator.ingest.formats import ABOUT_PRODUCT, LIST_PAGES, SCRAPED_FORMATS
 from generator.ingest.pipeline import FileChange
 from generator.ingest.table_files import (
+    EXPANSIONS_FILE,
+    IDENTIFIERS_FILE,
+    PRODUCTS_FILE,
     TableFile,
     TableUpdate,
-    expansions_file,
-    identifiers_file,
     price_guide_file,
-    products_file,
     select,
 )
 from generator.lake.lake import DAILY_TABLES, PAGES_TABLE
@@ -67,10 +67,8 @@ class GameOfFile(NamedTuple):
     is_firm: bool = False
 
 
-@cache
-def list_pages_file() -> TableFile:
-    schema = pa.schema([LIST_PAGES.schema.field(name) for name in ("id_product", *_OF_PAGES, "scraped_at")])
-    return TableFile(f"{PAGES_TABLE}.parquet", PAGES_TABLE, "id_product", schema, tuple(schema.names))
+_PAGES = pa.schema([LIST_PAGES.schema.field(name) for name in ("id_product", *_OF_PAGES, "scraped_at")])
+LIST_PAGES_FILE = TableFile(f"{PAGES_TABLE}.parquet", PAGES_TABLE, "id_product", _PAGES)
 
 
 class CatalogueUpdate:
@@ -79,14 +77,14 @@ class CatalogueUpdate:
     def __init__(
         self, lake: LakeWriter, products: Iterable[pa.Buffer] = (), expansions: Iterable[pa.Buffer] = ()
     ) -> None:
-        self.products = TableUpdate(lake, products_file(), products)
-        self.expansions = TableUpdate(lake, expansions_file(), expansions)
-        self._stored = list_pages_file().read(lake)
+        self.products = TableUpdate(lake, PRODUCTS_FILE, products)
+        self.expansions = TableUpdate(lake, EXPANSIONS_FILE, expansions)
+        self._stored = LIST_PAGES_FILE.read(lake)
         self._pages = self._stored
 
     def add_pages(self, rows: pa.Table) -> None:
         """Add values to those that the lake stores of list pages. Columns that the rows lack are null."""
-        schema = list_pages_file().schema
+        schema = LIST_PAGES_FILE.schema
         given = {f.name: rows[f.name] if f.name in rows.schema.names else pa.nulls(len(rows), f.type) for f in schema}
         incoming = pa.table(given, schema)
         values = {"values": _OF_PAGES}
@@ -96,15 +94,14 @@ class CatalogueUpdate:
     def complete(self, of_files: Iterable[GameOfFile] = ()) -> None:
         """Add the values of list pages to both tables, and to the expansions those without a name, and their games."""
         products, expansions = self.products, self.expansions
-        others = pa.table({"key": expansions.other_keys})
         if len(self._pages):
             latest = select("latest_pages", {"values": _OF_PAGES}, pages=self._pages)
             products.replace_by("products_of_pages", {"values": _OF_PRODUCTS}, products=products.after, latest=latest)
             columns = {"columns": tuple(expansions.before.schema.names)}
             tables = {"expansions": expansions.after, "products": products.after, "latest": latest}
-            expansions.replace_by("expansions_of_pages", columns, **tables, other_files=others)
+            expansions.replace_by("expansions_of_pages", columns, **tables, other_files=expansions.other_keys)
         tables = {"expansions": expansions.after, "products": products.after}
-        expansions.replace_by("with_unnamed", **tables, other_files=others)
+        expansions.replace_by("with_unnamed", **tables, other_files=expansions.other_keys)
         if len(expansions.after):
             _fill_games(expansions, products.after, of_files)
 
@@ -117,7 +114,7 @@ class CatalogueUpdate:
     def pages_change(self) -> FileChange:
         """Return the file of stored values."""
         is_same = self._pages.equals(self._stored)
-        return FileChange(list_pages_file().path, None, None if is_same else encode_parquet(self._pages))
+        return FileChange(LIST_PAGES_FILE.path, None, None if is_same else encode_parquet(self._pages))
 
 
 def number_of(path: Path) -> int | None:
@@ -196,8 +193,8 @@ def withdraw(lake: LakeWriter, tables: Collection[str], days: Collection[date], 
         else:
             files = [(_DAY_FILES[table](day), products) for table in DAILY_TABLES for day in lake.list_days(table)]
             # In a bucket the catalogue changes last: an interrupted withdrawal finds the game when it is repeated.
-            files += [(file, products) for file in (identifiers_file(), list_pages_file(), products_file())]
-            files.append((expansions_file(), expansions))
+            files += [(file, products) for file in (IDENTIFIERS_FILE, LIST_PAGES_FILE, PRODUCTS_FILE)]
+            files.append((EXPANSIONS_FILE, expansions))
         removed = _remove(lake, files)
     if not removed:
         which = "such rows" if days else f'rows of the game "{game}"'

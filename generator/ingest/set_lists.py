@@ -20,7 +20,7 @@ from generator.ingest.lines import as_table
 from generator.ingest.pipeline import FileChange, ImportFiles, OnRead
 from generator.ingest.products import GAMES, CatalogueUpdate
 from generator.ingest.streams import FileLimits, JsonStream, open_bounded
-from generator.ingest.table_files import expansions_file, select
+from generator.ingest.table_files import EXPANSIONS_FILE, select
 from generator.ingest.values import parse_id, parse_text, quoted_json
 from generator.lake.table_writer import LakeWriter, encode_parquet
 
@@ -104,7 +104,7 @@ class SetLists(ImportFiles):
         found = select("set_names", game, given=as_table(self._given, _GIVEN), **tables).to_pylist()
         sure = {row["id"]: row["sure"][0] for row in found if len(row["sure"]) == 1}
         # Without a time: a name of the marketplace goes before.
-        incoming = as_table([(*each, None) for each in sure.items()], expansions_file().imported_schema)
+        incoming = as_table([(*each, None) for each in sure.items()], EXPANSIONS_FILE.imported_schema)
         catalogue = CatalogueUpdate(lake, expansions=[encode_parquet(incoming)])
         catalogue.complete()
         self.named = len(sure)

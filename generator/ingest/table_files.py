@@ -29,12 +29,12 @@ class TableFile:
     prefix: str  # of the names of all files of the table, in the same folder
     key: str  # the column that identifies a row
     schema: pa.Schema  # the file may have other columns
-    imported: tuple[str, ...]  # the columns that an import replaces
+    replaced: tuple[str, ...] = ()  # the columns that an import replaces; none: all
 
     @property
     def imported_schema(self) -> pa.Schema:
         """The columns that an import replaces."""
-        return pa.schema([self.schema.field(name) for name in self.imported])
+        return pa.schema([self.schema.field(name) for name in self.replaced or self.schema.names])
 
     def read(self, lake: LakeWriter) -> pa.Table:
         """Return the file with the columns of the schema first. It is empty if the lake does not have it."""
@@ -47,9 +47,9 @@ class TableFile:
         tables = [lake.read_columns(path, schema).drop_null() for path in others]
         return pa.concat_tables([schema.empty_table(), *tables])
 
-    def keys_in_other_files(self, lake: LakeWriter) -> pa.ChunkedArray:
-        """Return the keys that other files of the same table have. An import leaves these rows to them."""
-        return self.read_other_files(lake, pa.schema([self.schema.field(self.key)]))[self.key]
+    def keys_in_other_files(self, lake: LakeWriter) -> pa.Table:
+        """Return the column `key` of other files of the same table. An import leaves these rows to them."""
+        return self.read_other_files(lake, pa.schema([self.schema.field(self.key)])).rename_columns(["key"])
 
 
 class DailyTable(NamedTuple):
@@ -65,48 +65,32 @@ class DailyTable(NamedTuple):
         return arrow_schema(self.name)
 
     def file(self, day: date) -> TableFile:
-        path = f"{self.name}/day={day.isoformat()}/monitor.parquet"
-        return TableFile(path, "", self.product, self.schema, tuple(self.schema.names))
-
-
-@cache
-def products_file() -> TableFile:
-    imported = ("id_product", "name", "kind", "category", "id_expansion", "date_added", "created_at")
-    return TableFile("products-cardmarket.parquet", "products", "id_product", _with_created_at("products"), imported)
-
-
-@cache
-def expansions_file() -> TableFile:
-    schema = _with_created_at("expansions")
-    return TableFile("expansions-cardmarket.parquet", "expansions", "id", schema, ("id", "name", "created_at"))
-
-
-@cache
-def identifiers_file() -> TableFile:
-    """Return the file of all ids of other catalogues that imports write. A product may have several."""
-    return _whole_file("identifiers-imported.parquet", "identifiers", "id_product")
-
-
-@cache
-def watchlist_file() -> TableFile:
-    """Return the file of all tracked products that imports write."""
-    return _whole_file("watchlist-imported.parquet", "watchlist", "slug")
-
-
-def _whole_file(path: str, table: str, key: str) -> TableFile:
-    schema = arrow_schema(table)
-    return TableFile(path, table, key, schema, tuple(schema.names))
-
-
-def price_guide_file(day: date) -> TableFile:
-    path = f"price_guide/day={day.isoformat()}/cardmarket.parquet"
-    schema = _with_created_at("price_guide")
-    return TableFile(path, "", "id_product", schema, tuple(schema.names))
+        return TableFile(f"{self.name}/day={day.isoformat()}/monitor.parquet", "", self.product, self.schema)
 
 
 def _with_created_at(table: str) -> pa.Schema:
     """Return the columns of a lake table, and the time of the newest file that a row was in."""
     return arrow_schema(table).append(pa.field("created_at", TIMESTAMP))
+
+
+PRODUCTS_FILE = TableFile(
+    "products-cardmarket.parquet",
+    "products",
+    "id_product",
+    _with_created_at("products"),
+    ("id_product", "name", "kind", "category", "id_expansion", "date_added", "created_at"),
+)
+EXPANSIONS_FILE = TableFile(
+    "expansions-cardmarket.parquet", "expansions", "id", _with_created_at("expansions"), ("id", "name", "created_at")
+)
+# All ids of other catalogues that imports write. A product may have several.
+IDENTIFIERS_FILE = TableFile("identifiers-imported.parquet", "identifiers", "id_product", arrow_schema("identifiers"))
+WATCHLIST_FILE = TableFile("watchlist-imported.parquet", "watchlist", "slug", arrow_schema("watchlist"))
+
+
+def price_guide_file(day: date) -> TableFile:
+    path = f"price_guide/day={day.isoformat()}/cardmarket.parquet"
+    return TableFile(path, "", "id_product", _with_created_at("price_guide"))
 
 
 class TableUpdate:
@@ -125,9 +109,9 @@ class TableUpdate:
         """Merge imported rows. Keys may repeat."""
         if len(rows):
             self.incoming = pa.concat_tables([self.incoming, rows])
-            names = {"key": self.file.key, "imported": self.file.imported, "columns": tuple(self.before.schema.names)}
-            other_files = pa.table({"key": self.other_keys})
-            self.replace_by("merge_rows", names, existing=self.after, incoming=rows, other_files=other_files)
+            columns = {"imported": tuple(rows.schema.names), "columns": tuple(self.before.schema.names)}
+            tables = {"existing": self.after, "incoming": rows, "other_files": self.other_keys}
+            self.replace_by("merge_rows", {"key": self.file.key} | columns, **tables)
 
     def replace_by(self, name: str, values: Mapping[str, Any] | None = None, /, **tables: pa.Table) -> None:
         """Replace the rows by what a file of `build/imports/` selects from tables."""
@@ -141,11 +125,11 @@ class TableUpdate:
     def change(self) -> FileChange:
         """Return the new content of the file, if it changed, and the counts."""
         compared = tuple(name for name in self.file.schema.names if name != "created_at")
-        imported = (name for name in self.file.imported if name not in (self.file.key, "created_at"))
+        imported = (name for name in self.incoming.schema.names if name not in (self.file.key, "created_at"))
         has_time = "created_at" in self.incoming.schema.names
         names = {"key": self.file.key, "compared": compared, "imported": tuple(imported) if has_time else ()}
         tables = {"existing": self.before, "incoming": self.incoming, "merged": self.after}
-        [found] = select("count_rows", names, **tables, other_files=pa.table({"key": self.other_keys})).to_pylist()
+        [found] = select("count_rows", names, **tables, other_files=self.other_keys).to_pylist()
         counts = row_counts(len(self.after), found["new"], found["changed"], found["skipped"])
         if found["older"]:
             counts["older"] = found["older"]
