@@ -31,6 +31,14 @@ def say_lines(lines: Iterable[object]) -> None:
         say(line)
 
 
+def say_result(as_json: bool, value: Any, lines: Iterable[object]) -> None:
+    """Print the result of a command: a value as JSON, or else lines of text."""
+    if as_json:
+        say_json(value)
+    else:
+        say_lines(lines)
+
+
 def say_json(value: Any, *, indent: int | None = None, err: bool = False) -> None:
     """Print a value as JSON. A character that cannot be printed becomes a JSON escape."""
     text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)

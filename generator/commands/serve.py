@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import click
 
@@ -105,13 +104,11 @@ def serve(
 
 def _check_counter(url: str) -> None:
     """Refuse a server of another kind. One that does not answer is waited for while the shim runs."""
-    from generator.reading.counters import wrong_kind  # its client library is a third of the start of a shim
+    from generator.reading.counters import place, wrong_kind  # its client library is a third of the start of a shim
 
     if kind := wrong_kind(url):
-        address = urlsplit(url)
-        where = f"{address.hostname}:{address.port}" if address.hostname else address.path
         raise EdgeError(
-            f"--rate-limit-url: {where} is {kind}: name a single Redis or Valkey server, with replicas or not"
+            f"--rate-limit-url: {place(url)} is {kind}: name a single Redis or Valkey server, with replicas or not"
         )
 
 

@@ -8,14 +8,14 @@ from generator.lake.quarantine import read_quarantine
 from generator.pack.verify import verify as read_again
 from generator.releases.change_documents import complete_steps, verify_steps
 from generator.releases.live_tree import bring_up_tree, verify_live_tree
-from generator.releases.locks import end_by_error, hold_back, keep_reserve, release_lock, with_reserve
+from generator.releases.locks import described, end_by_error, hold_back, keep_reserve, release_lock, with_reserve
 from generator.releases.prune import RetentionRules, describe, find_deletions
 from generator.releases.prune import prune as delete
 from generator.releases.publish import publish as move_to
 from generator.releases.publish import rollback as move_back
 from generator.storage import layout
 from generator.storage.stores.open import open_store
-from generator.terminal import Progress, say, say_json
+from generator.terminal import Progress, say, say_result
 
 
 @click.command()
@@ -70,11 +70,10 @@ def verify(build: str | None, store: str, as_json: bool) -> None:
     verify_steps(opened.store)
     plain_objects = verify_live_tree(opened, progress)
     read_quarantine(opened.store)  # raises if it lacks what the live build left out
-    if as_json:
-        say_json({"build": opened.id, "objects": totals.objects, "bytes": totals.bytes, "tree": plain_objects})
-    else:
-        in_tree = f", and {plain_objects:,} in {layout.TREE}" if plain_objects else ""
-        say(f"{opened.id}: {totals.objects:,} objects in {totals.bytes / 1e6:,.1f} MB{in_tree}, all match their hashes")
+    counts = {"build": opened.id, "objects": totals.objects, "bytes": totals.bytes, "tree": plain_objects}
+    in_tree = f", and {plain_objects:,} in {layout.TREE}" if plain_objects else ""
+    line = f"{opened.id}: {totals.objects:,} objects in {totals.bytes / 1e6:,.1f} MB{in_tree}, all match their hashes"
+    say_result(as_json, counts, [line])
 
 
 @click.command()
@@ -98,11 +97,8 @@ def prune(store: str, rules: RetentionRules, dry_run: bool, lease: float, as_jso
         with hold_back(), end_by_error("prune"):
             deletions = with_reserve(opened, lambda: delete(opened, rules, seconds=lease))
         keep_reserve(opened)
-    if as_json:
-        say_json({"at": timestamp(utc_now())} | deletions.summary())
-        return
-    for name in (*deletions.builds, *deletions.layers, *(file.name for file in deletions.strays)):
-        say(name)
+    deleted = (*deletions.builds, *deletions.layers, *(file.name for file in deletions.strays))
+    say_result(as_json, {"at": timestamp(utc_now())} | deletions.summary(), deleted)
     say(f"{'would delete' if dry_run else 'deleted'}: {describe(deletions)}", err=True)
 
 
@@ -122,7 +118,6 @@ def unlock(store: str, force: bool) -> None:
     opened = open_store(store)
     for name in (layout.NIGHTLY_LOCK, layout.PRUNE_LOCK, layout.TREE_LOCK):
         if holder := release_lock(opened, name, force=force, clock=utc_now):
-            who = f"run {holder['run']} on {holder['host']} (process {holder['pid']})"
-            say(f"{name}: released; {who} held it since {holder['since']}")
+            say(f"{name}: released; {described(holder)} held it")
         else:
             say(f"{name}: no run holds it")

@@ -1,11 +1,18 @@
 """What is wrong with a shared counter of the rate limit."""
 
 from typing import cast
+from urllib.parse import urlsplit
 
 from edge_auth.live.redis_counter import COUNT_SCRIPT, NO_LIMIT, connect, redis
 
 _PROBE_TIMEOUT_SECONDS = 3.0
 _KIND_TIMEOUT_SECONDS = 0.5
+
+
+def place(url: str) -> str:
+    """Return where a server is, without a password."""
+    address = urlsplit(url)
+    return f"{address.hostname or address.path}{f':{address.port}' if address.port else ''}"
 
 
 def wrong_kind(url: str) -> str | None:

@@ -2,7 +2,6 @@
 
 import os
 import platform
-import pwd
 import re
 import secrets
 import shlex
@@ -20,7 +19,6 @@ from importlib.metadata import PackageNotFoundError, metadata, requires, version
 from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from urllib.parse import urlsplit
 
 from generator import settings
 from generator.clock import Clock, from_unix_time, parse_timestamp, timestamp
@@ -37,7 +35,7 @@ from generator.pack.verify import visible_damage
 from generator.reading.nginx_config import NginxOptions, ReadFiles, configuration, in_quotes, written_options
 from generator.reading.overview import source_ages, undone_decisions, why_not_published
 from generator.releases.change_documents import verify_steps
-from generator.releases.locks import Holder, current_holder
+from generator.releases.locks import Holder, current_holder, described
 from generator.storage import layout
 from generator.storage.builds import Build, open_build, read_pointer
 from generator.storage.errors import Conflict, KeyFormatError, OtherVersion, StorageError
@@ -50,7 +48,7 @@ from generator.terminal import Progress
 from generator.threads import ONE_THREAD
 
 OK, WARNING, PROBLEM = "ok", "warning", "problem"
-_REQUIREMENT = re.compile(r"""([A-Za-z0-9._-]+)(?:\[[^]]*\])?>=([0-9.]+)(?:\s*;\s*extra == ['"](\w+)['"])?""")
+_REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^]]*\])?>=([0-9.]+)")  # others are of extras
 _ADVICE = "reinstall from requirements.lock (`make setup` in a checkout)"
 _PROBE = "probe"
 _UNUSABLE = "without a key the API cannot be used: `cardpress keys issue --name NAME`"
@@ -113,15 +111,10 @@ def check_versions() -> Iterator[Finding]:
     else:
         yield ok("python", f"{platform.python_version()}, cardpress {version('cardpress')}")
     required = [match.groups() for match in map(_REQUIREMENT.fullmatch, wanted) if match]
-    missing = [f"{name} {minimum}" for name, minimum, extra in required if not extra and not _installed(name, minimum)]
-    optional = [name for name, minimum, extra in required if extra == "fingerprint" and not _installed(name, minimum)]
-    if missing:
+    if missing := [f"{name} {minimum}" for name, minimum in required if not _installed(name, minimum)]:
         yield problem("libraries", f"too old or missing: {', '.join(missing)} or newer", _ADVICE)
-    elif optional:
-        message = f"not installed: {', '.join(optional)}; `cardpress fingerprint` does not work without"
-        yield warning("libraries", message, "pip install 'pillow>=12.1' if you need it")
     else:
-        yield ok("libraries", f"{sum(1 for _, _, extra in required if not extra)} libraries, none too old")
+        yield ok("libraries", f"{len(required)} libraries, none too old")
 
 
 def _installed(name: str, minimum: str) -> bool:
@@ -175,15 +168,15 @@ def check_store(store: Store, clock: Clock) -> Iterator[Finding]:
 
 
 def _lock(name: str, holder: Holder, clock: Clock) -> Finding:
-    run = f"run {holder['run']} on {holder['host']} (process {holder['pid']})"
+    run = described(holder)
     future = clock() + timedelta(seconds=settings.MAX_CLOCK_DIFFERENCE_SECONDS)
     expires = holder.get("expires")  # in a bucket
     times = expires and (parse_timestamp(holder["since"]), parse_timestamp(expires) - settings.MAX_LEASE)
     if times and max(times) > future:
-        message = f"{name} is of a run whose clock was ahead: {run} since {holder['since']}, until {expires}"
+        message = f"{name} is of a run whose clock was ahead: {run}, until {expires}"
         advice = "set that clock, then `cardpress unlock --force`; until then other runs are refused"
         return problem("lock", message, advice)
-    return ok("lock", f"{name} is held by {run} since {holder['since']}")
+    return ok("lock", f"{name} is held by {run}")
 
 
 def _how_to_publish(store: Store, records: list[str]) -> str:
@@ -368,10 +361,9 @@ def check_state(state: Path) -> Iterator[Finding]:
 def check_counter(url: str) -> Iterator[Finding]:
     """Check that the shared counter answers, within the time that a request waits for it."""
     from edge_auth.live.redis_counter import COUNTER_TIMEOUT_SECONDS  # an optional library
-    from generator.reading.counters import server_problem, wrong_kind
+    from generator.reading.counters import place, server_problem, wrong_kind
 
-    address = urlsplit(url)
-    where = f"{address.hostname or address.path}{f':{address.port}' if address.port else ''}"  # without the password
+    where = place(url)
     if kind := wrong_kind(url):
         yield problem("rate limit", f"{where} is {kind}", "name a single Redis or Valkey server by --rate-limit-url")
         return
@@ -443,31 +435,21 @@ def _check_acceptance(file: Path, text: str, options: NginxOptions) -> Finding:
 def _check_permissions(files: ReadFiles, options: NginxOptions) -> Finding:
     shim = "start the shim, which writes it"
     needed = [
-        (options.folder, "-w", "create it, as the user of the shim"),
-        (files.live, "-r", shim),
-        (files.keys, "-r", shim),
+        (options.folder, os.W_OK, "create it, as the user of the shim"),
+        (files.live, os.R_OK, shim),
+        (files.keys, os.R_OK, shim),
     ]
     if options.log:
         place = options.log if os.access(options.log, os.F_OK) else options.log.parent
-        needed.append((place, "-w", "create it, or name another --log"))
+        needed.append((place, os.W_OK, "create it, or name another --log"))
     if os.access(files.counter, os.F_OK):  # the first request creates it
-        needed.append((files.counter, "-w", ""))
+        needed.append((files.counter, os.W_OK, ""))
     for path, permission, advice in needed:
         if not os.access(path, os.F_OK):
             return problem("edge", f"{path} does not exist", advice)
-        if not _may(path, permission, options.user):
-            return problem("edge", f"the user of nginx may not use {path}", "run nginx as the user of the shim")
+        if not os.access(path, permission):
+            return problem("edge", f"you may not use {path}", "run this check and nginx as the user of the shim")
     return ok("edge", "nginx may use its folder, its log, the live build, the keys and the counter")
-
-
-def _may(path: Path, permission: str, user: str | None) -> bool:
-    """Return whether a user may use a file. Only root can ask for another user; others ask for themselves."""
-    test = ["test", permission, str(path)]
-    if user is None or os.geteuid() != 0:
-        return subprocess.run(test).returncode == 0
-    entry = pwd.getpwnam(user)
-    groups = os.getgrouplist(user, entry.pw_gid)
-    return subprocess.run(test, user=entry.pw_uid, group=entry.pw_gid, extra_groups=groups).returncode == 0
 
 
 def _check_socket(path: Path) -> Finding:

@@ -1,11 +1,10 @@
 """The configuration of the nginx in `edge_auth/nginx`: written for a shim, and read back to compare it."""
 
+import json
 import os
 import pwd
-import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import jinja2
 
@@ -20,17 +19,8 @@ _TEMPLATE = Path(edge_auth.__file__).parent / "nginx" / "nginx.conf.j2"
 LISTEN = r"[A-Za-z0-9_.*-]+(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{1,5})?|unix:/[A-Za-z0-9_./-]+"
 MEMORY_SIZE = r"[1-9][0-9]{0,9}[kKmM]?"
 PROCESSES = r"auto|[1-9][0-9]{0,3}"
-_WRITTEN = {
-    "socket": re.compile(r'server "unix:(.+)";'),
-    "listen": re.compile(rf"(?m)^ *listen ({LISTEN}) backlog="),
-    "folder": re.compile(r'pid "(.+)/nginx\.pid";'),
-    "cache_size": re.compile(rf"lua_shared_dict answers ({MEMORY_SIZE});"),
-    "workers": re.compile(rf"(?m)^worker_processes ({PROCESSES});"),
-    "log": re.compile(r'access_log "(.+)" edge buffer='),
-    "metrics_listen": re.compile(rf"(?m)^ *listen ({LISTEN});"),
-    "user": re.compile(r"(?m)^user (.+);"),
-}
-_OPTIONAL = ("log", "metrics_listen", "user")
+_OPTIONS = "# options: "  # with which the first line of a configuration begins; JSON follows
+_PLACES = ("socket", "folder", "log")  # the options that are paths
 _ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
@@ -72,7 +62,8 @@ def configuration(files: ReadFiles, options: NginxOptions) -> str:
         undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=True, finalize=_in_quotes_if_path
     )
     template = environment.from_string(_TEMPLATE.read_text("utf-8"))
-    return template.render(lua=_TEMPLATE.parent, **vars(files), **vars(options))
+    chosen = json.dumps(vars(options), default=lambda path: str(path.absolute()))
+    return f"{_OPTIONS}{chosen}\n{template.render(lua=_TEMPLATE.parent, **vars(files), **vars(options))}"
 
 
 def _in_quotes_if_path(value: object) -> object:
@@ -84,11 +75,6 @@ def in_quotes(path: Path) -> str:
     return "".join(_ESCAPES.get(character, character) for character in str(path))
 
 
-def _unquoted(text: str) -> Path:
-    meanings = {escape: character for character, escape in _ESCAPES.items()}
-    return Path(re.sub(r"\\.", lambda found: meanings.get(found[0], found[0]), text))
-
-
 def own_user() -> str | None:
     """Return the name of this process's user if it is root, else None: only root may choose nginx's user."""
     return pwd.getpwuid(os.geteuid()).pw_name if os.geteuid() == 0 else None
@@ -96,9 +82,9 @@ def own_user() -> str | None:
 
 def written_options(text: str) -> NginxOptions | None:
     """Return the options that a configuration was written with, or None if it is none of this module."""
-    found = {name: pattern.search(text) for name, pattern in _WRITTEN.items()}
-    values: dict[str, Any] = {name: match[1] if match else None for name, match in found.items()}
-    if any(value is None for name, value in values.items() if name not in _OPTIONAL):
+    try:
+        values = json.loads(text.partition("\n")[0].removeprefix(_OPTIONS))
+        values |= {name: Path(values[name]) for name in _PLACES if values[name]}
+        return NginxOptions(**values)
+    except (ValueError, TypeError, KeyError):
         return None
-    values |= {name: _unquoted(values[name]) for name in ("socket", "folder", "log") if values[name]}
-    return NginxOptions(**values)

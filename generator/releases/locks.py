@@ -95,8 +95,7 @@ class _Lock:
         return BusyError(f"this {self.what} lost its lock {self.name}: it stops before it changes anything else")
 
     def _is_busy(self, holder: Holder, way_out: str) -> BusyError:
-        who = f"run {holder['run']} on {holder['host']} (process {holder['pid']}) since {holder['since']}"
-        return BusyError(f"another {self.what} is running: {who}; {way_out}")
+        return BusyError(f"another {self.what} is running: {described(holder)}; {way_out}")
 
 
 class _FolderLock(_Lock):
@@ -211,6 +210,10 @@ def current_holder(store: Store, name: str, clock: Clock) -> Holder | None:
     return None if _has_expired(holder, clock) else holder
 
 
+def described(holder: Holder) -> str:
+    return "run {run} on {host} (process {pid}) since {since}".format(**holder)
+
+
 def release_lock(store: Store, name: str, *, force: bool, clock: Clock) -> Holder | None:
     """Release a lock that is held, and return its fields. Without `force` raise BusyError: its run may be alive."""
     holder = current_holder(store, name, clock)
@@ -220,8 +223,7 @@ def release_lock(store: Store, name: str, *, force: bool, clock: Clock) -> Holde
         # the system releases the lock of a folder when its process ends
         is_folder = store.local_path(name) is not None
         state = "is alive: wait until it ends" if is_folder else "may be alive: check there, then pass --force"
-        who = f"run {holder['run']} on {holder['host']} (process {holder['pid']}) since {holder['since']}"
-        raise BusyError(f"{name} is held by {who}, which {state}")
+        raise BusyError(f"{name} is held by {described(holder)}, which {state}")
     if store.local_path(name):
         _lock_file(store, name).unlink(missing_ok=True)
         store.delete([name])

@@ -122,10 +122,9 @@ def test_a_shared_counter_without_its_library_names_the_command(words: tuple[str
 def test_the_lines_that_install_optional_libraries_are_those_of_the_package() -> None:
     """No index has the package, so the lines name the libraries."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    doctor = "generator/reading/doctor.py"
     output = {
         "dask": ("generator/making/make.py", "docs/where-it-runs.md"),
-        "fingerprint": ("generator/fingerprints/pictures.py", "docs/fingerprint.md", doctor),
+        "fingerprint": ("generator/fingerprints/pictures.py", "docs/fingerprint.md"),
         "redis": ("edge_auth/live/redis_counter.py", "docs/serving.md"),
     }
     for extra, files in output.items():
