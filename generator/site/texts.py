@@ -9,7 +9,7 @@ for readers:
     one of the views                   {"type": "string", "enum": ["daily", "weekly", "monthly"]}
     string, under any name             {"type": "object", "additionalProperties": {"type": "string"}}
 
-All functions raise SiteError where a heading or a row is missing, malformed or left over.
+All functions raise SiteError where a heading or a row is missing or malformed.
 """
 
 import json
@@ -114,11 +114,6 @@ class Section:
     title: str  # what follows the path in the heading
     text: str
     rows: dict[str, Sentence] = field(default_factory=dict)
-    used: set[str] = field(default_factory=set)  # the rows that were asked for
-
-    def find(self, name: str) -> Sentence | None:
-        self.used.add(name)
-        return self.rows.get(name)
 
 
 class Prose:
@@ -126,21 +121,17 @@ class Prose:
 
     def __init__(self) -> None:
         self._sections = dict(map(_section, _parts("operations.md")))
-        self._used: set[str] = set()
         self.section(PARAMETERS).rows.update(_declared_rows())
 
     def section(self, name: str) -> Section:
         """Return the section of a path, or one of those above the paths."""
-        self._used.add(name)
         if name not in self._sections:
             raise SiteError(f"{_OPERATIONS} has no heading '## {name}': add it with its rows")
         return self._sections[name]
 
     def texts(self, name: str) -> dict[str, str]:
         """Return the sentences of a section by the names of their rows."""
-        section = self.section(name)
-        section.used |= section.rows.keys()
-        return {row: sentence.text for row, sentence in section.rows.items()}
+        return {row: sentence.text for row, sentence in self.section(name).rows.items()}
 
     def sentence(self, path: str, shared: str, name: str, **facts: object) -> Sentence:
         """Return the row of a path, completed from the row of the shared section.
@@ -148,30 +139,18 @@ class Prose:
         Args:
             facts: What the code declares, by the names that the sentence has in braces.
         """
-        own = self.section(path).find(name) or Sentence("", "")
-        general = Sentence("", "") if own.text else self.section(shared).find(name) or Sentence("", "")
+        own = self.section(path).rows.get(name) or Sentence("", "")
+        general = Sentence("", "") if own.text else self.section(shared).rows.get(name) or Sentence("", "")
         text = own.text or general.text
         if not text:
             raise SiteError(f"{_OPERATIONS} has no row '{name}' below '## {path}', nor below '## {shared}': add one")
-        try:
-            return Sentence(text.format(**facts), own.example or general.example)
-        except (KeyError, ValueError, IndexError):
-            known = ", ".join(facts) or "nothing"
-            raise SiteError(f"{_OPERATIONS}: the row '{name}' for {path} may name {known} in braces") from None
+        return Sentence(text.format(**facts), own.example or general.example)
 
     def example_query(self, path: str) -> dict[str, str]:
         """Return the query of a path's example request. '' stands for the example of the parameter."""
-        row = self.section(path).find(_EXAMPLE_ROW)
+        row = self.section(path).rows.get(_EXAMPLE_ROW)
         pairs = (part.partition("=") for part in row.example.split("&")) if row else ()
         return {name: value for name, _, value in pairs}
-
-    def require_all_used(self) -> None:
-        """Check that nothing is left over after the document was made."""
-        for name, section in self._sections.items():
-            if name not in self._used:
-                raise SiteError(f"{_OPERATIONS}: no endpoint has the path of the heading '## {name}': delete it")
-            for row in sorted(section.rows.keys() - section.used - {_EXAMPLE_ROW}):
-                raise SiteError(f"{_OPERATIONS}: nothing uses the row '{row}' below '## {name}': delete it")
 
 
 def _declared_rows() -> dict[str, Sentence]:
