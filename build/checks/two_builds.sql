@@ -2,7 +2,7 @@
 -- (views/prices), <side>_sets (id, name), <side>_tables (table, rows), <side>_bulk (one row per table of the bulk files,
 -- `content` its name, `lake_table` the lake's name of it, and `records` in all its files; and one per column, `content` its
 -- table, name and type), <side>_identifiers (scheme, id_product), <side>_indexes (views/market_indexes) and <side>_build (one
--- row: as_of, guide_day), <side>_links and <side>_fingerprints (empty if both sides have the same). The tables of the old side are
+-- row: as_of, guide_day), <side>_links, and <side>_fingerprints (empty if both sides have the same). The tables of the old side are
 -- empty if no build is live. week_prices are those of a build of about a week before, empty if the store has none,
 -- before_prices those of the build that was live before the live one. unread_days are rows of the price guide: the last days, but
 -- the newest, that the new build read and the live one did not; live_days what the live one has of the same days.

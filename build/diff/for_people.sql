@@ -1,12 +1,5 @@
 -- What the summary for people shows besides the lists of the complete comparison.
 
--- One row per product of both builds whose rarity changed, appeared or went.
-create view rarity_changes as
-select c.id, c.old ->> '$' as old, c.new ->> '$' as new, name, kind, set_id, set_name, url
-from field_changes as c
-join products using (id)
-where c.resource = 'products' and c.field = 'rarity';
-
 -- One row per move in percent of a price that was at least `floor` euros, ranked from 1 among those of its price and
 -- way. Below, a cent is a large share.
 create view percent_moves as

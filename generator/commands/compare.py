@@ -17,11 +17,11 @@ from generator.compare.run_reports import DIFF_PAGE
 from generator.errors import GeneratorError
 from generator.reading.diff_pages import as_html, as_json, as_text, trees_as_json, trees_as_text
 from generator.reading.overview import LIVE, PREVIOUS
-from generator.reading.report import build_page, diff_page
+from generator.reading.report import pages_of
 from generator.storage.builds import Build
 from generator.storage.errors import StorageError
 from generator.storage.stores.open import is_folder, open_store
-from generator.terminal import Progress, clean_json, printable, say, say_json, say_lines
+from generator.terminal import Progress, clean_json, printable, say, say_result
 from generator.threads import Resources
 from generator.tree.export import ReadAhead
 
@@ -48,22 +48,15 @@ def report(build: str | None, store: str, out: Path | None, against: str | None,
     if against and not out:
         raise click.UsageError("--against writes a second page beside the first: choose its folder with --out FILE")
     opened = open_store(store)
-    chosen = named_build(opened, build)
-    page = build_page(chosen, utc_now, resources, DIFF_PAGE if against else None)
-    if against and out:
-        with compare(named_build(opened, against), chosen, resources) as comparison:
-            changes = diff_page(comparison, out.name, Progress())
-        _write(out.with_name(DIFF_PAGE), changes)
-    if out:
-        _write(out, page)
-    else:
-        sys.stdout.buffer.write(page)
-        sys.stdout.buffer.flush()
-
-
-def _write(file: Path, page: bytes) -> None:
-    file.write_bytes(page)
-    say(file)
+    older = named_build(opened, against) if against else None
+    name = out.name if out else ""
+    for file, data in pages_of(named_build(opened, build), older, utc_now, resources, Progress(), name=name).items():
+        if out:
+            out.with_name(file).write_bytes(data)
+            say(out.with_name(file))
+        else:
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
 
 
 _FORMATS: dict[str, Callable[[Diff, int], Iterator[str]]] = {
@@ -157,10 +150,8 @@ def gates(as_json: bool) -> None:
     \b
     Example: cardpress gates
     """
-    if as_json:
-        say_json([gate._asdict() for gate in all_gates()])
-        return
+    lines = []
     for gate in all_gates():
-        kind = "gate" if gate.stops else "remark"
-        say(f"{gate.name} ({kind}, up to {gate.threshold:g})")
-        say_lines(textwrap.wrap(gate.measures, 100, initial_indent="    ", subsequent_indent="    "))
+        lines.append(f"{gate.name} ({'gate' if gate.stops else 'remark'}, up to {gate.threshold:g})")
+        lines += textwrap.wrap(gate.measures, 100, initial_indent="    ", subsequent_indent="    ")
+    say_result(as_json, [gate._asdict() for gate in all_gates()], lines)

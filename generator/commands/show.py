@@ -1,5 +1,6 @@
 """`cardpress show` and `builds`: the builds of a store, one build, and how fresh the data is."""
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -12,12 +13,12 @@ from generator.compare.run_reports import late_sources, newest_report, read_judg
 from generator.errors import BuildError
 from generator.lake.quarantine import QuarantinedFile, read_quarantine, waiting_in_short
 from generator.reading import overview
-from generator.reading.page import Table, age, as_lines
+from generator.reading.page import Table, age, all_lines
 from generator.storage import layout
 from generator.storage.builds import open_build
 from generator.storage.stores.interface import Store
 from generator.storage.stores.open import open_store
-from generator.terminal import aligned, say, say_json, say_lines
+from generator.terminal import aligned, say, say_result
 
 _Json = dict[str, Any]
 
@@ -39,12 +40,9 @@ def show(build: str | None, store: str, as_json: bool) -> None:
         raise BuildError(options.no_builds_message(store))
     found = overview.overview(opened, utc_now)
     details = _build_details(opened, build) if build else _store_details(opened, found)
-    if as_json:
-        say_json({"live": found["live"], "hold": found["hold"]} | details)
-        return
-    if found["hold"]:
-        say(f"HOLD: {_what_holds(found, store)}")
-    say_lines(_build_lines(details) if build else _store_lines(details, store))
+    hold = [f"HOLD: {_what_holds(found, store)}"] if found["hold"] else []
+    lines = _build_lines(details) if build else _store_lines(details, store)
+    say_result(as_json, {"live": found["live"], "hold": found["hold"]} | details, itertools.chain(hold, lines))
 
 
 def _store_details(store: Store, found: _Json) -> _Json:
@@ -70,7 +68,7 @@ def _store_details(store: Store, found: _Json) -> _Json:
 
 def _build_details(store: Store, build: str) -> _Json:
     record = options.named_build(store, build).record
-    sources, gates = overview.source_ages(record, utc_now()), read_judgement(store, record["id"])
+    sources, gates = overview.source_ages(record, utc_now()), read_judgement(store, record["id"]) or None
     return {"record": record, "sources": sources, "games": record["games"], "gates": gates}
 
 
@@ -94,7 +92,7 @@ def _store_lines(details: _Json, store: str) -> Iterator[str]:
         yield from (f"  {sentence}" for sentence in night["meaning"])
         if night["pages"]:
             yield f"pages of the last night: {layout.page_name(night['run'], '')} ({len(night['pages'])} pages)"
-    yield from _tables(*_fresh_tables(details))
+    yield from all_lines(_fresh_tables(details))
 
 
 def _build_row(row: _Json) -> Sequence[str]:
@@ -118,16 +116,11 @@ def _build_lines(details: _Json) -> Iterator[str]:
         overview.left_out_table(record),
         *([overview.gates_table(gates)] if gates else []),
     ]
-    yield from _tables(*tables, *_fresh_tables(details))
+    yield from all_lines([*tables, *_fresh_tables(details)])
 
 
 def _fresh_tables(details: _Json) -> tuple[Table, Table]:
     return overview.sources_table(details["sources"]), overview.games_table(details["games"])
-
-
-def _tables(*tables: Table) -> Iterator[str]:
-    for shown in overview.some(tables):
-        yield from as_lines(shown)
 
 
 @click.command()
@@ -140,27 +133,19 @@ def builds(store: str, as_json: bool) -> None:
     Example: cardpress builds --store site_out
     """
     found = overview.overview(open_store(store), utc_now)
-    if as_json:
-        names = ("products", "objects", "bytes")
-        rows = [
-            {
-                "id": row["id"],
-                "as_of": row["as_of"],
-                "live": row["state"] == overview.LIVE,
-                "previous": row["state"] == overview.PREVIOUS,
-            }
-            | {name: row[name] for name in names}
-            for row in found["builds"]
-        ]
-        say_json(found | {"builds": rows})
-        return
-    for row in found["builds"]:
-        counts = f"{row['products']:>9,} products  {row['objects']:>11,} objects  {row['bytes'] / 1e6:>9,.1f} MB"
-        say(f"{row['id']}  {counts}  {row['state']}  {row['held']}".rstrip())
+    rows = [{name: row[name] for name in ("id", "as_of", "products", "objects", "bytes")} for row in found["builds"]]
+    for row, build in zip(rows, found["builds"], strict=True):
+        row |= {state: build["state"] == state for state in (overview.LIVE, overview.PREVIOUS)}
+    say_result(as_json, found | {"builds": rows}, map(_line, found["builds"]))
     if not found["builds"]:
         say(options.no_builds_message(store), err=True)
     if found["hold"]:
         say(_what_holds(found, store), err=True)
+
+
+def _line(row: _Json) -> str:
+    counts = f"{row['products']:>9,} products  {row['objects']:>11,} objects  {row['bytes'] / 1e6:>9,.1f} MB"
+    return f"{row['id']}  {counts}  {row['state']}  {row['held']}".rstrip()
 
 
 def _what_holds(found: _Json, store: str) -> str:

@@ -25,14 +25,13 @@ from generator.compare.comparison import (
     SOURCES,
     Comparison,
     bulk_entries,
-    bulk_names,
     newest_prices,
     read_bulk_table,
     read_rows_of_days,
     rows_of_last_days,
 )
 from generator.compare.ordinary import count_differences, measure_columns, unusual
-from generator.compare.run_reports import NO_PAST, Judgement, Past, Verdict, breached_gates, known_judgement
+from generator.compare.run_reports import NO_PAST, Judgement, Past, Verdict, breached_gates, read_judgement
 from generator.database import Database, sql_text
 from generator.errors import DamageError
 from generator.lake.files import NO_GAME, PRICE_TABLES, FileKey
@@ -53,9 +52,7 @@ _DAYS = pa.schema(
     [("id_product", pa.int64()), ("day", pa.date32())]
     + [(name, pa.float64()) for name in ("trend", "low", "avg7", "avg30", "trend_holo", "low_holo")]
 )
-_LINKS = pa.schema(
-    [("id_product", pa.int64())] + [(name, pa.string()) for name in ("image", "image_large", "cardmarket_url")]
-)
+_LINKS = ["id_product", "image", "image_large", "cardmarket_url"]
 _FINGERPRINTS = pa.schema([("key", pa.string()), ("entry", pa.string())])
 _HELD_DAYS = pa.schema([("table", pa.string()), ("game", pa.string()), ("day", pa.date32())])
 _UNUSUAL = pa.schema([("distance", pa.float64()), ("sentence", pa.string())])
@@ -152,7 +149,8 @@ def breached_by_game(comparison: Comparison, judgement: Judgement) -> Guilt:
         games = db.answer("checks/judged_games")["game"].to_pylist()
         guilty, cleared = {}, False
         for game in games:
-            db.register(_rows_of(db, whole, game))
+            db.set(game=game)
+            db.register({name: db.answer("checks/rows_of_game", table=name) for name in names})
             db.run("checks/two_builds")
             asked = (_verdict(db, f"checks/gates/{gate}", gate, of_all.threshold) for gate, of_all in gates.items())
             verdicts = [verdict for verdict in asked if verdict]
@@ -204,20 +202,6 @@ def _could_judge(db: Database, of_game: Verdict, of_all: Verdict) -> bool:
     return of_game.figures.get("worst", True) is not None and (has_column or not column)
 
 
-def _rows_of(db: Database, whole: Mapping[str, pa.Table], game: str) -> dict[str, pa.Table]:
-    """Return the tables with the rows of one game alone: that of a product in the live build, or else now."""
-    db.set(game=game)
-    of_products = """
-        id_product in (
-            select coalesce(o.id_product, n.id_product)
-            from old_prices as o full join new_prices as n using (id_product)
-            where coalesce(o.game, n.game, '') = getvariable('game')
-        )
-    """
-    conditions = {name: "game = getvariable('game')" if name.endswith("indexes") else of_products for name in whole}
-    return {name: db.table(f"from {name} where {condition}") for name, condition in conditions.items()}
-
-
 def _verdict(db: Database, file: str, gate: str, threshold: float, forced: bool = False) -> Verdict | None:
     rows = db.answer(file).to_pylist()
     if not rows:
@@ -255,7 +239,7 @@ def _open_sides(comparison: Comparison, days_left_out: Collection[tuple[str, str
     comparison.register("tables", lambda build: _table_rows(build, prices["new" if build is new else "old"]))
     comparison.register("bulk", lambda build: _bulk(build, days_left_out))
     comparison.register("indexes", lambda build: pq.read_table(checked_file(build.layers[layout.MARKET], INDEXES)))
-    comparison.register("links", _links(old, new))
+    comparison.register("links", lambda build: read_bulk_table(build, "products", _LINKS))
     comparison.register("fingerprints", _fingerprints(db, old, new))
     unread = _unread_days(old, new) if old else _DAYS.empty_table()
     db.connection.register("unread_days", unread)
@@ -267,13 +251,6 @@ def _days_of_build(build: Build) -> pa.Table:
     guide_day = build.record["freshness"]["catalogue"]["price_guide_day"]
     days = {"as_of": build.as_of, "guide_day": guide_day and date.fromisoformat(guide_day)}
     return pa.table({name: pa.array([day], pa.date32()) for name, day in days.items()})
-
-
-def _links(old: Build | None, new: Build) -> Callable[[Build], pa.Table]:
-    """Return what reads the pictures and pages of the products; nothing if both builds have the same."""
-    if old and any(name.startswith("products-") for name in bulk_names(old) ^ bulk_names(new)):
-        return lambda build: read_bulk_table(build, "products", _LINKS.names)
-    return lambda build: _LINKS.empty_table()
 
 
 # The entries of an index of fingerprints, unless another index is of another recipe.
@@ -426,7 +403,7 @@ def _right_builds(
     """
     back = breached_gates(live.store, live.id)
     tables = {table for verdict in judgement.breaches for table in back.get(verdict.gate, [])}
-    if tables and (before := known_judgement(live.store, live.id).get("against")):
+    if tables and (before := read_judgement(live.store, live.id).get("against")):
         yield before, tables, f"{live.id} was live although gates refused it: compared with {before} as well"
     unread = _originals(unread_files(new, live), new) if accepted else set()
     believed = [file for file in accepted if file.key.whole in unread and file.build != new.id]

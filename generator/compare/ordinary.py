@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from generator import settings
 from generator.compare.comparison import SOURCES, Comparison, bulk_entries, bulk_names, read_cards
-from generator.compare.run_reports import Figures, earlier_nights, known_judgement
+from generator.compare.run_reports import Figures, earlier_nights, read_judgement
 from generator.database import Database, run_file
 from generator.lake.files import GUIDE_PRICES
 from generator.lake.quarantine import few, files_read, unread_files
@@ -67,18 +67,6 @@ _WORDS = {
     "commonest": "the most frequent value of {column} is there {ratio} as often",
 }
 _PARTS_OF_ONE = {2: "half", 3: "a third", 4: "a quarter", 5: "a fifth", 10: "a tenth", 100: "a hundredth"}
-# The newest day of each side. A game that has no row on it is held or late, and one that had none is back: neither is
-# compared.
-_GUIDE = """
-select id_product, {prices}
-from {side}_prices as p semi join games_of_the_day on coalesce(p.game, '') = game_now
-where guide_day = (select max(guide_day) from {side}_prices)
-    and (select max(guide_day) from new_prices) > (select max(guide_day) from old_prices)
-"""
-_TEXTS = """
-select id_product, name, kind, category, game, id_expansion, rarity, number, date_added, l.* exclude (id_product)
-from {side}_prices as p left join {side}_links as l using (id_product)
-"""
 _OFFERS = """
 select id_product, json ->> '$.filtered_price.cheapest_seller' as cheapest_seller,
     json ->> '$.filtered_price.cheapest_condition' as cheapest_condition
@@ -140,7 +128,7 @@ class NightComparison(NamedTuple):
 
 def strange_by_gates(store: Store, build: str, against: str) -> list[str]:
     """Return the messages of the breached gates and of the remarks, if a night compared these builds."""
-    judgement = known_judgement(store, build)
+    judgement = read_judgement(store, build)
     if judgement.get("against") != against:
         return []
     breached = (verdict for verdict in judgement.get("verdicts", []) if verdict["breached"])
@@ -253,8 +241,7 @@ def unusual(tonight: Sequence[Measured], nights: Sequence[dict[str, list[float]]
 
 def _tables(comparison: Comparison, old: Build, days: Mapping[str, pa.Table]) -> Iterator[_Table]:
     new, db = comparison.new, comparison.db
-    prices = ", ".join(GUIDE_PRICES)
-    guides = (db.table(_GUIDE.format(prices=prices, side=side)) for side in ("old", "new"))
+    guides = (db.answer("checks/guides_of_day", side=side, prices=tuple(GUIDE_PRICES)) for side in ("old", "new"))
     yield "price_guide", ("id_product",), *guides
     for name, rows in days.items():
         days_before = (entry["last_day"] or "" for entry in bulk_entries(old) if entry["table"] == SOURCES[name][0])
@@ -262,7 +249,8 @@ def _tables(comparison: Comparison, old: Build, days: Mapping[str, pa.Table]) ->
             yield table
     differing = {name.rpartition("-")[0] for name in bulk_names(old) ^ bulk_names(new)}
     if "products" in differing:
-        yield "products", ("id_product",), *(db.table(_TEXTS.format(side=side)) for side in ("old", "new"))
+        texts = (db.answer("checks/texts_of_products", side=side) for side in ("old", "new"))
+        yield "products", ("id_product",), *texts
     if "sets" in differing:
         layers = (build.layers[layout.sublayer(layout.BULK, PART_OF_TABLE["sets"])] for build in (old, new))
         yield "expansions", ("id",), *(pq.read_table(checked_file(layer, "sets")) for layer in layers)
@@ -284,13 +272,7 @@ def _newest_day(db: Database, name: str, rows: pa.Table, last_day: str) -> _Tabl
         return None
     db.set(newest=newest)
     tonight = db.table("select * exclude (day) from rows_of_days where day = getvariable('newest')::date")
-    before = db.table(
-        f"""select * exclude (day) from rows_of_days
-        semi join (select {key} from rows_of_days where day = getvariable('newest')::date) using ({key})
-        where day < getvariable('newest')::date
-        qualify row_number() over (partition by {key} order by day desc) = 1"""
-    )
-    return name, (key,), before, tonight
+    return name, (key,), db.answer("checks/rows_before", key=key), tonight
 
 
 def _offers(db: Database, old: Build, new: Build) -> Iterator[_Table]:

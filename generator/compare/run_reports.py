@@ -103,33 +103,23 @@ def write_judgement(store: Store, build_id: str, judgement: Judgement, *, run: s
     store.put(layout.gates_name(build_id), data)
 
 
-def read_judgement(store: Store, build_id: str) -> dict[str, Any] | None:
-    """Return the gate results of a build as JSON, or None if no night judged it."""
-    try:
+def read_judgement(store: Store, build_id: str) -> dict[str, Any]:
+    """Return the gate results of a build as JSON; empty if no night judged it, or if they are damaged."""
+    with suppress(StoreError, ValueError):
         judgement: dict[str, Any] = read_json(store, layout.gates_name(build_id))
-    except MissingObject:
-        return None
-    except ValueError as error:
-        raise StoreError(f"{layout.gates_name(build_id)} in {store.location} is not JSON") from error
-    return judgement
-
-
-def known_judgement(store: Store, build_id: str) -> dict[str, Any]:
-    """Return the same; empty too if it is damaged and says nothing any more."""
-    with suppress(StoreError):
-        return read_judgement(store, build_id) or {}
+        return judgement
     return {}
 
 
 def late_sources(store: Store, build_id: str) -> str | None:
     """Return what the gate results of a build say of late sources, or None."""
-    remarks = known_judgement(store, build_id).get("remarks", [])
+    remarks = read_judgement(store, build_id).get("remarks", [])
     return next((str(remark["message"]) for remark in remarks if remark["gate"] == LATE), None)
 
 
 def breached_gates(store: Store, build_id: str) -> dict[str, list[str]]:
     """Return the gates that a build breached, forced or not, with the tables that they judge; none if unknown."""
-    verdicts = known_judgement(store, build_id).get("verdicts", [])
+    verdicts = read_judgement(store, build_id).get("verdicts", [])
     return {verdict["gate"]: verdict.get("tables", []) for verdict in verdicts if verdict["breached"]}
 
 

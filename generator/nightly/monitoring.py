@@ -31,24 +31,18 @@ _HELP = {
     "data_timestamp_seconds": "The newest day of the price guide in the live build.",
     "data_advanced": "Whether the last nightly run made that day later.",
     "step_seconds": "Duration of each step of the last nightly run.",
-    "layer_seconds": "Duration of each layer that the last nightly run made.",
     "gate_value": "Value that each gate measured in the last nightly run.",
     "gate_threshold": "The greatest value that passes each gate.",
     "gate_breached": "Whether the gate was breached, and not forced.",
     "build_as_of_timestamp_seconds": "The as-of day of the build that the last nightly run made.",
-    "build_objects": "Objects of that build by layer.",
-    "build_bytes": "Bytes of that build by layer.",
     "damaged_layers": "Layers that were damaged in the store, and that the last nightly run made again.",
     "quarantined_files": "Day files of the lake that wait in quarantine, left out of builds.",
-    "quarantined_file": "Each of them.",
     "held_timestamp_seconds": "The first day whose rows of a table are held, by game, until it is accepted or dropped.",
     "late_sources": "Sources, each a table and a game, that are late or thin in the build of the last nightly run.",
-    "reread_bytes": "Bytes of layers that the store had, and that the last nightly run read again.",
     "game_guide_timestamp_seconds": "The day that half of the game's rows in the price guide reach, in the live build.",
     "game_products": "Products of the game in the live build.",
     "game_guide_rows": "Products of the game with a row in the price guide.",
     "game_prices": "Products of the game with a price in a column of the price guide.",
-    "pruned_bytes": "Bytes that the last nightly run deleted.",
 }
 
 
@@ -96,22 +90,14 @@ def _samples(report: RunReport, last_success: float | None) -> dict[str, _Sample
         "data_timestamp_seconds": [({}, _day_seconds(report.data_day))],
         "data_advanced": [({}, report.advanced)],
         "step_seconds": _by("step", report.seconds),
-        "layer_seconds": _by("layer", report.layer_seconds),
         "gate_value": _by("gate", {gate: verdict.value for gate, verdict in verdicts.items()}),
         "gate_threshold": _by("gate", {gate: verdict.threshold for gate, verdict in verdicts.items()}),
         "gate_breached": _by("gate", {gate: verdict.stops for gate, verdict in verdicts.items()}),
         "build_as_of_timestamp_seconds": [({}, _day_seconds(report.record.get("as_of")))],
-        "build_objects": _by("layer", report.record.get("objects", {})),
-        "build_bytes": _by("layer", report.record.get("bytes", {})),
         "damaged_layers": [({}, len(report.damaged))],
         "quarantined_files": [({}, len(report.quarantine))],
-        "quarantined_file": [
-            ({name: file[name] for name in ("table", "day", "sha256")}, 1) for file in report.quarantine
-        ],
         "held_timestamp_seconds": _held_since(report.quarantine),
         "late_sources": [({}, sum(remark.value for remark in judgement.remarks if remark.gate == LATE))],
-        "reread_bytes": [({}, report.reread_bytes)],
-        "pruned_bytes": [({}, report.pruned.get("bytes", 0))],
     }
 
 

@@ -10,7 +10,6 @@ import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
-from typing import Any
 
 from generator.clock import Clock, timestamp
 from generator.compare.run_reports import HELD, NOT_EXPORTED, PUBLISHED, REFUSED, ROLLED_BACK, STALE, UNCHANGED
@@ -35,7 +34,7 @@ from generator.reading.report import write_pages
 from generator.releases.locks import Lock, end_by_error, free_reserve_if_full, hold_back, locked, with_reserve
 from generator.releases.publish import publish
 from generator.storage import layout
-from generator.storage.builds import Pointer, live_build_id, open_build, read_pointer
+from generator.storage.builds import BuildRecord, Pointer, live_build_id, open_build, read_pointer
 from generator.storage.errors import DamagedObject, NoLiveBuild, OtherVersion, StorageError
 from generator.storage.stores.interface import Store
 
@@ -101,7 +100,7 @@ def _run_steps(night: Night, lock: Lock) -> None:
 
     report = night.report
     _require_same_version(night.store)
-    report.data_day_before = _live_data_day(night.store)
+    report.data_day_before = _data_day(_live_record(night.store))
     rotation = Rotation(night.store, night.reread_days, night.clock) if night.reread_days else None
     build = night.step("build", steps.make_new_build, night, rotation, prune)
     night.step("verify", steps.verify_build, night, build)
@@ -160,11 +159,12 @@ def _write_report(night: Night) -> None:
     report, store = night.report, night.store
     try:
         _note_day(night)
-        report.games = _games(night)
+        live = _live_record(store)
+        report.games = live["games"] if live else []
         with suppress(StorageError):  # a damaged one has failed the night
             report.quarantine = [asdict(file) for file in read_quarantine(store) if file.waits]
-        if report.build is None and report.live:  # it failed before it read the quarantine
-            report.held = held_games(store, open_build(store, report.live).record)
+        if report.build is None and live:  # it failed before it read the quarantine
+            report.held = held_games(store, live)
         report.finished = timestamp(night.clock())
         data = json.dumps(report.to_json(), indent=1, ensure_ascii=False, default=str).encode()
         with_reserve(store, lambda: store.put(f"{layout.REPORTS}{report.run}.json", data + b"\n"))
@@ -195,12 +195,16 @@ def _write_pages(night: Night) -> None:
         night.progress.say(f"the pages were not written: {error}")
 
 
-def _live_data_day(store: Store) -> str | None:
-    """Return the newest day of the guide in the live build, or else its as-of day; None without a sound live build."""
+def _live_record(store: Store) -> BuildRecord | None:
+    """Return the record of the live build; None without a sound one."""
     with suppress(NoLiveBuild, DamagedObject):
-        record = open_build(store, live_build_id(store)).record
-        return record["freshness"]["catalogue"]["price_guide_day"] or record["as_of"]
+        return open_build(store, live_build_id(store)).record
     return None
+
+
+def _data_day(live: BuildRecord | None) -> str | None:
+    """Return the newest day of a build's price guide, or else its as-of day."""
+    return live and (live["freshness"]["catalogue"]["price_guide_day"] or live["as_of"])
 
 
 def _require_same_version(store: Store) -> None:
@@ -217,14 +221,5 @@ def _note_day(night: Night) -> None:
     report = night.report
     pointer, _ = read_pointer(night.store)
     report.live = pointer.build if pointer else None
-    report.data_day = _live_data_day(night.store)
+    report.data_day = _data_day(_live_record(night.store))
     report.advanced = (report.data_day or "") > (report.data_day_before or "")
-
-
-def _games(night: Night) -> list[dict[str, Any]]:
-    live = night.report.live
-    try:
-        return open_build(night.store, live).record["games"] if live else []
-    except _FAILURES as error:  # missing figures are no reason to fail a night
-        night.progress.say(f"the games of {live} were not counted: {error}")
-        return []

@@ -89,12 +89,10 @@ def as_text(diff: Diff, top: int) -> Iterator[str]:
         return
     yield night.sentence
     yield from (f"  {message}" for message in night.more)
-    for shown in head:
-        yield from page.as_lines(shown)
+    yield from page.all_lines(head)
     for group in groups:
         yield from ("", group.title)
-        for shown in group.tables:
-            yield from page.as_lines(shown)
+        yield from page.all_lines(group.tables)
 
 
 def _content(diff: Diff, top: int) -> tuple[NightComparison, Sequence[page.Table], Sequence[page.PageGroup]]:
@@ -194,8 +192,6 @@ def _other_tables(views: _Views) -> Iterator[page.Table]:
         yield views.list(f"Products {event}", f"products where event = '{event}' order by id", [_PRODUCT], "products")
     yield views.list("Products renamed", "renamed_products order by id", [_PRODUCT, old_name], "products")
     yield views.list("Products moved to another set", "moved_products order by id", [_PRODUCT, old_set], "products")
-    rarities = "rarity_changes order by id"
-    yield views.list("Products with another rarity", rarities, [_PRODUCT, was, is_], "products")
     watched, said = [("Product", _watched), *_MOVE], "added, removed or changed"
     query = "watchlist_changes order by abs(change_pct) desc nulls last, slug"
     yield views.list("Watchlist", query, watched, f"tracked products {said}", "largest", "sortable stack")

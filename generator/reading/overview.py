@@ -23,7 +23,6 @@ SOURCE_TITLES = {
     "watch_checks": "Watch checks",
 }
 PRODUCT_SOURCES = {name: title for name, title in SOURCE_TITLES.items() if name != "watch_checks"}
-_MAX_REASON = 300  # characters
 
 
 def why_not_published(store: Store, night: Mapping[str, Any]) -> list[str]:
@@ -33,8 +32,7 @@ def why_not_published(store: Store, night: Mapping[str, Any]) -> list[str]:
     seen = f"clients see {night['live']}, with prices of {night['data_day']}" if night["live"] else "no build is live"
     sentences = [f"the last night was {night['outcome']}: {seen}"]
     if night["error"]:
-        reason = str(night["error"]).partition("; in quarantine")[0]
-        sentences.append(reason if len(reason) <= _MAX_REASON else f"{reason[:_MAX_REASON]}…")
+        sentences.append(str(night["error"]).partition("; in quarantine")[0])
     if night["outcome"] == REFUSED:
         files = [file for file in quarantine.read_quarantine(store) if file.run == night["run"]]
         sentences += _next_steps(files, store.location)
@@ -102,7 +100,7 @@ def overview(store: Store, clock: Clock) -> dict[str, Any]:
 
 def _row(store: Store, record: BuildRecord, written: datetime, now: datetime, state: str) -> Record:
     judgement = read_judgement(store, record["id"])
-    verdicts = judgement["verdicts"] if judgement else []
+    verdicts = judgement.get("verdicts", [])
     refused = [verdict["gate"] for verdict in verdicts if verdict["breached"] and not verdict["forced"]]
     forced = [f"{verdict['gate']} forced" for verdict in verdicts if verdict["forced"]]
     return {
@@ -214,10 +212,8 @@ def gates_table(judgement: Mapping[str, Any]) -> Table:
     return table("Gates", columns, judgement["verdicts"], note)
 
 
-def gates_in_short(judgement: Mapping[str, Any] | None) -> str:
+def gates_in_short(judgement: Mapping[str, Any]) -> str:
     """Return the gate results in one or two words."""
-    if judgement is None:
-        return "not judged"
     breached = [verdict["forced"] for verdict in judgement["verdicts"] if verdict["breached"]]
     counts_ = [f"{breached.count(forced)} {word}" for forced, word in ((False, "breached"), (True, "forced"))]
     return ", ".join(words for words in counts_ if not words.startswith("0")) or "passed"

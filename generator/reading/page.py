@@ -139,6 +139,13 @@ def age(hours: float) -> str:
     return f"{hours:.0f} h" if hours < 72 else f"{hours / 24:.0f} d"
 
 
+def all_lines(tables: Iterable[Table]) -> Iterator[str]:
+    """Yield the lines of the tables that have rows."""
+    for shown in tables:
+        if shown.rows:
+            yield from as_lines(shown)
+
+
 def as_lines(shown: Table) -> Iterator[str]:
     """Yield the lines of a table for a terminal: its title and sentence, then its rows. Products come last in a row."""
     yield ""

@@ -37,18 +37,33 @@ def write_pages(
 ) -> str:
     """Write the pages of a run and return their folder in the store; the `comparison` may be of other builds."""
     new = open_build(store, report.build or "")
-    if report.live_before:
-        with compare(open_build(store, report.live_before), new, resources, comparison) as made:
-            found = diff_page(made, run_reports.REPORT_PAGE, progress)
-        store.put(layout.page_name(report.run, run_reports.DIFF_PAGE), found)
-    built = build_page(new, clock, resources, run_reports.DIFF_PAGE if report.live_before else None)
-    store.put(layout.page_name(report.run, run_reports.REPORT_PAGE), built)
+    old = open_build(store, report.live_before) if report.live_before else None
+    for name, data in pages_of(new, old, clock, resources, progress, made=comparison).items():
+        store.put(layout.page_name(report.run, name), data)
     return layout.page_name(report.run, "")
 
 
-def diff_page(comparison: Comparison, build_report: str, progress: Progress) -> bytes:
-    """Return the page of the differences between two builds, with a link to the report beside it."""
-    return as_html(Diff(comparison, progress), _DIFF_ROWS, build_report).encode()
+def pages_of(
+    new: Build,
+    old: Build | None,
+    clock: Clock,
+    resources: Resources,
+    progress: Progress,
+    *,
+    name: str = run_reports.REPORT_PAGE,
+    made: Comparison | None = None,
+) -> dict[str, bytes]:
+    """Return the report of a build under this name, and before it what it changed in an old one, with links.
+
+    The comparison that was `made` may be of other builds.
+    """
+    pages = {}
+    if old:
+        with compare(old, new, resources, made) as comparison:
+            found = Diff(comparison, progress)
+            pages[run_reports.DIFF_PAGE] = as_html(found, _DIFF_ROWS, name).encode()
+    pages[name] = build_page(new, clock, resources, run_reports.DIFF_PAGE if old else None)
+    return pages
 
 
 def build_page(build: Build, clock: Clock, resources: Resources, changes: str | None = None) -> bytes:
@@ -63,7 +78,6 @@ def build_page(build: Build, clock: Clock, resources: Resources, changes: str | 
         night=night,
         changes=changes,
         warnings=list(_warnings(build, night, judgement)),
-        tiles=_tiles(build.record, judgement),
         groups=list(_groups(build.record, clock(), prices, judgement, night)),
     )
     return text.encode()
@@ -75,9 +89,7 @@ def _night(build: Build) -> page.Record | None:
     return next((report for report in newest if report.get("build") == build.id), None)
 
 
-def _warnings(
-    build: Build, night: page.Record | None, judgement: page.Record | None
-) -> Iterator[tuple[str, list[str]]]:
+def _warnings(build: Build, night: page.Record | None, judgement: page.Record) -> Iterator[tuple[str, list[str]]]:
     store = build.store
     if held := held_games(store, build.record):
         yield held, []
@@ -92,22 +104,11 @@ def _warnings(
         yield "What is strange", [remark["message"] for remark in judgement["remarks"]]
 
 
-def _tiles(record: BuildRecord, judgement: page.Record | None) -> dict[str, str]:
-    fresh = record["freshness"]
-    counted = {name: fresh["catalogue"][name] for name in ("products", "singles", "sealed", "sets")}
-    counted |= {"tracked": fresh["watchlist"]["products"], "objects": sum(record["objects"].values())}
-    tiles = {name: f"{count:,}" for name, count in counted.items()}
-    return tiles | {
-        "megabytes": f"{sum(record['bytes'].values()) / 1e6:,.1f}",
-        "gates": overview.gates_in_short(judgement),
-    }
-
-
 def _groups(
     record: BuildRecord,
     moment: datetime,
     prices: Mapping[str, list[page.Record]],
-    judgement: page.Record | None,
+    judgement: page.Record,
     night: page.Record | None,
 ) -> Iterator[page.PageGroup]:
     sources = overview.sources_table(overview.source_ages(record, moment))
