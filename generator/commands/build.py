@@ -1,7 +1,6 @@
 """`cardpress build`: from a lake to a build in the store."""
 
 from datetime import datetime
-from typing import Any
 
 import click
 
@@ -15,7 +14,7 @@ from generator.releases.locks import end_by_error, hold_back, keep_reserve
 from generator.releases.publish import publish
 from generator.storage import layout
 from generator.storage.stores.open import open_store
-from generator.terminal import Progress, aligned, say, say_json, say_lines
+from generator.terminal import Progress, aligned, say_result
 from generator.threads import Resources
 
 
@@ -64,7 +63,9 @@ def build(
     opened = open_store(store)
     source = open_lake(lake, as_of and as_of.date(), progress, skipped_by_builds(opened))
     if explain:
-        _explain(explain_build(source, opened, repair), as_json)
+        plan = explain_build(source, opened, repair)
+        rows = [("make" if one["make"] else "keep", one["layer"], one["why"]) for one in plan["layers"]]
+        say_result(as_json, plan, [*aligned(rows), plan["build"]])
     else:
         with hold_back(), end_by_error("build"):
             result = make_build(
@@ -80,14 +81,6 @@ def build(
             bring_up_tree(opened, objects, progress)
 
 
-def _explain(result: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        say_json(result)
-        return
-    say_lines(aligned([("make" if one["make"] else "keep", one["layer"], one["why"]) for one in result["layers"]]))
-    say(result["build"])
-
-
 def _report(result: BuildResult, progress: Progress, as_json: bool) -> None:
     for layer, why in result.damaged.items():
         progress.say(f"{layer} was damaged and is made again: {why}")
@@ -99,7 +92,5 @@ def _report(result: BuildResult, progress: Progress, as_json: bool) -> None:
         made.append(f"{bulk} layer{'s' * (bulk > 1)} of bulk files")
     summary = f"made {', '.join(made)}" if made else "nothing to make: the store has every layer"
     progress.say(f"{summary}; {objects:,} objects, {size / 1e6:,.1f} MB")
-    if as_json:
-        say_json({"made": result.made, "damaged": result.damaged, "seconds": result.seconds} | result.record)
-    else:
-        say(result.id)
+    described = {"made": result.made, "damaged": result.damaged, "seconds": result.seconds} | result.record
+    say_result(as_json, described, [result.id])

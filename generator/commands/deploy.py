@@ -5,7 +5,6 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -15,6 +14,7 @@ from generator.commands import options
 from generator.errors import DeployError
 from generator.reading import nginx_config
 from generator.site.worker_tables import tables
+from generator.storage.stores.disk import replace_file
 from generator.templates import packaged
 from generator.terminal import say, say_lines
 
@@ -58,6 +58,21 @@ def _setting(
     return click.option(option, type=type_, default=default, help=help, **more)
 
 
+_GAME = " cardmarket 17 "
+
+
+def _in_place(*texts: str, **chosen: str) -> dict[str, str]:
+    """Return what an operator chose by the default of the option, which is what the examples have there.
+
+    Args:
+        texts: Where a default alone says too little: a text with the name of the option in braces.
+    """
+    defaults = {one.name or "": one.default for one in click.get_current_context().command.params}
+    alone = {name for name in chosen if not any(f"{{{name}}}" in text for text in texts)}
+    pairs = [*texts, *(f"{{{name}}}" for name in alone)]
+    return {text.format(**defaults): text.format(**chosen) for text in pairs}
+
+
 def _running_program() -> str:
     """Return the path of the command that runs, with a warning if the units do not see it."""
     program = str(_path.convert(str(Path(sys.executable).with_name("cardpress")), None, None))
@@ -87,19 +102,13 @@ def _adapted(kind: str, instead: Mapping[str, str]) -> dict[str, str]:
 
 
 def _write_files(folder: Path, files: Mapping[str, str | bytes], force: bool) -> None:
-    """Write files by their path below a folder, which is made if absent, all of them or none, and print their paths."""
+    """Write files by their path below a folder, which is made if absent, and print their paths."""
     contents = {folder / name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
     _check_free(folder, contents, force)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix=f".{folder.name}-", dir=folder) as unfinished:
-            written = {path: Path(unfinished, str(number)) for number, path in enumerate(contents)}
-            for path, data in contents.items():
-                written[path].write_bytes(data)
-                written[path].chmod(_PRIVATE.get(path.name, 0o644))
-            for path, file in written.items():
-                path.parent.mkdir(exist_ok=True)
-                file.replace(path)
+        for path, data in contents.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(path, [data], mode=_PRIVATE.get(path.name, 0o644))
     except OSError as error:
         raise DeployError(f"{error.filename or folder}: {error.strerror}") from error
     say_lines(contents)
@@ -153,16 +162,8 @@ def systemd(
     \b
     Example: cardpress deploy systemd units --store s3://cards/store --lake s3://cards/lake --game 17
     """
-    instead = {
-        "/opt/cardpress/bin/cardpress": program or _running_program(),
-        "User=cardpress\n": f"User={places['user']}\n",
-        "su cardpress cardpress\n": "su {user} {user}\n".format(**places),
-        "/etc/cardpress/": f"{places['config']}/",
-        "/srv/cards/store": places["store"],
-        "/srv/cards/lake": places["lake"],
-        "/srv/cards/downloads": places["downloads"],
-        " cardmarket 17 ": f" cardmarket {game} ",
-    }
+    instead = _in_place("User={user}\n", "su {user} {user}\n", "{config}/", **places)
+    instead |= {"/opt/cardpress/bin/cardpress": program or _running_program(), _GAME: f" cardmarket {game} "}
     if state:
         instead["CARDPRESS_STATE=%S/cardpress\n"] = f"CARDPRESS_STATE={state}\n"
         instead["StateDirectory=cardpress\n"] = f"ReadWritePaths=-{state}\n"
@@ -191,14 +192,9 @@ def nginx(folder: Path, force: bool, shim: tuple[str, ...], **places: str) -> No
     \b
     Example: cardpress deploy nginx sites --name cards.example --shim 10.0.0.5:8001 --shim 10.0.0.6:8001
     """
-    instead = {
-        "server_name cards.example;": f"server_name {places['name']};",
-        "    server 127.0.0.1:8001;\n    server 127.0.0.1:8002;\n": "".join(f"    server {one};\n" for one in shim),
-        "listen 127.0.0.1:8080;": f"listen {places['listen']};",
-        "/etc/cardpress/tls/fullchain.pem": places["certificate"],
-        "/etc/cardpress/tls/privkey.pem": places["certificate_key"],
-        "/var/cache/nginx/cardpress": places["cache"],
-    }
+    instead = _in_place("server_name {name};", "listen {listen};", **places)
+    shims = "".join(f"    server {one};\n" for one in shim)
+    instead["    server 127.0.0.1:8001;\n    server 127.0.0.1:8002;\n"] = shims
     _write_files(folder, _adapted("nginx", instead), force)
 
 
@@ -215,11 +211,7 @@ def tree(folder: Path, force: bool, **places: str) -> None:
     \b
     Example: cardpress deploy tree sites --tree /srv/cards/tree
     """
-    instead = {
-        "/srv/cardpress/tree": places["tree"],
-        "server 127.0.0.1:8000;": f"server {places['shim']};",
-        "listen 127.0.0.1:8080;": f"listen {places['listen']};",
-    }
+    instead = _in_place("server {shim};", "listen {listen};", **places)
     _write_files(folder, _adapted("tree", instead), force)
 
 
@@ -289,14 +281,8 @@ def action(folder: Path, force: bool, game: int, **places: str) -> None:
     \b
     Example: cardpress deploy action .github/workflows --lake s3://cards/lake --store s3://cards/store --game 6
     """
-    instead = {
-        "s3://cards/lake": places["lake"],
-        "s3://cards/store": places["store"],
-        f"https://s3.{_REGION}.amazonaws.com": places["endpoint"],
-        f"AWS_REGION: {_REGION}": f"AWS_REGION: {places['region']}",
-        " cardmarket 17 ": f" cardmarket {game} ",
-    }
-    _write_files(folder, _adapted("action", instead), force)
+    instead = _in_place("AWS_REGION: {region}", **places)
+    _write_files(folder, _adapted("action", instead | {_GAME: f" cardmarket {game} "}), force)
 
 
 @deploy.command()
@@ -307,9 +293,7 @@ def action(folder: Path, force: bool, game: int, **places: str) -> None:
 @_setting("--listen", _address, "127.0.0.1:8080", "The address of workerd.")
 @_setting("--counts", _path, "/var/lib/cardpress-worker", "A folder in which workerd counts; it must exist.")
 @click.option("--guest-limit", type=click.IntRange(0), default=0, help="As of `serve`.")
-def worker(
-    folder: Path, force: bool, store: str, endpoint: str | None, shim: str | None, guest_limit: int, **places: str
-) -> None:
+def worker(folder: Path, force: bool, store: str, endpoint: str | None, shim: str | None, **places: str) -> None:
     """Write a worker that answers from a store, with keys: for workerd, and for Cloudflare with R2.
 
     See docs/worker.md.
@@ -317,13 +301,7 @@ def worker(
     \b
     Example: cardpress deploy worker worker --store s3://cards/store --shim https://shim.cards.example
     """
-    instead = {
-        "127.0.0.1:8080": places["listen"],
-        "/var/lib/cardpress-worker": places["counts"],
-        'GUEST_LIMIT", text = "0"': f'GUEST_LIMIT", text = "{guest_limit}"',
-        'GUEST_LIMIT = "0"': f'GUEST_LIMIT = "{guest_limit}"',
-        "/srv/cards/store": store,
-    }
+    instead = _in_place('GUEST_LIMIT", text = "{guest_limit}"', 'GUEST_LIMIT = "{guest_limit}"', store=store, **places)
     if store.startswith("s3://"):
         bucket, _, prefix = f"{store.removeprefix('s3://')}/".partition("/")
         address = endpoint or f"https://s3.{_REGION}.amazonaws.com"

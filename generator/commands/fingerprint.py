@@ -1,45 +1,38 @@
 """`cardpress fingerprint …`: writes the lake's fingerprint table from reference images, and matches photos with it."""
 
-from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
-from typing import Any
 
 import click
 
-from generator.commands.options import json_option, lake_made_option
+from generator.commands.options import gathered, json_option, lake_made_option, plain_text
 from generator.errors import RecognitionError
 from generator.fingerprints import pictures
-from generator.fingerprints.match import load_index, match_photo
+from generator.fingerprints.match import Match, load_index, match_photo
 from generator.fingerprints.recipe import VERSION
 from generator.fingerprints.table import check_recipe, products_of_images, table_rows, update
 from generator.lake.table_writer import LakeWriter
-from generator.terminal import Progress, say, say_json
+from generator.terminal import Progress, say, say_result
 from generator.threads import usable_cores
 
-_MAX_NAMED = 5  # broken images in the output; the rest is counted
+_template = plain_text(r".*\{key\}.*", "an address with {key}, such as https://images.example/{key}.webp")
 
 
-def _template(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
-    if value is not None and "{key}" not in value:
-        raise click.BadParameter("must hold {key}, such as https://images.example/{key}.webp")
-    return value
+def _limits(max_megapixels: float, max_image_mb: int) -> pictures.ImageLimits:
+    return pictures.ImageLimits(max_image_mb << 20, int(max_megapixels * 1e6))
 
 
-def _limit_options(command: Callable[..., None]) -> Callable[..., None]:
-    @click.option(
+_limit_options = gathered(
+    "limits",
+    _limits,
+    click.option(
         "--max-megapixels", type=click.FloatRange(0, min_open=True), default=pictures.DEFAULT_LIMITS.pixels / 1e6,
         help="Refuse larger images; 25 take about 1 GB of memory.",
-    )  # fmt: skip
-    @click.option(
+    ),
+    click.option(
         "--max-image-mb", type=click.IntRange(1), default=pictures.DEFAULT_LIMITS.file_bytes >> 20,
         help="Refuse larger files.",
-    )  # fmt: skip
-    @wraps(command)
-    def with_limits(max_megapixels: float, max_image_mb: int, **options: Any) -> None:
-        command(limits=pictures.ImageLimits(max_image_mb << 20, int(max_megapixels * 1e6)), **options)
-
-    return with_limits
+    ),
+)  # fmt: skip
 
 
 @click.group()
@@ -60,7 +53,7 @@ def fingerprint() -> None:
     metavar="FILE",
     help="File of the products of each key.",
 )
-@click.option("--image-url", callback=_template, metavar="TEMPLATE", help="URL of an image, with {key} in it.")
+@click.option("--image-url", type=_template, metavar="TEMPLATE", help="URL of an image, with {key} in it.")
 @click.option("--prune", is_flag=True, help="Drop the entries of other images.")
 @click.option("--skip-broken", is_flag=True, help="Leave out images that cannot be read.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes.  [default: one per core]")
@@ -96,11 +89,9 @@ def index(
     counts = update(writer, table_rows(collected.fingerprints, image_products), image_url, prune=prune)
     without_products = len(paths) - len(collected.broken) - sum(map(bool, image_products.values()))
     result = counts._asdict() | {"broken": len(collected.broken), "without_products": without_products}
-    if as_json:
-        say_json(result)
-    else:
-        parts = [f"{result[name]:,} {name}" for name in ("new", "changed", "unchanged", "kept", "pruned", "broken")]
-        say(f"fingerprints: {counts.entries:,} entries, {', '.join(parts)}; {without_products:,} without products")
+    parts = [f"{result[name]:,} {name}" for name in ("new", "changed", "unchanged", "kept", "pruned", "broken")]
+    line = f"fingerprints: {counts.entries:,} entries, {', '.join(parts)}; {without_products:,} without products"
+    say_result(as_json, result, [line])
 
 
 def _report_broken(collected: pictures.Collected, skip: bool) -> None:
@@ -111,10 +102,8 @@ def _report_broken(collected: pictures.Collected, skip: bool) -> None:
         more = f"; {len(reasons)} such images" if len(reasons) > 1 else ""
         advice = ": repair them or leave them out with --skip-broken" if collected.fingerprints else ""
         raise RecognitionError(f"{reasons[0]}{more}{advice}. Nothing was written")
-    for reason in reasons[:_MAX_NAMED]:
+    for reason in reasons:
         say(f"left out: {reason}", err=True)
-    if len(reasons) > _MAX_NAMED:
-        say(f"left out: {len(reasons) - _MAX_NAMED} more", err=True)
 
 
 @fingerprint.command()
@@ -138,10 +127,10 @@ def match(photo: Path, index: str, key: str | None, top: int, limits: pictures.I
     pixels = pictures.open_picture(photo, limits)
     references = load_index(index, key)
     matches = match_photo(pixels, references, top)
-    if as_json:
-        found = [entry._asdict() for entry in matches]
-        say_json({"version": VERSION, "entries": len(references), "matches": found})
-    else:
-        for entry in matches:
-            products = " ".join(map(str, entry.products)) or "no products"
-            say(f"{entry.distance:7.2f}  {entry.key}  {products}  {entry.image}")
+    found = {"version": VERSION, "entries": len(references.keys), "matches": [entry._asdict() for entry in matches]}
+    say_result(as_json, found, map(_line, matches))
+
+
+def _line(entry: Match) -> str:
+    products = " ".join(map(str, entry.products)) or "no products"
+    return f"{entry.distance:7.2f}  {entry.key}  {products}  {entry.image}"

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,7 +12,17 @@ import click
 
 from generator import settings
 from generator.clock import utc_now
-from generator.commands.options import DAY, FILE, FOLDER, HTTP_URL, Parsed, json_option, lake_made_option, lake_option
+from generator.commands.options import (
+    DAY,
+    FILE,
+    FOLDER,
+    HTTP_URL,
+    Parsed,
+    gathered,
+    json_option,
+    lake_made_option,
+    lake_option,
+)
 from generator.ingest.card_formats import CARD_FORMATS
 from generator.ingest.downloads import BASE_URL, fetch_files
 from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, WATCHLIST, LineFormat, ScrapedFormat
@@ -42,7 +51,7 @@ from generator.ingest.table_files import EXPANSIONS_FILE
 from generator.lake.lake import DAILY_TABLES
 from generator.lake.table_writer import LakeWriter
 from generator.storage.text import fold
-from generator.terminal import say, say_json, say_lines
+from generator.terminal import say, say_lines, say_result
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -73,27 +82,28 @@ def accept_option(cases: Iterable[str]) -> Callable[[_Function], _Function]:
     return click.option("--accept", multiple=True, type=click.Choice(list(cases)), help=said)
 
 
-def numbers_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command --numbers-from-names and --number-pattern as `number_pattern`: '' for none, None if not given."""
+def _chosen_pattern(numbers_from_names: bool | None, number_pattern: str | None) -> str | None:
+    """Return the pattern of numbers: '' for none, None if nothing was chosen."""
+    if numbers_from_names is None:
+        return number_pattern
+    return (number_pattern or DEFAULT_PATTERN) if numbers_from_names else ""
 
-    @click.option(
+
+numbers_options = gathered(
+    "number_pattern",
+    _chosen_pattern,
+    click.option(
         "--numbers-from-names/--no-numbers-from-names",
         default=None,
         help="Take collector numbers from names: Omnimon (BT5-086).  [default: as the lake remembers]",
-    )
-    @click.option(
+    ),
+    click.option(
         "--number-pattern",
         type=Parsed("regex", checked_pattern),
         metavar="REGEX",
         help=f"Take numbers from names by this pattern; its group is the number.  [usually {DEFAULT_PATTERN}]",
-    )
-    @wraps(command)
-    def with_pattern(*args: Any, numbers_from_names: bool | None, number_pattern: str | None, **options: Any) -> None:
-        if numbers_from_names is not None:
-            number_pattern = (number_pattern or DEFAULT_PATTERN) if numbers_from_names else ""
-        command(*args, number_pattern=number_pattern, **options)
-
-    return with_pattern
+    ),
+)
 
 
 def _say_findings(findings: Iterable[ImportFinding]) -> None:
@@ -110,11 +120,7 @@ def _import(lake: str, source: ImportFiles, files: int, as_json: bool) -> None:
     _say_findings(result.findings)
     for remark in result.remarks:
         say(remark, err=True)
-    if as_json:
-        say_json(result.as_json())
-        return
-    say(result.summary)
-    say_lines(map(str, result.tables))
+    say_result(as_json, result.as_json(), [result.summary, *result.tables])
 
 
 _Option = Callable[[click.Command], click.Command]
@@ -298,13 +304,10 @@ def cardmarket(
 def _say_result(result: ImportResult, left: list[dict[str, str]], gaps: list[Gap] | None, as_json: bool) -> None:
     _say_findings(result.findings)
     tables = result.tables_as_json()
-    if not as_json:
-        say_lines(map(str, result.tables))
-        say_lines(gaps or ())
-    elif gaps is None:
-        say_json(tables)
-    else:
-        say_json({**result.counts, "left": left, "tables": tables, "missing": [gap._asdict() for gap in gaps]})
+    found: Any = tables
+    if gaps is not None:
+        found = {**result.counts, "left": left, "tables": tables, "missing": [gap._asdict() for gap in gaps]}
+    say_result(as_json, found, [*result.tables, *(gaps or ())])
 
 
 @click.group()
@@ -387,10 +390,8 @@ def withdraw(days: tuple[datetime, ...], lake: str, tables: tuple[str, ...], gam
     if not days and (game is None or tables):
         raise click.UsageError("name the days; --game alone takes out a whole game")
     removed = take_out(LakeWriter(lake), tables or ("price_guide",), [day.date() for day in days], game)
-    if as_json:
-        say_json(removed)
-    else:
-        say_lines(f"{path}: {rows:,} row{'s' * (rows != 1)} withdrawn" for path, rows in removed.items())
+    lines = (f"{path}: {rows:,} row{'s' * (rows != 1)} withdrawn" for path, rows in removed.items())
+    say_result(as_json, removed, lines)
 
 
 @click.group()

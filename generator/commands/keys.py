@@ -25,15 +25,15 @@ from generator.storage.keys import (
 from generator.storage.stores.disk import replace_file
 from generator.storage.stores.open import open_store
 from generator.storage.times import unix_timestamp
-from generator.terminal import Progress, aligned, say, say_json, say_lines
+from generator.terminal import Progress, aligned, say, say_json, say_result
 
 NEVER = "never"
 
 
-def _check_name(ctx: click.Context, param: click.Parameter, value: str) -> str:
-    if not value.strip() or not value.isprintable():
-        raise click.BadParameter("must be some printable text", ctx, param)
-    return value
+def _name(text: str) -> str:
+    if not text.strip() or not text.isprintable():
+        raise ValueError("must be some printable text")
+    return text
 
 
 _scope = click.option(
@@ -58,7 +58,7 @@ def keys() -> None:
 @keys.command("issue")
 @store_option
 @keys_option
-@click.option("--name", required=True, callback=_check_name, help="Name of the key's owner.")
+@click.option("--name", required=True, type=Parsed("text", _name), help="Name of the key's owner.")
 @_scope
 @_rate(default=DEFAULT_RATE_LIMIT)
 @_expiry(default=NEVER)
@@ -121,13 +121,10 @@ def list_(store: str, keys: str | None, as_json: bool) -> None:
     records = file.records(partial(Progress().bar_if_long, "keys"), broken.append)
     if not records:
         file.changes()  # raises if another version has written them elsewhere
-    if as_json:
-        say_json([_fields(record) for record in records], indent=1)
-    elif records:
-        now = time.time()
-        header = ("ID", "NAME", "PREFIX", "STATE", "RATE", "EXPIRES", "CREATED", "SCOPES")
-        say_lines(aligned([header, *(_row(record, now) for record in records)]))
-    elif not broken:
+    now, header = time.time(), ("ID", "NAME", "PREFIX", "STATE", "RATE", "EXPIRES", "CREATED", "SCOPES")
+    lines = aligned([header, *(_row(record, now) for record in records)]) if records else ()
+    say_result(as_json, list(map(_fields, records)), lines)
+    if not (records or broken):
         say(f"no keys yet: `cardpress keys issue --store {store} --name NAME` makes one", err=True)
     if broken:
         raise KeyFormatError("; ".join(sorted(map(str, broken))))
@@ -211,12 +208,9 @@ def usage(logs: tuple[str, ...], days: int | None, as_json: bool) -> None:
     from generator.reading.usage import read_usage  # the other commands need no DuckDB, which is slow to import
 
     used, other_lines = read_usage(logs, days, utc_now)
-    if as_json:
-        say_json({"usage": used, "other_lines": other_lines}, indent=1)
-        return
     header = ("DAY", "KEY", "REQUESTS", "REFUSED", "BYTES")
     rows = [(row["day"], row["key"] or "-", *(f"{row[name.lower()]:,}" for name in header[2:])) for row in used]
-    say_lines(aligned([header, *rows]))
+    say_result(as_json, {"usage": used, "other_lines": other_lines}, aligned([header, *rows]))
     if other_lines:
         lines, example = sum(row["lines"] for row in other_lines), other_lines[0]["file"]
         say(f"{lines:,} other lines (cut off, or of another program), most in {example}", err=True)

@@ -12,7 +12,7 @@ from generator.lake.table_writer import LakeWriter
 from generator.reading.lake_days import day_files, outlying_days, outlying_line
 from generator.storage.builds import live_build_id, open_build
 from generator.storage.stores.open import open_store
-from generator.terminal import Progress, say, say_json, say_lines
+from generator.terminal import Progress, say, say_result
 
 
 @click.group()
@@ -39,13 +39,9 @@ def days(lake: str, store: str, tables: tuple[str, ...], as_json: bool) -> None:
     Example: cardpress lake days --lake lake --table price_guide
     """
     files = list(day_files(lake, open_store(store), dict.fromkeys(tables or DAILY_TABLES), Progress()))
-    if as_json:
-        say_json(files)
-    else:
-        for file in files:
-            kept = f"{file['day']}  {file['table']:<15}  {file['rows']:>9,} rows  {file['imported']}"
-            say(f"{kept}  {file['verdict']:<8}  {file['source']}")
-        say(f"{len(files):,} files", err=True)
+    line = "{day}  {table:<15}  {rows:>9,} rows  {imported}  {verdict:<8}  {source}"
+    say_result(as_json, files, (line.format(**file) for file in files))
+    say(f"{len(files):,} files", err=True)
     for line in unread(lake):
         say(f"{lake}/{line}", err=True)
 
@@ -63,10 +59,7 @@ def check(store: str, as_json: bool) -> None:
     """
     opened = open_store(store)
     found = outlying_days(open_build(opened, live_build_id(opened)))
-    if as_json:
-        say_json(found)
-        return
-    say_lines(outlying_line(day, opened.location) for day in found)
+    say_result(as_json, found, (outlying_line(day, opened.location) for day in found))
     say(f"{len({day['day'] for day in found}):,} days lie apart from the days around them", err=True)
 
 
@@ -80,11 +73,10 @@ def show(lake: str, as_json: bool) -> None:
     Example: cardpress lake show --lake lake
     """
     memory = remembered(LakeWriter(lake))
-    if as_json:
-        say_json({"games": {str(number): one.as_json() for number, one in sorted(memory.items())}})
-    else:
-        say_lines(f"{number}  {GAMES.get(number, '')}  {one}" for number, one in sorted(memory.items()))
-        say(f"{len(memory):,} game{'s' * (len(memory) != 1)} remembered", err=True)
+    games = {str(number): one.as_json() for number, one in sorted(memory.items())}
+    lines = (f"{number}  {GAMES.get(number, '')}  {one}" for number, one in sorted(memory.items()))
+    say_result(as_json, {"games": games}, lines)
+    say(f"{len(memory):,} game{'s' * (len(memory) != 1)} remembered", err=True)
 
 
 @lake.command()

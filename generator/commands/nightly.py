@@ -1,9 +1,7 @@
 """`cardpress nightly`: the command that a scheduler runs every night."""
 
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import date, timedelta
-from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +16,8 @@ from generator.lake.quarantine import QuarantinedFile, decision
 from generator.nightly.monitoring import Notices, write_textfile
 from generator.nightly.night import new_run_id, run_night
 from generator.nightly.steps import Night
-from generator.releases.prune import RetentionRules
 from generator.storage.stores.open import open_store
 from generator.terminal import Progress, say, say_json
-from generator.threads import Resources
 
 
 def _gate_threshold(text: str) -> tuple[str, float]:
@@ -51,33 +47,28 @@ def _expected_day(text: str) -> str:
         raise ValueError(f"{text!r} is not today, yesterday or a day such as 2026-08-22") from None
 
 
-def _notice_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command --ping, --notify and --pages-url as the argument `notices`."""
-
-    @click.option(
+_notice_options = options.gathered(
+    "notices",
+    Notices,
+    click.option(
         "--ping",
         type=options.HTTP_URL,
         help="Request URL/start when the run begins, then URL, or URL/fail after a failure.",
-    )
-    @click.option(
+    ),
+    click.option(
         "--notify", type=options.HTTP_URL, help="Post the result as JSON to this URL, of Slack, Discord or your own."
-    )
-    @click.option(
+    ),
+    click.option(
         "--pages-url", type=options.HTTP_URL, help="Where you serve private/nights/ of the store, for links in notices."
-    )
-    @wraps(command)
-    def with_notices(*args: Any, **further: Any) -> None:
-        urls = (further.pop(name) for name in ("ping", "notify", "pages_url"))
-        command(*args, notices=Notices(*urls), **further)
-
-    return with_notices
+    ),
+)
 
 
 @click.command()
 @options.lake_option
 @options.store_option
 @click.option(
-    "--gate", "gates", multiple=True, type=options.Parsed("NAME=VALUE", _gate_threshold),
+    "--gate", "thresholds", multiple=True, type=options.Parsed("NAME=VALUE", _gate_threshold),
     help="Let values up to VALUE pass this gate, instead of its default.",
 )  # fmt: skip
 @click.option(
@@ -85,7 +76,7 @@ def _notice_options(command: Callable[..., None]) -> Callable[..., None]:
     help="Publish even if this gate is breached; the report records it.",
 )  # fmt: skip
 @click.option(
-    "--max-age", "max_ages", multiple=True, type=options.Parsed("TABLE=DAYS", _max_age),
+    "--max-age", multiple=True, type=options.Parsed("TABLE=DAYS", _max_age),
     help="Refuse the night if the newest row of this table is older, for any game. Else a late source is only said.",
 )  # fmt: skip
 @options.retention_options
@@ -109,21 +100,12 @@ def _notice_options(command: Callable[..., None]) -> Callable[..., None]:
 def nightly(
     lake: str,
     store: str,
-    gates: tuple[tuple[str, float], ...],
-    forced: tuple[str, ...],
-    max_ages: tuple[tuple[str, int], ...],
-    rules: RetentionRules,
+    thresholds: tuple[tuple[str, float], ...],
+    max_age: tuple[tuple[str, int], ...],
     textfile: Path | None,
-    pages: bool,
     notices: Notices,
-    expect_day: str | None,
-    reread_days: int,
-    objects: str | None,
-    export: str | None,
-    lease: float,
-    resources: Resources,
-    scheduler: str | None,
     as_json: bool,
+    **asked: Any,  # further ones of Night
 ) -> None:
     """Build, check, publish and prune: the command for a scheduler.
 
@@ -138,22 +120,13 @@ def nightly(
     run = new_run_id(utc_now)
     night = Night(
         run,
-        absolute(lake) if scheduler else lake,
+        absolute(lake) if asked["scheduler"] else lake,
         open_store(store),
         utc_now,
         Progress(prefix=f"[{run}] "),
-        thresholds=dict(gates),
-        max_age=dict(max_ages),
-        forced=forced,
-        rules=rules,
-        resources=resources,
-        scheduler=scheduler,
-        lease=lease,
-        pages=pages,
-        objects=objects,
-        export=export,
-        expect_day=expect_day,
-        reread_days=reread_days,
+        thresholds=dict(thresholds),
+        max_age=dict(max_age),
+        **asked,
     )
     _run(night, notices, textfile, as_json)
 

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from functools import wraps
+from inspect import signature
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlsplit
 
 import click
@@ -26,7 +27,7 @@ from generator.storage.stores.open import LOCATION, is_folder, open_store
 from generator.terminal import say
 from generator.threads import Resources
 
-_Result = TypeVar("_Result")
+_Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 DEFAULT_STORE = "site_out"
 
 
@@ -106,26 +107,37 @@ objects_option = click.option(
 publish_option = click.option("--publish", "publish_it", is_flag=True, help="Make the build the live one.")
 
 
-def resources_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
-    """Give a command --threads and --memory as the argument `resources`."""
+def gathered(name: str, make: Callable[..., Any], *options: _Decorator) -> _Decorator:
+    """Return what gives a command some options, as the one argument `name` that `make` returns of their values."""
 
-    @click.option(
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def with_one(*args: Any, **given: Any) -> Any:
+            values = {parameter: given.pop(parameter) for parameter in signature(make).parameters}
+            return command(*args, **given, **{name: make(**values)})
+
+        decorated: Callable[..., Any] = with_one
+        for option in reversed(options):
+            decorated = option(decorated)
+        return decorated
+
+    return decorate
+
+
+resources_options = gathered(
+    "resources",
+    Resources,
+    click.option(
         "--threads",
         type=click.IntRange(1),
         help="Threads to use.  [default: one per core that the process may use; one per worker]",
-    )
-    @click.option(
+    ),
+    click.option(
         "--memory",
         help="Memory that DuckDB may use before it spills to disk.  "
         f"[default: {settings.MEMORY}; {settings.WORKER_MEMORY} for each worker]",
-    )
-    @wraps(command)
-    def with_resources(*args: Any, threads: int | None, memory: str | None, **options: Any) -> _Result:
-        return command(*args, resources=Resources(threads, memory), **options)
-
-    return with_resources
-
-
+    ),
+)
 scheduler_option = click.option(
     "--scheduler",
     metavar="ADDRESS",
@@ -140,30 +152,30 @@ lease_option = click.option(
 )
 
 
-def retention_options(command: Callable[..., _Result]) -> Callable[..., _Result]:
-    """Give a command --keep and --grace as the argument `rules`."""
+def _retention_rules(keep: int, grace: float) -> Any:
+    from generator.releases.prune import RetentionRules  # quick commands share this module, and need no DuckDB
 
-    @click.option(
+    return RetentionRules(keep, timedelta(hours=grace))
+
+
+retention_options = gathered(
+    "rules",
+    _retention_rules,
+    click.option(
         "--keep",
         type=click.IntRange(1),
         default=settings.KEPT_BUILDS,
         metavar="N",
         help="How many builds to keep: the live one, then those that a rollback reaches, then the newest others.",
-    )
-    @click.option(
+    ),
+    click.option(
         "--grace",
         type=click.FloatRange(0),
         default=settings.GRACE_HOURS,
         metavar="HOURS",
         help="Keep everything younger, and builds that were live within this time: clients may be pinned to them.",
-    )
-    @wraps(command)
-    def with_rules(*args: Any, keep: int, grace: float, **options: Any) -> _Result:
-        from generator.releases.prune import RetentionRules  # quick commands share this module, and need no DuckDB
-
-        return command(*args, rules=RetentionRules(keep, timedelta(hours=grace)), **options)
-
-    return with_rules
+    ),
+)
 
 
 class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic only in new versions of click
@@ -223,6 +235,6 @@ NETWORK = Parsed("cidr", _network)  # or a single address
 COUNTER_URL = Parsed("url", _counter_url)  # of a Redis or Valkey server
 
 
-def rate_limit_url_option(purpose: str) -> Callable[[Callable[..., _Result]], Callable[..., _Result]]:
+def rate_limit_url_option(purpose: str) -> _Decorator:
     """Return the option for the server of a shared counter."""
     return click.option("--rate-limit-url", metavar="URL", type=COUNTER_URL, help=f"Redis or Valkey server {purpose}.")

@@ -28,7 +28,7 @@ from generator.settings import MAX_ACCEPTED_FACTOR
 from generator.storage.builds import open_build, read_pointer
 from generator.storage.stores.interface import Store
 from generator.storage.stores.open import open_store
-from generator.terminal import say, say_json, say_lines
+from generator.terminal import say, say_result
 
 _days = click.argument("days", nargs=-1, type=DAY, metavar="[DAY…]")
 _game = click.option("--game", help="Only the rows of this game; '' for the products without a game.")
@@ -62,16 +62,9 @@ def list_(store: str, as_json: bool) -> None:
     Example: cardpress quarantine list --store site_out
     """
     files = read_quarantine(open_store(store))
-    if as_json:
-        say_json(list(map(asdict, files)))
-        return
+    say_result(as_json, list(map(asdict, files)), map(_line, files))
     if not files:
         say(f"no file is in quarantine in {store}", err=True)
-    for file in files:
-        gone = "" if file.in_lake else ", no longer in the lake"
-        why = f"refused by {', '.join(file.gates)}" if file.gates else "withdrawn after it was published"
-        why += f": {file.figures}" if file.figures else ""
-        say(f"{_named(file)}: {file.verdict}{gone}, {why}")
     if waiting := [file for file in files if file.waits]:
         say(describe_waiting(waiting, store), err=True)
 
@@ -138,10 +131,8 @@ def _settle(selection: Selection, location: str, verdict: str, as_json: bool, ye
             "which is rarely right: check them, then pass --yes"
         )
     files = with_reserve(store, lambda: settle(store, selection, verdict, live))
-    if as_json:
-        say_json(list(map(asdict, files)))
-    else:
-        say_lines(f"{_named(file)}: {verdict}, {_MEANS[verdict]}" for file in files)
+    lines = (f"{_named(file)}: {verdict}, {_MEANS[verdict]}" for file in files)
+    say_result(as_json, list(map(asdict, files)), lines)
     _say_next(files, store, verdict)
 
 
@@ -151,6 +142,13 @@ def _say_next(files: Collection[QuarantinedFile], store: Store, verdict: str) ->
         command = decision(verdict, left, store.location)
         say(f"still left out: {few([file.named for file in left])}: `{command}`", err=True)
     say(f"{_NEXT[verdict]}: `cardpress nightly --lake LAKE --store {store.location}`", err=True)
+
+
+def _line(file: QuarantinedFile) -> str:
+    gone = "" if file.in_lake else ", no longer in the lake"
+    why = f"refused by {', '.join(file.gates)}" if file.gates else "withdrawn after it was published"
+    figures = f": {file.figures}" if file.figures else ""
+    return f"{_named(file)}: {file.verdict}{gone}, {why}{figures}"
 
 
 def _named(file: QuarantinedFile) -> str:

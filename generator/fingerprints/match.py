@@ -44,9 +44,6 @@ class References:
     hashes: NDArray[np.uint64]  # (3, entries): art_p, art_d, card_p
     colours: NDArray[np.int16]  # (entries, 48), each channel minus its mean, × 16
 
-    def __len__(self) -> int:
-        return len(self.keys)
-
 
 def from_index(location: str, index: Any) -> References:
     """Read an index from the parsed JSON of the API."""
@@ -87,10 +84,9 @@ def _centred(colours: NDArray[np.uint8]) -> NDArray[np.int16]:
 
 
 def load_index(location: str, api_key: str | None) -> References:
-    """Load an index from `/api/v1/fingerprints`, a `fingerprints.json` or `.json.gz`, or a lake or its Parquet file."""
-    path = Path(location)
-    if path.is_dir() or (path.suffix == ".parquet" and not location.startswith(_URL)):
-        return from_index(location, _lake_index(path))
+    """Load an index from `/api/v1/fingerprints`, a `fingerprints.json` or `.json.gz`, or a lake."""
+    if Path(location).is_dir():
+        return from_index(location, _lake_index(location))
     data = _read(location, api_key)
     try:
         parsed = json.loads(data)
@@ -99,13 +95,12 @@ def load_index(location: str, api_key: str | None) -> References:
     return from_index(location, parsed)
 
 
-def _lake_index(path: Path) -> dict[str, Any]:
-    lake = LakeWriter(str(path if path.is_dir() else path.parent))
-    recipe = read_recipe(lake)
-    names = lake.list_tables("fingerprints") if path.is_dir() else [path.name]
+def _lake_index(location: str) -> dict[str, Any]:
+    lake = LakeWriter(location)
+    recipe, names = read_recipe(lake), lake.list_tables("fingerprints")
     if recipe is None or not names:
         missing = RECIPE_NAME if recipe is None else "fingerprints*.parquet"
-        raise RecognitionError(f"{path}: no {missing} there")
+        raise RecognitionError(f"{location}: no {missing} there")
     return recipe | {"entries": [row for name in names for row in read_entries(lake, name).to_pylist()]}
 
 
