@@ -78,15 +78,15 @@ class DaskRunner:
 
     def results(self, tasks: list[Task], tick: Tick) -> list[TaskOutput]:
         """Return the outputs of tasks; see `Runner.results`."""
-        task_names = {self._futures[task.name].key: task.name for task in tasks}
+        of_future = {self._futures[task.name].key: task for task in tasks}
         outputs: dict[str, TaskOutput] = {}
         with self._one_line_errors():
             for future in self._completed({self._futures[task.name] for task in tasks}):
                 result = future.result()
                 if not isinstance(result, TaskOutput):
                     raise result
-                outputs[task_names[future.key]] = result
-                tick(len(result.index_rows) if result.index_rows is not None else 0)
+                outputs[of_future[future.key].name] = result
+                tick(of_future[future.key].objects)
         self._lake.backend.check_unchanged(self._lake.files)
         return [outputs[task.name] for task in tasks]
 

@@ -7,9 +7,7 @@ Each thread has its own database of one thread. Two threads inside one database 
 most steps of a query run in one of them.
 """
 
-from collections import Counter
 from collections.abc import Callable
-from functools import partial
 from threading import Condition, Thread
 from typing import Protocol
 
@@ -21,7 +19,7 @@ from generator.making.layer import Task
 from generator.making.work import BuildContext, Work
 from generator.pack.layer_writer import Inputs, TaskOutput
 
-Tick = Callable[[int], object]  # takes the number of objects that were written since the last call
+Tick = Callable[[int], object]  # takes the number of objects of a task that has ended
 # A plan of fewer rows per thread takes about as long in one thread, and another database costs 0.2 s of CPU.
 _MIN_ROWS_PER_THREAD = 500_000
 _MAX_THREADS = 4  # each may hold a month in memory
@@ -71,7 +69,6 @@ class ThreadRunner:
         self._waiting = list(tasks)
         self._outputs: dict[str, TaskOutput] = {}
         self._errors: dict[int, BaseException] = {}  # by the place of the task
-        self._objects: Counter[str] = Counter()  # that were written, by layer
         self._bar: tuple[str, Tick] = "", lambda objects: None  # the layer that the progress bar shows
         self._changed = Condition()  # guards all of the above
         count = min(context.resources.cores, sum(task.rows for task in tasks) // _MIN_ROWS_PER_THREAD, _MAX_THREADS)
@@ -85,7 +82,7 @@ class ThreadRunner:
         layer = tasks[0].layer
         with self._changed:
             self._bar = layer, tick
-            tick(self._objects[layer])
+            tick(sum(task.objects for task in tasks if task.name in self._outputs))
         while task := self._take(wanted=tasks):
             self._execute(self._context, task)
         if self._errors:
@@ -124,7 +121,6 @@ class ThreadRunner:
         return None
 
     def _execute(self, context: BuildContext, task: Task) -> None:
-        context.tick = partial(self._tick, task.layer)
         inputs = {name: self._outputs[name] for name in task.needs}
         try:
             output = run_task(context, task, inputs)
@@ -138,14 +134,10 @@ class ThreadRunner:
         else:
             with self._changed:
                 self._outputs[task.name] = output
+                layer, tick = self._bar
+                if task.layer == layer:
+                    tick(task.objects)
                 self._changed.notify_all()
-
-    def _tick(self, layer: str, objects: int) -> None:
-        with self._changed:
-            self._objects[layer] += objects
-            shown, tick = self._bar
-            if layer == shown:
-                tick(objects)
 
     def _join(self, interrupt: bool = False) -> None:
         """Wait until the other threads have ended their tasks. With `interrupt`, end their queries."""

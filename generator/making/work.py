@@ -97,7 +97,6 @@ class BuildContext:
         self.layers = StoredLayers(store)
         self.digests: dict[str, str] = {}
         self.uploads = Uploads(store, resend)
-        self.tick: Callable[[int], object] = lambda objects: None
         self._pool = ThreadPoolExecutor(resources.cores, thread_name_prefix="pack")
         self._product_ids = product_ids
         self._intermediates = intermediates
@@ -225,6 +224,8 @@ def small_layer(
     sql: tuple[str, ...] = (),
     constants: tuple[object, ...] = (),
     recipe: int = 1,
+    needs: Iterable[str] = (),
+    rows: int = 0,
 ) -> PlannedLayer:
     """Define a layer that one task makes. The task has the name of the layer.
 
@@ -237,14 +238,16 @@ def small_layer(
         sql: The files of `build/` that `write` runs.
         constants: The constants of its format, such as a page size.
         recipe: Raise it when other Python code changes the layer's bytes.
+        needs: The names of further layers that `write` reads. `content` says what the digest has of them.
+        rows: About as many are read; see `Task`.
     """
-    names = tuple(layer.name for layer in after)
+    names = (*(layer.name for layer in after), *needs)
     layers = {"layers": [layer.digest for layer in after]} if after else {}
     inputs = {part: lake.content(*tables) for part, tables in reads.inputs.items()}
-    arguments = write, reads.open, views
+    task = Task(name, name, _make, (write, reads.open, views), rows=rows, main_thread=reads.main_thread)
     return define_layer(
         name,
-        lambda plan: [Task(name, name, _make, arguments, plan.made_of(names), main_thread=reads.main_thread)],
+        lambda plan: [replace(task, needs=plan.made_of(names))],
         recipe=recipe,
         sql=(*reads.sql, *views, *sql),
         content={**inputs, **content, **layers},

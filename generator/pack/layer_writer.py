@@ -74,7 +74,6 @@ class IntermediateStore:
         self.store = store
         self.prefix = prefix
         self._cache = FileCache(user_cache() / "parts", CACHE_BYTES)
-        self._verified: dict[str, Path] = {}  # copies that this process has checked
 
     def add(self, data: bytes) -> StoredFile:
         """Store bytes as an intermediate file."""
@@ -99,10 +98,7 @@ class IntermediateStore:
     def path(self, file: StoredFile) -> Path:
         """Return a local path of an intermediate file."""
         name = self.prefix + file.name
-        path = self.store.local_path(name) or self._verified.get(name)
-        if path is None or not path.exists():
-            path = self._verified[name] = self._cache.path(self.store, name, file.sha256)
-        return path
+        return self.store.local_path(name) or self._cache.path(self.store, name, file.sha256)
 
     def clear(self) -> None:
         """Delete all intermediate files."""

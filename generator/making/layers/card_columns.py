@@ -105,7 +105,6 @@ def _line_columns(work: Work) -> tuple[pa.Table, str]:
         product_digests += (
             sha256(line.partition(catalogue.PRICES_MARK)[0])[: catalogue.PRODUCT_DIGEST_BYTES] for line in lines
         )
-        work.context.tick(len(lines))
     columns = {
         "size": pa.array(sizes, pa.uint32()),
         "digest": pa.array(digests, pa.binary(catalogue.DIGEST_BYTES)),

@@ -30,7 +30,7 @@ from generator.making.lake_tables import HISTORY_CONSTANTS, HISTORY_SQL
 from generator.making.layer import Period, PlannedLayer, ProductRange, Task, closed_periods, define_layer, open_month
 from generator.making.plan import Plan
 from generator.making.shared_tasks import GUIDE, month_tasks, newest_task_name, open_history, task_names, text_buffer
-from generator.making.work import Intermediate, Work
+from generator.making.work import Intermediate, Work, small_layer
 from generator.pack.layer_writer import hash_objects
 from generator.storage import bodies, layout
 from generator.storage.errors import DamagedObject
@@ -89,9 +89,7 @@ def write_histories(work: Work, ids: NDArray[np.int64], days: int, ahead: int, e
         for chunk, rows in zip(chunks, work.context.in_order(read, chunks, ahead), strict=True):
             all_rows = _after(earlier, chunk.tolist(), rows) if earlier else rows
             encoded = ((id_, *encode_fragments(arrays)) for id_, arrays in zip(chunk.tolist(), all_rows, strict=True))
-            members = hash_objects(encoded)
-            work.add(members)
-            work.context.tick(len(members))
+            work.add(hash_objects(encoded))
 
 
 def _after(earlier: Layer, ids: list[int], rows: Iterable[Sequence[bytes]]) -> Iterator[list[bytes]]:
@@ -200,18 +198,15 @@ def series_layers(lake: Lake) -> Iterator[PlannedLayer]:
         days = Period(name, weeks[0], lake.as_of if is_open else weeks[-1] + TO_SUNDAY)
         content = lake.content(GUIDE, first=days.first, last=days.last)
         if content or is_open:
-            yield define_layer(
+            yield small_layer(
+                lake,
                 layout.sublayer(layout.SERIES, name),
-                partial(_series_tasks, days=days, weeks=len(weeks)),
+                partial(_series, days=days, weeks=len(weeks)),
                 recipe=_SERIES_RECIPE,
                 sql=("views/market_price", "views/series"),
                 content={"prices": content, "weeks": list(map(date.isoformat, weeks))},
+                rows=days.estimated_rows(lake),
             )
-
-
-def _series_tasks(plan: Plan, days: Period, weeks: int) -> Iterator[Task]:
-    layer = layout.sublayer(layout.SERIES, days.name)
-    yield Task(layer, layer, _series, (days, weeks), rows=days.estimated_rows(plan.lake))
 
 
 def _series(work: Work, days: Period, weeks: int) -> None:

@@ -68,11 +68,14 @@ def _members(
 def _closed_layer(
     lake: Lake, period: Period, months: tuple[Period, ...], members: str, before: list[PlannedLayer]
 ) -> PlannedLayer:
-    name = layout.sublayer(layout.MARKET, period.name)
-    return define_layer(
-        name,
-        partial(_closed_tasks, name=name, months=months, before=_names(before)),
+    spans, names = tuple(month.span for month in months), _names(before)
+    return small_layer(
+        lake,
+        layout.sublayer(layout.MARKET, period.name),
+        partial(_closed_year, year=period.name, months=spans, before=names),
         recipe=RECIPE,
+        needs=(*(layout.sublayer(layout.BULK, span) for span in spans), *names),
+        rows=sum(month.estimated_rows(lake) for month in months),
         sql=_SQL,
         content={PRICES: period.content(lake, GUIDE), MEMBERS: members, **_before(before)},
         constants=(bodies.BETWEEN,),
@@ -102,13 +105,6 @@ def _names(layers: list[PlannedLayer]) -> tuple[str, ...]:
 def _before(layers: list[PlannedLayer]) -> dict[str, list[str]]:
     """Return the layer of the year before as an input; the digest of that one has those before it."""
     return {"years before": [layers[-1].digest] if layers else []}
-
-
-def _closed_tasks(plan: Plan, name: str, months: tuple[Period, ...], before: tuple[str, ...]) -> Iterator[Task]:
-    spans = tuple(month.span for month in months)
-    needs = plan.made_of((*(layout.sublayer(layout.BULK, span) for span in spans), *before))
-    rows = sum(month.estimated_rows(plan.lake) for month in months)
-    yield Task(name, name, _closed_year, (name.rpartition("-")[2], spans, before), needs, rows=rows)
 
 
 def _open_tasks(plan: Plan, month: Period, before: tuple[str, ...]) -> Iterator[Task]:
