@@ -83,19 +83,6 @@ def required(column: Column) -> Column:
     return column._replace(read=read, is_required=True)
 
 
-def first_value(*columns: Column) -> Column:
-    """Return the first of these columns that has a value. The later ones are then not parsed."""
-
-    def read(line: Line) -> Any:
-        for column in columns:
-            value = column.read(line)
-            if value is not None:
-                return value
-        return None
-
-    return Column(tuple(key for column in columns for key in column.keys), read, columns[0].type)
-
-
 def bounded(table: str, **columns: Column) -> dict[str, Column]:
     """Return columns of a table of the lake, which refuse a line with a longer text than the table takes."""
     return {name: _bounded(table, name, column) for name, column in columns.items()}
@@ -225,7 +212,7 @@ _ID_PRODUCT = required(marketplace_id("id_product", "idProduct", "id"))
 _SCRAPED_AT = required(time("scraped_at", "scrapedAt"))
 _CHECKED_AT = required(time("checked_at", "checkedAt"))
 _PRICE = Column(("price", "priceEUR", "currencyCode", "currency"), _euros, pa.float64())
-_CONDITION = first_value(condition("condition_code"), condition("condition"))
+_CONDITION = condition("condition_code", "condition")
 
 ABOUT_PRODUCT = bounded(
     "products",

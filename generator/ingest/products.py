@@ -125,10 +125,8 @@ def number_of(path: Path) -> int | None:
 
 def number_of_categories(categories: Iterable[str | None]) -> int | None:
     """Return the number of the game with whose name most of these categories begin."""
-    names = {_letters(name): number for number, name in (*GAMES.items(), *((n, a) for a, n in _ALIASES.items()))}
-    found = Counter(
-        number for category in categories for name, number in names.items() if _letters(category or "").startswith(name)
-    )
+    texts = [_letters(category or "") for category in categories]
+    found = Counter(number for name, number in _numbers().items() for text in texts if text.startswith(name))
     return max(found, key=lambda number: (found[number], -number)) if found else None
 
 
@@ -160,18 +158,18 @@ def _fill_games(update: TableUpdate, products: pa.Table, of_files: Iterable[Game
 
 def known_game(texts: Iterable[str]) -> str | None:
     """Return the game of the marketplace that one of these texts spells, such as a part of an address."""
-    return next((game for text in texts if (game := _by_letters().get(_letters(text)))), None)
+    return next((GAMES[number] for text in texts if (number := _numbers().get(_letters(text)))), None)
 
 
 def usual_name(game: str) -> str:
     """Return the name of a game that a category spells in its own way: `Yu-Gi-Oh!` for `Yugioh`."""
-    return _by_letters().get(_letters(game), game)
+    return GAMES.get(_numbers().get(_letters(game), 0), game)
 
 
 @cache
-def _by_letters() -> dict[str, str]:
-    aliases = {_letters(alias): GAMES[number] for alias, number in _ALIASES.items()}
-    return aliases | {_letters(name): name for name in GAMES.values()}
+def _numbers() -> dict[str, int]:
+    """Return the numbers of games by the letters of their names."""
+    return {_letters(name): number for name, number in (_ALIASES | {n: number for number, n in GAMES.items()}).items()}
 
 
 def _letters(text: str) -> str:

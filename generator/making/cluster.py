@@ -224,9 +224,9 @@ def _context(job: Job, task: Task) -> BuildContext:
         store = open_store(job.store)
         _check_machine(job, store)
         intermediates = IntermediateStore(store, job.prefix)
-        context = BuildContext(job.lake, store, job.resources, resend=job.resend, intermediates=intermediates)
-        context.digests = job.digests
-        _contexts[job.run] = context
+        _contexts[job.run] = BuildContext(
+            job.lake, store, job.resources, resend=job.resend, intermediates=intermediates, digests=job.digests
+        )
     _begun.add(task.name)
     return _contexts[job.run]
 

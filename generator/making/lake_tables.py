@@ -61,9 +61,6 @@ class LakeTables:
         self.are_checked = False  # whether layers that the store has were made from what is still to be opened
         self._opened: set[Callable[[LakeTables], None]] = set()
 
-    def open_nothing(self) -> None:
-        """Make no view."""
-
     @once
     def open_catalogue(self) -> None:
         self._open("expansions", "products")
@@ -170,7 +167,7 @@ class TablesRead(NamedTuple):
     main_thread: bool = False  # see `Task`
 
 
-NO_TABLES = TablesRead(LakeTables.open_nothing, (), {})
+NO_TABLES = TablesRead(lambda tables: None, (), {})
 _CATALOGUE_INPUT: dict[str, tuple[str, ...]] = {"catalogue": ("products", "expansions")}
 CATALOGUE = TablesRead(LakeTables.open_catalogue, ("sources/products", "sources/expansions"), _CATALOGUE_INPUT)
 GAME_NAMES = TablesRead(LakeTables.open_game_names, (*CATALOGUE.sql, "views/game_names"), _CATALOGUE_INPUT)

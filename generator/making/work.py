@@ -90,12 +90,13 @@ class BuildContext:
         resend: bool = False,
         intermediates: IntermediateStore | None = None,
         product_ids: NDArray[np.int64] | None = None,
+        digests: dict[str, str] | None = None,
     ):
         self.lake = lake
         self.store = store
         self.resources = resources
         self.layers = StoredLayers(store)
-        self.digests: dict[str, str] = {}
+        self.digests = digests or {}  # of each layer of the build, by name
         self.uploads = Uploads(store, resend)
         self._pool = ThreadPoolExecutor(resources.cores, thread_name_prefix="pack")
         self._product_ids = product_ids
@@ -108,7 +109,7 @@ class BuildContext:
         part = Resources(all_threads // count, self.db.part_of_memory(count))
         self.resources = replace(part, threads=all_threads - part.cores * (count - 1))
         self.db.limit(self.resources)
-        contexts = [
+        return [
             BuildContext(
                 self.lake,
                 self.store,
@@ -116,12 +117,10 @@ class BuildContext:
                 resend=self.uploads.resend,
                 intermediates=self.intermediates,
                 product_ids=self.tables.known_product_ids,
+                digests=self.digests,
             )
             for _ in range(count - 1)
         ]
-        for context in contexts:
-            context.digests = self.digests
-        return contexts
 
     def interrupt(self) -> None:
         """End the query that runs now in another thread."""
