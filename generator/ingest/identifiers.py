@@ -353,7 +353,7 @@ class CardmarketIdentifiers(ImportFiles):
         """Yield the numbers of products, the names of expansions, and the table of identifiers."""
         named = [(id_, name, self.created_at) for id_, name in self.names.items()]
         names = as_table(named, EXPANSIONS_FILE.imported_schema)
-        catalogue = CatalogueUpdate(lake, expansions=[encode_parquet(names)])
+        catalogue = CatalogueUpdate(lake, expansions=[names])
         numbered = [(id_, number, self.created_at) for id_, number in self.numbers.items()]
         schema = pa.schema([LIST_PAGES_FILE.schema.field(name) for name in ("id_product", "number", "scraped_at")])
         catalogue.add_pages(as_table(numbered, schema))

@@ -283,7 +283,7 @@ class ExpansionLines(KeptTable):
         """Yield the named expansions. Raise IngestError if the files name none of those that they list."""
         named = self.rows.filter(self.rows["name"].is_valid()).select(["id", "name", "updated_at"])
         incoming = named.rename_columns(["id", "name", "created_at"]).cast(table_files.EXPANSIONS_FILE.imported_schema)
-        catalogue = CatalogueUpdate(lake, expansions=[encode_parquet(incoming)])
+        catalogue = CatalogueUpdate(lake, expansions=[incoming])
         expansions = catalogue.expansions
         expansions.replace_by("expansion_columns", expansions=expansions.after, lines=self.rows)
         catalogue.complete()

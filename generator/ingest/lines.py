@@ -149,12 +149,13 @@ class FileLines:
                 waiting.append((line, row))
             else:
                 self._take(line, self._settled(row, marks) if prices else row)
-        marks.check()
         for line, row in waiting:
             try:
                 self._take(line, self._settled(row, marks))
             except InvalidValue as error:
                 self._refuse(line, error)
+            except ValueError as error:
+                raise ValueError(f"line {line.number}: {error}") from None
         self.refused.sort(key=lambda refused: refused.line)
 
     def _settled(self, row: _Row, marks: PriceMarks) -> _Row:

@@ -107,11 +107,8 @@ class MarketplaceFiles(pipeline.ImportFiles):
         """Yield the catalogue, the guides by day, and what is remembered of the games."""
         changes, games = self._update_catalogue(lake)
         yield from changes
-        guides: dict[table_files.TableFile, list[pa.Buffer]] = {}
-        for file in self.files:
-            if file.is_guide:
-                guides.setdefault(file.target, []).append(file.data)
-        yield from (table_files.TableUpdate(lake, target, rows).change() for target, rows in guides.items())
+        for target, guides in _by_target(self.files).items():
+            yield table_files.TableUpdate(lake, target, (guide.rows for guide in guides)).change()
         self._learn(games)
         yield from memory_file(lake, self.memory)
 
@@ -128,7 +125,7 @@ class MarketplaceFiles(pipeline.ImportFiles):
         lists, names = self._of(table_files.PRODUCTS_FILE), self._of(table_files.EXPANSIONS_FILE)
         if not lists and not names and not self.number_pattern:
             return [], {}
-        catalogue = CatalogueUpdate(lake, [file.data for file in lists], [file.data for file in names])
+        catalogue = CatalogueUpdate(lake, (file.rows for file in lists), (file.rows for file in names))
         products, expansions = catalogue.products, catalogue.expansions
         for file in names:
             if game := usual_name(self.game) if self.game else self._remembered(file).game or file.game:
@@ -139,7 +136,7 @@ class MarketplaceFiles(pipeline.ImportFiles):
         )
         games = _games_of_unknown_numbers(lists, expansions.after)
         for file in names:
-            if game := games.get(file.number or -1) or file.game:
+            if game := games.get(file.number or -1):
                 expansions.after = _with_game(expansions.after, file.rows["id"], game, is_firm=False)
         # Collector numbers from names: of all products if an option says so, else of remembered games.
         if self.number_pattern:
@@ -302,10 +299,7 @@ def _far_days(guides: list[ImportedFile], stored: list[date]) -> Iterator[pipeli
 
 def _replaced_guides(lake: LakeWriter, guides: list[ImportedFile]) -> Iterator[pipeline.ImportFinding]:
     """Yield the guides that replace another one of their day, in the lake or in this import."""
-    by_target: dict[table_files.TableFile, list[ImportedFile]] = {}
-    for guide in guides:
-        by_target.setdefault(guide.target, []).append(guide)
-    for target, of_day in by_target.items():
+    for target, of_day in _by_target(guides).items():
         update = table_files.TableUpdate(lake, target)
         for guide in sorted(of_day, key=lambda one: one.created_at):
             rows = guide.rows
@@ -324,6 +318,12 @@ def _replaced_guides(lake: LakeWriter, guides: list[ImportedFile]) -> Iterator[p
                 )
             if len(of_day) > 1:
                 update.merge(rows)
+
+
+def _by_target(files: list[ImportedFile]) -> dict[table_files.TableFile, list[ImportedFile]]:
+    """Return the guides by the file of the lake that takes their rows."""
+    targets = dict.fromkeys(file.target for file in files if file.is_guide)
+    return {target: [file for file in files if file.target == target] for target in targets}
 
 
 def _listed(names: list[str]) -> str:

@@ -219,7 +219,7 @@ class _GivenList:
 
 def read_marketplace_file(path: Path, limits: FileLimits, kind: str | None) -> list[ImportedFile]:
     """Read all lists of a file. Without a kind, a file that does not show its own raises NotTheMarketplaces."""
-    document = read_document(path, limits, is_certain=kind is not None)
+    document = read_document(path, limits) if kind else _found_document(path, limits)
     if kind and KINDS[kind] not in document.lists:
         has = f"; it has {' and '.join(document.lists)}" if document.lists else ""
         raise IngestError(f'{path}: no list "{KINDS[kind]}" in it{has}: give it with the option of its list')
@@ -402,26 +402,23 @@ def _first_broken(table: str, rows: pa.Table, broken: BrokenRule, day: date | No
     return first
 
 
-def read_document(path: Path, limits: FileLimits, *, is_certain: bool = True) -> Document:
-    """Read a file, and check what all files share. NotTheMarketplaces: it is none of them, and this is not certain."""
+def read_document(path: Path, limits: FileLimits) -> Document:
+    """Read a file, and check what all files share."""
+    return _csv_guide(path, limits) if _is_csv_guide(start_of(path, limits)) else _json_document(path, limits)
+
+
+def _found_document(path: Path, limits: FileLimits) -> Document:
+    """Read a file of a folder. Raise NotTheMarketplaces if it is none of the marketplace's."""
     try:
-        text = start_of(path, limits)
+        document = read_document(path, limits)
     except OtherFile as other:
-        if is_certain:
-            raise
         raise NotTheMarketplaces(f"it is {other.what}") from None
-    if _is_csv_guide(text):
-        return _csv_guide(path, limits)
-    is_told = is_certain or _LIST.search(text) is not None
-    if not is_told and not text.lstrip("\ufeff \t\r\n").startswith("{"):
-        raise NotTheMarketplaces(_NONE_OF_THEM)
-    try:
-        document = _json_document(path, limits)
     except IngestError:
-        if is_told:
+        text = start_of(path, limits)
+        if _is_csv_guide(text) or _LIST.search(text):
             raise
         raise NotTheMarketplaces(_NONE_OF_THEM) from None
-    if not document.lists and not is_certain:
+    if not document.lists:
         raise NotTheMarketplaces(_NONE_OF_THEM)
     return document
 

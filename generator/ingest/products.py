@@ -72,10 +72,10 @@ LIST_PAGES_FILE = TableFile(f"{PAGES_TABLE}.parquet", PAGES_TABLE, "id_product",
 
 
 class CatalogueUpdate:
-    """Products and expansions before and after an import of rows of them, each buffer one Parquet file."""
+    """Products and expansions before and after an import of rows of them."""
 
     def __init__(
-        self, lake: LakeWriter, products: Iterable[pa.Buffer] = (), expansions: Iterable[pa.Buffer] = ()
+        self, lake: LakeWriter, products: Iterable[pa.Table] = (), expansions: Iterable[pa.Table] = ()
     ) -> None:
         self.products = TableUpdate(lake, PRODUCTS_FILE, products)
         self.expansions = TableUpdate(lake, EXPANSIONS_FILE, expansions)

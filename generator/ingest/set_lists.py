@@ -22,7 +22,7 @@ from generator.ingest.products import GAMES, CatalogueUpdate
 from generator.ingest.streams import FileLimits, JsonStream, open_bounded
 from generator.ingest.table_files import EXPANSIONS_FILE, select
 from generator.ingest.values import parse_id, parse_text, quoted_json
-from generator.lake.table_writer import LakeWriter, encode_parquet
+from generator.lake.table_writer import LakeWriter
 
 _PAIR = re.compile(r"""\[\s*(["'])((?:\\.|(?!\1).)+)\1\s*,\s*([0-9]+)\s*\]""")  # ['Champion\'s Path', 3419]
 _ESCAPED = re.compile(r"\\(.)")
@@ -105,7 +105,7 @@ class SetLists(ImportFiles):
         sure = {row["id"]: row["sure"][0] for row in found if len(row["sure"]) == 1}
         # Without a time: a name of the marketplace goes before.
         incoming = as_table([(*each, None) for each in sure.items()], EXPANSIONS_FILE.imported_schema)
-        catalogue = CatalogueUpdate(lake, expansions=[encode_parquet(incoming)])
+        catalogue = CatalogueUpdate(lake, expansions=[incoming])
         catalogue.complete()
         self.named = len(sure)
         self.left = len(select("unnamed", expansions=catalogue.expansions.after))

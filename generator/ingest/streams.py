@@ -14,7 +14,6 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -160,7 +159,7 @@ class JsonStream:
         self._source = source
         self._decode: Callable[[bytes, bool], str] | None = None
         self._size, self._begun = 0, 0  # characters that were read; where the value that is read began
-        self._events = ijson.basic_parse(self, multiple_values=True)
+        self._events = ijson.basic_parse(self, multiple_values=True, use_float=True)
         self._ahead: tuple[str, Any] | None = None
 
     def peek(self) -> str:
@@ -210,7 +209,7 @@ class JsonStream:
             return [self._value(*found) for found in iter(self._take, ("end_array", None))]
         if event == "start_map":
             return unrepeated([(name, self._value(*self._take())) for _, name in iter(self._take, ("end_map", None))])
-        return float(value) if isinstance(value, Decimal) else value
+        return value
 
     def _take(self) -> tuple[str, Any]:
         found, self._ahead = self._ahead or self._next(), None

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from generator.database import quoted, sql_text
 from generator.ingest.pipeline import FileChange, row_counts
-from generator.lake.table_writer import LakeWriter, decode_parquet, encode_parquet
+from generator.lake.table_writer import LakeWriter, encode_parquet
 from generator.lake.tables import TIMESTAMP, arrow_schema
 
 
@@ -96,14 +96,14 @@ def price_guide_file(day: date) -> TableFile:
 class TableUpdate:
     """A file with one row per key, before and after an import, and the keys that other files of the table have."""
 
-    def __init__(self, lake: LakeWriter, file: TableFile, imported: Iterable[pa.Buffer] = ()) -> None:
-        """Merge imported rows, each buffer one Parquet file, one after the other."""
+    def __init__(self, lake: LakeWriter, file: TableFile, imported: Iterable[pa.Table] = ()) -> None:
+        """Merge imported tables, one after the other."""
         self.file = file
         self.before = self.after = file.read(lake)
         self.incoming = file.imported_schema.empty_table()
         self.other_keys = file.keys_in_other_files(lake)
         for rows in imported:
-            self.merge(decode_parquet(rows))
+            self.merge(rows)
 
     def merge(self, rows: pa.Table) -> None:
         """Merge imported rows. Keys may repeat."""

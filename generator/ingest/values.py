@@ -281,13 +281,10 @@ class PriceMarks:
 
     decimal: dict[str, str] = field(default_factory=dict)
     thousands: dict[str, str] = field(default_factory=dict)
-    unsettled: dict[str, tuple[int, str]] = field(default_factory=dict)
     long: set[str] = field(default_factory=set)
 
     def add(self, line: int, price: PriceText) -> None:
         """Take what a price shows. Raise ValueError if two prices of the file use a mark in two ways."""
-        if price.mark:
-            self.unsettled.setdefault(price.mark, (line, price.text))
         if price.decimal and re.search(rf"{re.escape(price.decimal)}[0-9]{{3}}", price.text):
             self.long.add(price.decimal)
         for marks, mark in ((self.decimal, price.decimal), (self.thousands, price.thousands)):
@@ -301,23 +298,21 @@ class PriceMarks:
                     "write all prices alike"
                 )
 
-    def check(self) -> None:
-        """Raise ValueError if a mark stands before three digits, as between thousands, and is that of cents."""
-        for mark, (line, text) in self.unsettled.items():
-            other = "," if mark == "." else "."
-            if mark in self.decimal and not {mark} & self.long and not {other} & {*self.decimal, *self.thousands}:
-                raise ValueError(
-                    f"line {line}: {quoted_json(text)}: the {_MARKS[mark]} stands before three digits, as between "
-                    f"thousands, and is the decimal mark in {self.decimal[mark]}: write all prices alike"
-                )
-
     def value(self, price: PriceText, name: str) -> float:
-        """Return the value of a price. Raise InvalidValue if the file does not show which of two readings is right."""
+        """Return the value of a price. Raise InvalidValue if the file does not show which of two readings is right.
+
+        Raise ValueError if its mark stands before three digits, as between thousands, and is that of cents elsewhere.
+        """
         if price.other is None:
             return price.value
-        other = "," if price.mark == "." else "."
-        is_decimal = price.mark in self.decimal or (other in self.thousands and other not in self.decimal)
-        is_thousands = price.mark in self.thousands or other in self.decimal
+        mark, other = price.mark, "," if price.mark == "." else "."
+        if mark in self.decimal and mark not in self.long and not {other} & {*self.decimal, *self.thousands}:
+            raise ValueError(
+                f"{quoted_json(price.text)}: the {_MARKS[mark]} stands before three digits, as between "
+                f"thousands, and is the decimal mark in {self.decimal[mark]}: write all prices alike"
+            )
+        is_decimal = mark in self.decimal or (other in self.thousands and other not in self.decimal)
+        is_thousands = mark in self.thousands or other in self.decimal
         if is_decimal == is_thousands:
             readings = f"{price.value:g} or {price.other:.0f}"
             raise InvalidValue(
