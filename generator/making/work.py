@@ -4,14 +4,13 @@ There is one context for each thread that executes tasks of a build.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,10 +27,7 @@ from generator.storage import bodies, layout
 from generator.storage.layers import FACTS, Layer, to_bytes
 from generator.storage.stores.folder import FolderStore
 from generator.storage.stores.interface import Store
-from generator.threads import Resources, in_order
-
-_Input = TypeVar("_Input")
-_Result = TypeVar("_Result")
+from generator.threads import Resources
 
 
 class Intermediate(StrEnum):
@@ -76,7 +72,7 @@ class BuildContext:
     """What the tasks of a build work with.
 
     Args:
-        resources: What the database may use. As many threads compress.
+        resources: What the database may use.
         resend: Upload also what the store already has.
         intermediates: The place of intermediate files. None for the temporary folder of the database.
     """
@@ -98,7 +94,6 @@ class BuildContext:
         self.layers = StoredLayers(store)
         self.digests = digests or {}  # of each layer of the build, by name
         self.uploads = Uploads(store, resend)
-        self._pool = ThreadPoolExecutor(resources.cores, thread_name_prefix="pack")
         self._product_ids = product_ids
         self._intermediates = intermediates
         self._db: Database | None = None
@@ -128,8 +123,7 @@ class BuildContext:
             self._db.interrupt()
 
     def close(self) -> None:
-        """Stop the threads and drop the database."""
-        self._pool.shutdown(cancel_futures=True)
+        """Stop the uploads and drop the database."""
         self.uploads.close()
         if self._db:
             self._db.close()
@@ -149,12 +143,6 @@ class BuildContext:
     @cached_property
     def intermediates(self) -> IntermediateStore:
         return self._intermediates or IntermediateStore(FolderStore(str(self.db.scratch)), "intermediates/")
-
-    def in_order(
-        self, work: Callable[[_Input], _Result], inputs: Iterable[_Input], ahead: int | None = None
-    ) -> Iterator[_Result]:
-        """Run `work` over inputs on the threads, with results in input order, two per thread ahead of the next one."""
-        return in_order(self._pool, 2 * self.resources.cores if ahead is None else ahead, work, inputs)
 
 
 class Work(Writer):

@@ -62,9 +62,8 @@ def history_rows(db: Database, ids: NDArray[np.int64]) -> list[tuple[bytes, ...]
 
 
 def _rows_of_array(db: Database, array: str, ids: NDArray[np.int64]) -> list[bytes]:
-    with db.connection.cursor() as cursor:
-        found = cursor.sql(f"from history_{array} where id_product between {ids[0]} and {ids[-1]}")
-        rows = found.to_arrow_table(_ROWS_PER_ARROW_CHUNK).combine_chunks()
+    found = db.connection.sql(f"from history_{array} where id_product between {ids[0]} and {ids[-1]}")
+    rows = found.to_arrow_table(_ROWS_PER_ARROW_CHUNK).combine_chunks()
     place = np.searchsorted(ids, rows["id_product"].to_numpy())
     key, lines = (place << _DAY_BITS) + rows["day"].cast(pa.int32()).to_numpy(), rows["line"]
     if (key[1:] < key[:-1]).any():  # of several files, each in order: many times faster than an order by in SQL
@@ -74,19 +73,18 @@ def _rows_of_array(db: Database, array: str, ids: NDArray[np.int64]) -> list[byt
     return [bytes(buffer[start : max(start, end - len(bodies.BETWEEN))]) for start, end in itertools.pairwise(cuts)]
 
 
-def write_histories(work: Work, ids: NDArray[np.int64], days: int, ahead: int, earlier: Layer | None = None) -> None:
+def write_histories(work: Work, ids: NDArray[np.int64], days: int, earlier: Layer | None) -> None:
     """Write the histories of products in the order of their ids, a chunk of products at a time.
 
     Args:
         days: The most rows that a product has in an array.
-        ahead: How many chunks are read in another thread while one is encoded. Each takes memory.
         earlier: The layer with the histories of the months before, or None.
     """
     step = max(1, _ROWS_PER_CHUNK // days)
-    chunks = [ids[start : start + step] for start in range(0, len(ids), step)]
-    read = partial(history_rows, work.db)
     with work.db.kept_footers():
-        for chunk, rows in zip(chunks, work.context.in_order(read, chunks, ahead), strict=True):
+        for start in range(0, len(ids), step):
+            chunk = ids[start : start + step]
+            rows = history_rows(work.db, chunk)
             all_rows = _after(earlier, chunk.tolist(), rows) if earlier else rows
             encoded = ((id_, *encode_fragments(arrays)) for id_, arrays in zip(chunk.tolist(), all_rows, strict=True))
             work.add(hash_objects(encoded))
@@ -187,8 +185,7 @@ def _history(work: Work, ids: ProductRange, days: int, earlier: str | None) -> N
     layer = work.context.layers.open(work.layer, earlier) if earlier else None
     if layer:
         products = np.union1d(products, layer.index.ids_between(ids.first, ids.last))
-    # With one thread per database, another thread executes another task meanwhile.
-    write_histories(work, products, days, ahead=min(work.context.resources.cores - 1, 1), earlier=layer)
+    write_histories(work, products, days, layer)
 
 
 def series_layers(lake: Lake) -> Iterator[PlannedLayer]:

@@ -17,15 +17,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import cast
 
-import pyarrow as pa
-
 from edge_auth.live.open_build import OpenBuild
 from generator.drawings import Texts, svg, template
 from generator.lake.lake import Lake
 from generator.making.lake_tables import CATALOGUE
 from generator.making.layer import PlannedLayer, define_layer
 from generator.making.work import BuildContext, Work, small_layer
-from generator.pack.layer_writer import Member, TaskOutput, compress_objects
+from generator.pack.layer_writer import TaskOutput
 from generator.site import openapi, pages
 from generator.site.api_reference import live_examples, reference
 from generator.storage import layout
@@ -35,7 +33,6 @@ from generator.storage.stores.file_cache import FileCache
 
 RECIPE = 4
 _SQL = ("sources/expansions", "sources/products", "sources/identifiers", "views/set_codes")
-_DRAWINGS_PER_THREAD = 500
 
 
 def site_layer(as_of: date, others: Sequence[PlannedLayer]) -> PlannedLayer:
@@ -99,14 +96,8 @@ def drawings_layer(lake: Lake) -> PlannedLayer:
 
 def _drawings(work: Work) -> None:
     rows = work.db.table("select * from drawings order by image")
-    parts = (rows.slice(start, _DRAWINGS_PER_THREAD) for start in range(0, len(rows), _DRAWINGS_PER_THREAD))
-    for members in work.context.in_order(_pictures, parts):
-        work.add(members)
-
-
-def _pictures(rows: pa.Table) -> list[Member]:
     columns = (rows[name].to_pylist() for name in ("image", "sealed", *Texts._fields))
-    return compress_objects(
+    work.objects(
         (image.removeprefix("/"), svg(Texts(*texts), sealed=sealed).encode())
         for image, sealed, *texts in zip(*columns, strict=True)
     )
