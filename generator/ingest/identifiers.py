@@ -40,7 +40,6 @@ _COLUMNS = {
     "value": required(text_column("value")),
 }
 _LINES = LineFormat("identifiers", _COLUMNS)
-_MAX_BATCH_ROWS = 50_000  # rows held as Python objects before they become an Arrow batch
 _ROWS = pa.schema([("file", pa.int32()), ("number", pa.int64()), ("name", pa.string()), *IDENTIFIERS_FILE.schema])
 _PRODUCTS = pa.schema([("id_product", pa.int64()), ("name", pa.string())])
 _CODES = pa.schema([("own", pa.string()), ("printed", pa.string())])
@@ -82,8 +81,7 @@ class IdentifierFiles(ImportFiles):
     read_of: Counter[int] = field(default_factory=Counter, init=False)  # cards or lines, by the place of their file
     refused_of: dict[int, Cases] = field(default_factory=dict, init=False)
     codes: dict[str, list[str]] = field(default_factory=dict, init=False)  # printed ones, by the catalogue's own
-    _batches: list[pa.Table] = field(default_factory=list, init=False)
-    _rows: list[tuple[Any, ...]] = field(default_factory=list, init=False)
+    _tables: list[pa.Table] = field(default_factory=list, init=False)  # by file
 
     @property
     def unit(self) -> str:
@@ -117,11 +115,11 @@ class IdentifierFiles(ImportFiles):
         """Read the cards of a catalogue or the lines of a table. Raise IngestError for a file of another form."""
         for place, path in enumerate(self.paths):
             try:
-                self._read(place, self._cards(path, self.format) if self.format else self._lines(path))
+                given = self._cards(path, self.format) if self.format else self._lines(path)
+                self._tables.append(as_table(self._read(place, given), _ROWS))
             except ValueError as error:
                 what = f"file of {self.format.name}" if self.format else "table of identifiers"
                 raise IngestError(f"{path}: no {what}: {error}") from error
-            self._end_batch()
             on_read(path)
 
     def _cards(self, path: Path, format_: CardFormat) -> Iterator[GivenLine]:
@@ -138,8 +136,8 @@ class IdentifierFiles(ImportFiles):
                 raise ValueError(f"line {line.number:,} is no JSON, or cut off: {line.problem}: write it again")
             yield line
 
-    def _read(self, file: int, given: Iterator[GivenLine]) -> None:
-        """Take cards or lines. Raise ValueError if none is one of the format."""
+    def _read(self, file: int, given: Iterator[GivenLine]) -> Iterator[tuple[Any, ...]]:
+        """Yield the ids of cards or lines. Raise ValueError if none is one of the format."""
         fine = False
         problem = "it has no cards" if self.format else f"no line has the columns {', '.join(_COLUMNS)}"
         for card in given:
@@ -147,7 +145,7 @@ class IdentifierFiles(ImportFiles):
             try:
                 if card.problem:
                     raise InvalidValue(card.problem)
-                self._take(file, card)
+                yield from self._ids(file, card)
                 fine = True
             except InvalidValue as error:
                 if self.format:
@@ -157,18 +155,16 @@ class IdentifierFiles(ImportFiles):
         if not fine:
             raise ValueError(problem)
 
-    def _take(self, file: int, card: GivenLine) -> None:
+    def _ids(self, file: int, card: GivenLine) -> list[tuple[Any, ...]]:
         if self.format and (codes := self.format.codes(card.values)):
             self.codes |= codes
-            return
+            return []
         found = self.format.identify(card.values) if self.format else identify_line(card.values)
         self.read_of[file] += 1
         if not found.products:
             self.without.add(self._name(file, card.number))
         ids = [(product, *id_) for product in found.products for id_ in found.ids]
-        self._rows += [(file, card.number, found.name, *one) for one in ids]
-        if len(self._rows) >= _MAX_BATCH_ROWS:
-            self._end_batch()
+        return [(file, card.number, found.name, *one) for one in ids]
 
     def _refuse(self, file: int, number: int, problem: str) -> None:
         self.refused_of.setdefault(file, Cases()).add(f"{self._name(file, number)}: {problem}")
@@ -176,16 +172,12 @@ class IdentifierFiles(ImportFiles):
     def _name(self, file: int, number: int) -> str:
         return f"{self.paths[file]}: {self.unit} {number:,}"
 
-    def _end_batch(self) -> None:
-        self._batches.append(as_table(self._rows, _ROWS))
-        self._rows.clear()
-
     def merge(self, lake: LakeWriter) -> Iterator[FileChange]:
         """Yield the table of identifiers. Count what the lake's products match, and leave wrong links out."""
         with closing(duckdb.connect()) as db:
             run_file(db, "macros")
             db.create_function("name_words", _name_words, ["VARCHAR"], "VARCHAR[]")
-            db.register("incoming", pa.concat_tables(self._batches))
+            db.register("incoming", pa.concat_tables(self._tables))
             db.register("products", lake.read_all("products", _PRODUCTS))
             self._refuse_broken(db)
             if self.format:
@@ -362,7 +354,7 @@ class CardmarketIdentifiers(ImportFiles):
         yield catalogue.products.change()
         yield catalogue.expansions.change()
         with closing(duckdb.connect()) as db:
-            db.register("kept", as_table(list(self._identifiers()), IDENTIFIERS_FILE.schema))
+            db.register("kept", as_table(self._identifiers(), IDENTIFIERS_FILE.schema))
             yield from merge_ids(db, lake)
 
     def _identifiers(self) -> Iterator[tuple[int, str, str]]:

@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -119,18 +119,13 @@ class FileLines:
         self.refused: list[RefusedLine] = []
         self.numbers = array("q")
         self._format = line_format
-        self._rows: list[_Row] = []
-        self._batches: list[pa.Table] = []
         try:
-            self._read(limits)
+            self.rows = as_table(self._read(limits), line_format.schema)
         except ValueError as error:
             raise IngestError(f"{path}: {error}") from error
-        self._end_batch()
-        self.rows = pa.concat_tables(self._batches)
-        self._batches.clear()
 
-    def _read(self, limits: FileLimits) -> None:
-        """Take the rows. Those with a price that has two readings wait until the whole file shows which is right."""
+    def _read(self, limits: FileLimits) -> Iterator[_Row]:
+        """Yield the rows. Those with a price that has two readings wait until the whole file shows which is right."""
         marks, waiting = PriceMarks(), []
         for line in given_lines(self.path, limits, self._format):
             self.lines += 1
@@ -148,25 +143,23 @@ class FileLines:
             if any(price.other is not None for price in prices):
                 waiting.append((line, row))
             else:
-                self._take(line, self._settled(row, marks) if prices else row)
+                self.numbers.append(line.number)
+                yield self._settled(row, marks) if prices else row
         for line, row in waiting:
             try:
-                self._take(line, self._settled(row, marks))
+                settled = self._settled(row, marks)
             except InvalidValue as error:
                 self._refuse(line, error)
             except ValueError as error:
                 raise ValueError(f"line {line.number}: {error}") from None
+            else:
+                self.numbers.append(line.number)
+                yield settled
         self.refused.sort(key=lambda refused: refused.line)
 
     def _settled(self, row: _Row, marks: PriceMarks) -> _Row:
         """Return a row whose prices are numbers. Raise InvalidValue if one has two readings."""
         return tuple(_settled(value, name, marks) for name, value in zip(self._format.columns, row, strict=True))
-
-    def _take(self, line: GivenLine, row: _Row) -> None:
-        self.numbers.append(line.number)
-        self._rows.append(row)
-        if len(self._rows) >= _MAX_BATCH_ROWS:
-            self._end_batch()
 
     def _refuse(self, line: GivenLine, error: InvalidValue) -> None:
         self.refused.append(RefusedLine(str(self.path), line.number, str(error), line.text))
@@ -174,15 +167,14 @@ class FileLines:
             more = f"and {settings.MAX_REFUSED_LINES:,} more lines: is it the right file?"
             raise IngestError(f"{self.refused[0]}, {more}")
 
-    def _end_batch(self) -> None:
-        self._batches.append(as_table(self._rows, self._format.schema))
-        self._rows.clear()
 
-
-def as_table(rows: list[_Row], schema: pa.Schema) -> pa.Table:
-    """Return rows of Python objects as Arrow."""
-    columns = zip(*rows, strict=True) if rows else [()] * len(schema)
-    return pa.table([pa.array(c, field.type) for c, field in zip(columns, schema, strict=True)], schema=schema)
+def as_table(rows: Iterable[_Row], schema: pa.Schema) -> pa.Table:
+    """Return rows of Python objects as Arrow. Few of them are held at once."""
+    tables, left = [schema.empty_table()], iter(rows)
+    while some := list(islice(left, _MAX_BATCH_ROWS)):
+        columns = zip(zip(*some, strict=True), schema, strict=True)
+        tables.append(pa.table([pa.array(column, field.type) for column, field in columns], schema=schema))
+    return pa.concat_tables(tables)
 
 
 def _price_texts(row: _Row) -> Iterator[PriceText]:

@@ -104,7 +104,7 @@ class SetLists(ImportFiles):
         found = select("set_names", game, given=as_table(self._given, _GIVEN), **tables).to_pylist()
         sure = {row["id"]: row["sure"][0] for row in found if len(row["sure"]) == 1}
         # Without a time: a name of the marketplace goes before.
-        incoming = as_table([(*each, None) for each in sure.items()], EXPANSIONS_FILE.imported_schema)
+        incoming = as_table(((*each, None) for each in sure.items()), EXPANSIONS_FILE.imported_schema)
         catalogue = CatalogueUpdate(lake, expansions=[incoming])
         catalogue.complete()
         self.named = len(sure)
