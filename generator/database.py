@@ -192,15 +192,6 @@ class Database:
         finally:
             self.connection.execute(f"set threads = {threads}")
 
-    @contextmanager
-    def kept_footers(self) -> Iterator[None]:
-        """Keep the footers of Parquet files while the body runs, for many queries over files that never change."""
-        self.connection.execute("set parquet_metadata_cache = true")
-        try:
-            yield
-        finally:
-            self.connection.execute("set parquet_metadata_cache = false")
-
     def run(self, *names: str) -> None:
         """Run files of `build/`, in this order; see `run_file` for the errors."""
         for name in names:

@@ -108,10 +108,6 @@ class Lake:
         """Return the same files, each at its local path until the next fetch of this table."""
         return self.backend.fetch(table, self.files_of(table, first, last))
 
-    def size(self, *tables: str, first: date = date.min, last: date = date.max) -> int:
-        """Return the size of the files of these tables and days, in bytes."""
-        return sum(f.size for table in tables for f in self.files_of(table, first, last))
-
     def content(self, *tables: str, first: date = date.min, last: date = date.max) -> list[str]:
         """Return what identifies the content of these tables: sorted lines of table, day and hash of each file."""
         files = (f for table in tables for f in self.files_of(table, first, last))

@@ -89,8 +89,8 @@ class Period:
 
     def estimated_rows(self, lake: Lake) -> int:
         """Return about how many rows the lake's price tables hold of these days, from the sizes of their files."""
-        sizes = {table: lake.size(table, first=self.first, last=self.last) for table in PRICE_TABLES}
-        return sum(size // _ROW_BYTES[table] for table, size in sizes.items())
+        files = (file for table in PRICE_TABLES for file in lake.files_of(table, self.first, self.last))
+        return sum(file.size // _ROW_BYTES[file.table] for file in files)
 
 
 def open_month(as_of: date) -> Period:

@@ -81,13 +81,12 @@ def write_histories(work: Work, ids: NDArray[np.int64], days: int, earlier: Laye
         earlier: The layer with the histories of the months before, or None.
     """
     step = max(1, _ROWS_PER_CHUNK // days)
-    with work.db.kept_footers():
-        for start in range(0, len(ids), step):
-            chunk = ids[start : start + step]
-            rows = history_rows(work.db, chunk)
-            all_rows = _after(earlier, chunk.tolist(), rows) if earlier else rows
-            encoded = ((id_, *encode_fragments(arrays)) for id_, arrays in zip(chunk.tolist(), all_rows, strict=True))
-            work.add(hash_objects(encoded))
+    for start in range(0, len(ids), step):
+        chunk = ids[start : start + step]
+        rows = history_rows(work.db, chunk)
+        all_rows = _after(earlier, chunk.tolist(), rows) if earlier else rows
+        encoded = ((id_, *encode_fragments(arrays)) for id_, arrays in zip(chunk.tolist(), all_rows, strict=True))
+        work.add(hash_objects(encoded))
 
 
 def _after(earlier: Layer, ids: list[int], rows: Iterable[Sequence[bytes]]) -> Iterator[list[bytes]]:
