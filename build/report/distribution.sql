@@ -11,9 +11,9 @@ with bands as (
 select
     bands.at_least::double as at_least,
     bands.below::double as below,
-    count_if(trend >= at_least and (below is null or trend < below)) as trend,
-    count_if(low >= at_least and (below is null or low < below)) as low,
-    count_if(filtered >= at_least and (below is null or filtered < below)) as filtered
+    count(*) filter (trend >= at_least and (below is null or trend < below)) as trend,
+    count(*) filter (low >= at_least and (below is null or low < below)) as low,
+    count(*) filter (filtered >= at_least and (below is null or filtered < below)) as filtered
 from bands
 left join prices on true
 group by bands.at_least, bands.below
