@@ -19,16 +19,18 @@ from generator.compare.comparison import Comparison, IdArray, compare, read_card
 from generator.database import Database, run_file
 from generator.errors import BuildError, GeneratorError, message_of
 from generator.storage import layout
-from generator.storage.builds import Pointer, open_build, read_pointer
+from generator.storage.builds import Build, Pointer, open_build, read_pointer
 from generator.storage.catalogue import Catalogue
 from generator.storage.changes import DocumentEntry, Index, Step, index_to_bytes, moves, parse_index, read_index
 from generator.storage.errors import MissingObject, OlderVersion, StorageError, UnknownBuild
+from generator.storage.layout import CATALOGUE
 from generator.storage.stores.interface import Store, update_json
 from generator.terminal import say
 
 # Members of a Card that change for nearly every product every night, and the key.
 NOT_COMPARED = {"id_product", "price_guide", "filtered_price", "listing"}
 
+_EMPTY_LISTS = '"added":[],"removed":[\n\n],"changed":[\n\n]}\n'
 _FAILURES = (GeneratorError, StorageError, OSError)
 Counts = tuple[int, int, int]  # of products: added, removed, changed
 _REPAIR = f"delete it and {layout.CHANGES_INDEX}: the next publish or prune makes the documents again"
@@ -109,6 +111,8 @@ def compare_cards(comparison: Comparison) -> list[tuple[Step, Counts, bytes]]:
     """Return the documents of both directions, from the old build to the new one and back."""
     old, new = comparison.old, comparison.new
     assert old is not None, "a step has two builds"
+    if old.layers[CATALOGUE].folder == new.layers[CATALOGUE].folder:  # as after a new watch check
+        return [_nothing_changed(old, new), _nothing_changed(new, old)]
     db = comparison.db
     comparison.read("cards")
     db.run("changes/products")
@@ -159,6 +163,12 @@ def _update_index(store: Store, change: Callable[[Index], Index]) -> None:
     update_json(store, layout.CHANGES_INDEX, changed)
 
 
+def _nothing_changed(old: Build, new: Build) -> tuple[Step, Counts, bytes]:
+    """Return the document of two builds with the same Cards, as `build/changes/documents.sql` writes it."""
+    head = json.dumps({"from": old.id, "to": new.id, "as_of": str(new.as_of)}, separators=(",", ":"))
+    return Step(old.id, new.id), (0, 0, 0), f"{head[:-1]},{_EMPTY_LISTS}".encode()
+
+
 def _read_names(db: Database, catalogue: Catalogue, change: str) -> None:
     ids, start = _ids(db, change), 0
     for cards in read_cards(catalogue, ids):
@@ -180,8 +190,17 @@ def _compare_members(db: Database, old: Catalogue, new: Catalogue) -> None:
 
 def _set_fields(db: Database, cards: Sequence[str]) -> None:
     """Set the members to compare. All Cards of a build have the same members; builds of other versions may differ."""
-    fields = sorted(set().union(*map(json.loads, cards)) - NOT_COMPARED)
-    db.set(fields=fields, paths=[f"$.{field}" for field in fields])
+    members = [list(json.loads(card)) for card in cards]
+    fields = sorted(set().union(*members) - NOT_COMPARED)
+    marks = {_mark(of_card, fields) for of_card in members}
+    mark = marks.pop() if len(marks) == 1 else None
+    db.set(fields=fields, paths=[f"$.{field}" for field in fields], mark=mark)
+
+
+def _mark(members: list[str], fields: list[str]) -> str | None:
+    """Return the text before the last members of a Card, which are not compared. None if there are no such members."""
+    after = 1 + max((members.index(field) for field in fields if field in members), default=-1)
+    return f',"{members[after]}":' if after < len(members) else None
 
 
 def _ids(db: Database, change: str) -> IdArray:
