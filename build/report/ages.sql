@@ -16,9 +16,9 @@ ages_in_days as (
 select
     bands.at_least,
     bands.below,
-    count_if(price_guide >= at_least and (below is null or price_guide < below)) as price_guide,
-    count_if(listings >= at_least and (below is null or listings < below)) as listings,
-    count_if(filtered_checks >= at_least and (below is null or filtered_checks < below)) as filtered_checks
+    count(*) filter (price_guide >= at_least and (below is null or price_guide < below)) as price_guide,
+    count(*) filter (listings >= at_least and (below is null or listings < below)) as listings,
+    count(*) filter (filtered_checks >= at_least and (below is null or filtered_checks < below)) as filtered_checks
 from bands
 left join ages_in_days on true
 group by bands.at_least, bands.below
