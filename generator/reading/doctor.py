@@ -2,6 +2,7 @@
 
 import os
 import platform
+import pwd
 import re
 import secrets
 import shlex
@@ -435,21 +436,31 @@ def _check_acceptance(file: Path, text: str, options: NginxOptions) -> Finding:
 def _check_permissions(files: ReadFiles, options: NginxOptions) -> Finding:
     shim = "start the shim, which writes it"
     needed = [
-        (options.folder, os.W_OK, "create it, as the user of the shim"),
-        (files.live, os.R_OK, shim),
-        (files.keys, os.R_OK, shim),
+        (options.folder, "-w", "create it, as the user of the shim"),
+        (files.live, "-r", shim),
+        (files.keys, "-r", shim),
     ]
     if options.log:
         place = options.log if os.access(options.log, os.F_OK) else options.log.parent
-        needed.append((place, os.W_OK, "create it, or name another --log"))
+        needed.append((place, "-w", "create it, or name another --log"))
     if os.access(files.counter, os.F_OK):  # the first request creates it
-        needed.append((files.counter, os.W_OK, ""))
+        needed.append((files.counter, "-w", ""))
     for path, permission, advice in needed:
         if not os.access(path, os.F_OK):
             return problem("edge", f"{path} does not exist", advice)
-        if not os.access(path, permission):
-            return problem("edge", f"you may not use {path}", "run this check and nginx as the user of the shim")
+        if not _may(path, permission, options.user):
+            return problem("edge", f"the user of nginx may not use {path}", "run nginx as the user of the shim")
     return ok("edge", "nginx may use its folder, its log, the live build, the keys and the counter")
+
+
+def _may(path: Path, permission: str, user: str | None) -> bool:
+    """Return whether a user may use a file. Only root can ask for another user; others ask for themselves."""
+    test = ["test", permission, str(path)]
+    if user is None or os.geteuid() != 0:
+        return subprocess.run(test).returncode == 0
+    entry = pwd.getpwnam(user)
+    groups = os.getgrouplist(user, entry.pw_gid)
+    return subprocess.run(test, user=entry.pw_uid, group=entry.pw_gid, extra_groups=groups).returncode == 0
 
 
 def _check_socket(path: Path) -> Finding:

@@ -1,5 +1,7 @@
 """`cardpress doctor --edge FILE`: the nginx in front of a shim, from its configuration to the socket."""
 
+import json
+import os
 import shlex
 import socket
 from collections.abc import Callable, Iterator
@@ -155,6 +157,15 @@ def test_what_is_wrong(edge: Edge, case: str) -> None:
     problems = [line for line in edge.findings() if line.startswith("problem")]
     assert any(text.format(edge.place) in line for line in problems), problems
     assert all(": " in line for line in problems), "each problem has advice"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can ask for another user")
+def test_a_user_without_permission(edge: Edge) -> None:
+    options = json.loads(edge.file.read_text().partition("\n")[0].removeprefix("# options: "))
+    replace(json.dumps(options), json.dumps(options | {"user": "daemon"}))(edge)
+    replace("user root;", "user daemon;")(edge)
+    [found] = [line for line in edge.findings() if line.startswith("problem")]
+    assert f"the user of nginx may not use {edge.folder}: run nginx as the user of the shim" in found
 
 
 def test_no_nginx(edge: Edge, monkeypatch: pytest.MonkeyPatch) -> None:
