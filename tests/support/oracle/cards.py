@@ -13,8 +13,6 @@ from tests.support.oracle.rounding import number
 from tests.support.oracle.text import base_name, fold, nfc, number_match_key, number_sort_key, words
 
 FILTER = "sellerCountry=23&language=1"
-PRICE_SORTS = ("trend", "low", "avg", "filtered", "market")
-DESCENDING_BY_DEFAULT = (*PRICE_SORTS, "newest")
 
 
 def market_url(url: str | None) -> str | None:
@@ -148,7 +146,7 @@ class Cards:
 
     def _is_priced(self, id_product: int, query: dict[str, Any]) -> bool:
         """Whether the price of the sort, or the trend, is within the bounds asked for."""
-        price = SORT_KEYS[query["sort"] if query["sort"] in PRICE_SORTS else "trend"](self, id_product)
+        price = SORT_KEYS[query["sort"] if query["sort"] in PRICES else "trend"](self, id_product)
         if price is None:
             return False
         exact = Decimal(repr(price))
@@ -183,17 +181,20 @@ def _of_guide(column: str) -> Callable[[Cards, int], float | None]:
     return lambda cards, id_: (cards.card(id_)["price_guide"] or {}).get(column)
 
 
-# What each sort of /cards compares; a product without it comes last.
-SORT_KEYS: dict[str, Callable[[Cards, int], Any]] = {
+# What each sort of /cards compares; a product without it comes last. Prices first, which `min_price` bounds.
+PRICES: dict[str, Callable[[Cards, int], Any]] = {
     "trend": _of_guide("trend"),
     "low": _of_guide("low"),
     "avg": _of_guide("avg"),
     "filtered": lambda cards, id_: (cards.card(id_)["filtered_price"] or {}).get("lowest"),
     "market": lambda cards, id_: number(market_price.newest(cards.lake, id_)),
+}
+SORT_KEYS = PRICES | {
     "name": lambda cards, id_: cards.names[id_],
     "number": lambda cards, id_: number_sort_key(cards.card(id_)["number"]),
     "newest": lambda cards, id_: cards.lake.products[id_].get("date_added"),
 }
+DESCENDING_BY_DEFAULT = (*PRICES, "newest")
 Test = Callable[[Row], bool]
 
 
