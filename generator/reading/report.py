@@ -130,7 +130,9 @@ def _ages_table(rows: list[page.Record]) -> page.Table:
         least, below = row["at_least"], row["below"]
         if least < 0:
             return page.what("no row")
-        return page.what(f"{least} and more" if below is None else f"{least} to {below - 1}")
+        if below is None:
+            return page.what(f"{least} and more")
+        return page.what(f"{least} to {below - 1}" if below - 1 > least else str(least))
 
     columns = [("Days", days), *(page.bars(title, name, rows) for name, title in overview.PRODUCT_SOURCES.items())]
     note = "Products by the days from their newest row to the as-of day."
