@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -14,7 +15,6 @@ from generator.commands import options
 from generator.errors import DeployError
 from generator.reading import nginx_config
 from generator.site.worker_tables import tables
-from generator.storage.stores.disk import replace_file
 from generator.templates import packaged
 from generator.terminal import say, say_lines
 
@@ -102,13 +102,19 @@ def _adapted(kind: str, instead: Mapping[str, str]) -> dict[str, str]:
 
 
 def _write_files(folder: Path, files: Mapping[str, str | bytes], force: bool) -> None:
-    """Write files by their path below a folder, which is made if absent, and print their paths."""
+    """Write files by their path below a folder, which is made if absent, all of them or none, and print their paths."""
     contents = {folder / name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
     _check_free(folder, contents, force)
     try:
-        for path, data in contents.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(path, [data], mode=_PRIVATE.get(path.name, 0o644))
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=f".{folder.name}-", dir=folder) as unfinished:
+            written = {path: Path(unfinished, str(number)) for number, path in enumerate(contents)}
+            for path, data in contents.items():
+                written[path].write_bytes(data)
+                written[path].chmod(_PRIVATE.get(path.name, 0o644))
+            for path, file in written.items():
+                path.parent.mkdir(exist_ok=True)
+                file.replace(path)
     except OSError as error:
         raise DeployError(f"{error.filename or folder}: {error.strerror}") from error
     say_lines(contents)
