@@ -14,6 +14,7 @@ from generator.lake.table_writer import LakeWriter
 from generator.terminal import Progress, say, say_result
 from generator.threads import usable_cores
 
+_MAX_NAMED = 5  # broken images in the output; the rest is counted
 _template = plain_text(r".*\{key\}.*", "an address with {key}, such as https://images.example/{key}.webp")
 
 
@@ -102,8 +103,10 @@ def _report_broken(collected: pictures.Collected, skip: bool) -> None:
         more = f"; {len(reasons)} such images" if len(reasons) > 1 else ""
         advice = ": repair them or leave them out with --skip-broken" if collected.fingerprints else ""
         raise RecognitionError(f"{reasons[0]}{more}{advice}. Nothing was written")
-    for reason in reasons:
+    for reason in reasons[:_MAX_NAMED]:
         say(f"left out: {reason}", err=True)
+    if len(reasons) > _MAX_NAMED:
+        say(f"left out: {len(reasons) - _MAX_NAMED} more", err=True)
 
 
 @fingerprint.command()

@@ -3,7 +3,6 @@
 from contextlib import suppress
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -16,8 +15,10 @@ from generator.lake.quarantine import QuarantinedFile, decision
 from generator.nightly.monitoring import Notices, write_textfile
 from generator.nightly.night import new_run_id, run_night
 from generator.nightly.steps import Night
+from generator.releases.prune import RetentionRules
 from generator.storage.stores.open import open_store
 from generator.terminal import Progress, say, say_json
+from generator.threads import Resources
 
 
 def _gate_threshold(text: str) -> tuple[str, float]:
@@ -102,10 +103,19 @@ def nightly(
     store: str,
     thresholds: tuple[tuple[str, float], ...],
     max_age: tuple[tuple[str, int], ...],
+    forced: tuple[str, ...],
+    rules: RetentionRules,
     textfile: Path | None,
+    pages: bool,
     notices: Notices,
+    expect_day: str | None,
+    reread_days: int,
+    objects: str | None,
+    export: str | None,
+    lease: float,
+    resources: Resources,
+    scheduler: str | None,
     as_json: bool,
-    **asked: Any,  # further ones of Night
 ) -> None:
     """Build, check, publish and prune: the command for a scheduler.
 
@@ -120,13 +130,22 @@ def nightly(
     run = new_run_id(utc_now)
     night = Night(
         run,
-        absolute(lake) if asked["scheduler"] else lake,
+        absolute(lake) if scheduler else lake,
         open_store(store),
         utc_now,
         Progress(prefix=f"[{run}] "),
         thresholds=dict(thresholds),
         max_age=dict(max_age),
-        **asked,
+        forced=forced,
+        rules=rules,
+        resources=resources,
+        scheduler=scheduler,
+        lease=lease,
+        pages=pages,
+        objects=objects,
+        export=export,
+        expect_day=expect_day,
+        reread_days=reread_days,
     )
     _run(night, notices, textfile, as_json)
 
