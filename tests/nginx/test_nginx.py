@@ -206,7 +206,7 @@ def test_a_change_of_a_key_is_soon_in_force(own_edge: CachedEdge) -> None:
     until(lambda: new.get(CARDS)["X-RateLimit-Limit"] == "70000", IN_FORCE, "the new limit")
     run("keys", "revoke", id_, "--store", own_edge.store)
     until(lambda: new.get(CARDS).code == "revoked_api_key", IN_FORCE, "the key is off")
-    assert client.get(CARDS)["X-Cache"] == "HIT"
+    cached(client)
 
 
 RECORD = (
@@ -235,7 +235,7 @@ def test_a_broken_record_refuses_its_key_alone(own_edge: CachedEdge) -> None:
         file.add(record)
         (own_edge.store / file.object_of(record.sha256)).write_bytes(data)
         assert own_edge.service.client(key).get(CARDS).code == "internal_error", name
-        assert client.get(CARDS)["X-Cache"] == "HIT"
+        cached(client)  # while the shim follows a change, it answers for nginx
 
 
 def test_a_client_cannot_claim_to_be_counted(edge: CachedEdge) -> None:
