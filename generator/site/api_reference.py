@@ -149,7 +149,7 @@ class ResourcePage:
 class Recipe(NamedTuple):
     """A program of the reference."""
 
-    name: str  # of its files in `templates/pages/examples/`, '' if another page shows it
+    name: str  # of its files in `docs/examples/`, '' if another page shows it
     title: str
     text: str  # what it does, as Markdown
 

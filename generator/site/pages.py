@@ -93,6 +93,7 @@ def _script(key: str, text: str) -> str:
 
 
 _TEMPLATES = Path(__file__).with_name("templates") / "pages"
+_EXAMPLES = packaged("docs/examples")
 _SCRIPTS = {  # of pages, and of the scanner's worker
     *("docs/home.js", "docs/menu.js", "docs/reference.js"),
     *("explore/early.js", "explore/main.js", "explore/scan.js", "explore/scan-worker.js", "explore/value/main.js"),
@@ -158,10 +159,10 @@ def documents(live: api_reference.LiveExamples = api_reference.NO_EXAMPLES) -> d
 
 def sources() -> Iterator[tuple[str, bytes]]:
     """Yield the name and the content of each file that the pages are made from, besides the build."""
-    folder = Path(__file__).parent
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.suffix != ".pyc" and path.name != "README.md":
-            yield path.relative_to(folder).as_posix(), path.read_bytes()
+    for folder in (Path(__file__).parent, _EXAMPLES):
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and path.suffix != ".pyc" and path.name != "README.md":
+                yield path.relative_to(folder).as_posix(), path.read_bytes()
     yield "guide", guide().encode()
     yield "changelog", _api_changes().encode()
 
@@ -292,7 +293,7 @@ def _environment() -> Environment:
         "languages_of": _languages_of,
         "page_address": api_reference.page_address,
         "sections": guide_sections(),
-        "example": lambda name, extension: (_TEMPLATES / "examples" / f"{name}.{extension}").read_text("utf-8"),
+        "example": lambda name, extension: (_EXAMPLES / f"{name}.{extension}").read_text("utf-8"),
         "version_of": _version_of,
     }
     templates.filters |= {
@@ -365,9 +366,8 @@ def _linked(type_: str, api: api_reference.Reference) -> Markup:
 
 def _languages_of(example: str) -> dict[str, str]:
     """Return the languages in which an example is written, each with the ending of its file."""
-    folder = _TEMPLATES / "examples"
     all_ = (_LANGUAGES | _OF_A_RECIPE).items()
-    return {language: end for language, end in all_ if (folder / f"{example}.{end}").exists()}
+    return {language: end for language, end in all_ if (_EXAMPLES / f"{example}.{end}").exists()}
 
 
 def _day(text: str) -> str:
