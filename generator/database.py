@@ -138,7 +138,6 @@ class Database:
     """A scratch DuckDB database. Closing it deletes everything in it."""
 
     def __init__(self, resources: Resources = USUAL):
-        self.described: dict[str, dict[str, Any]] = {}  # columns of lake files with their types, by Parquet schema
         self.lake_files: dict[str, Sequence[Any]] = {}  # that the view of a lake table reads
         self._folder = _scratch_folder()
         self.scratch = Path(self._folder.name)
