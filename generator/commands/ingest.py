@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,7 +27,7 @@ from generator.commands.options import (
 from generator.ingest.card_formats import CARD_FORMATS
 from generator.ingest.downloads import BASE_URL, fetch_files
 from generator.ingest.formats import ATTRIBUTES, EXPANSIONS, SCRAPED_FORMATS, WATCHLIST, LineFormat, ScrapedFormat
-from generator.ingest.gaps import Gap, find_gaps, template_lines
+from generator.ingest.gaps import find_gaps, template_lines
 from generator.ingest.identifiers import CardmarketIdentifiers, IdentifierFiles, is_cardmarket_identifiers
 from generator.ingest.line_sources import AttributeLines, ExpansionLines, ScrapedLines, WatchlistLines
 from generator.ingest.marketplace import DEFAULT_PATTERN, GameImport, MarketplaceFiles, checked_pattern
@@ -40,7 +41,6 @@ from generator.ingest.pipeline import (
     OF_ONE_FILE,
     ImportFiles,
     ImportFinding,
-    ImportResult,
     import_into,
 )
 from generator.ingest.products import GAMES
@@ -116,11 +116,11 @@ def _say_findings(findings: Iterable[ImportFinding]) -> None:
 def _import(lake: str, source: ImportFiles, files: int, as_json: bool) -> None:
     with _reading_progress(files) as on_read:
         source.read(on_read)
-    result = import_into(LakeWriter(lake), source)
-    _say_findings(result.findings)
-    for remark in result.remarks:
+    tables = import_into(LakeWriter(lake), source)
+    _say_findings(source.findings)
+    for remark in source.remarks:
         say(remark, err=True)
-    say_result(as_json, result.as_json(), [result.summary, *result.tables])
+    say_result(as_json, source.as_json(tables), [source.summary, *tables])
 
 
 _Option = Callable[[click.Command], click.Command]
@@ -273,14 +273,8 @@ def cardmarket(
     Example: cardpress ingest cardmarket --lake lake downloads/ --numbers-from-names
     """
     named = tuple((kind, path) for kind in KINDS for path in paths[kind])
-    left: list[dict[str, str]] = []
-
-    def leave(path: Path, reason: str) -> None:
-        left.append({"path": str(path), "reason": reason})
-        say(f"left {path}: {reason}", err=True)
-
     source = MarketplaceFiles(
-        named, paths["places"], FileLimits(max_file_mb << 20), leave,
+        named, paths["places"], FileLimits(max_file_mb << 20), partial(say, err=True),
         game=game, number_pattern=number_pattern, accepted=frozenset(accept),
     )  # fmt: skip
     with _reading_progress(len(source.paths()), lines=bool(source.places)) as on_read:
@@ -291,23 +285,16 @@ def cardmarket(
     if game and not any(file.target == EXPANSIONS_FILE for file in source.files):
         say("--game has no effect: it names the game of expansions, and there is no --expansions file", err=True)
     writer = LakeWriter(lake)
-    result = import_into(writer, source)
+    tables = import_into(writer, source)
     memory = source.kept()
     for number, one in memory.items():
         if one != GameImport():
             say(f"the lake remembers of game {number}: {one}; `cardpress lake show`", err=True)
     takes_numbers = bool(number_pattern) or any(one.number_pattern for one in memory.values())
-    gaps = find_gaps(writer, numbers_from_names=takes_numbers) if source.places else None
-    _say_result(result, left, gaps, as_json)
-
-
-def _say_result(result: ImportResult, left: list[dict[str, str]], gaps: list[Gap] | None, as_json: bool) -> None:
-    _say_findings(result.findings)
-    tables = result.tables_as_json()
-    found: Any = tables
-    if gaps is not None:
-        found = {**result.counts, "left": left, "tables": tables, "missing": [gap._asdict() for gap in gaps]}
-    say_result(as_json, found, [*result.tables, *(gaps or ())])
+    gaps = find_gaps(writer, numbers_from_names=takes_numbers) if source.places else []
+    _say_findings(source.findings)
+    missing = {"missing": [gap._asdict() for gap in gaps]} if source.places else {}
+    say_result(as_json, {**source.as_json(tables), **missing}, [*tables, *gaps])
 
 
 @click.group()

@@ -7,7 +7,7 @@ it, `cardpress lake remember` and the options of an import change it.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from difflib import get_close_matches
@@ -59,15 +59,24 @@ class MarketplaceFiles(pipeline.ImportFiles):
     named: tuple[tuple[str, Path], ...]  # those that options name, by what they are said to be
     places: tuple[Path, ...]  # folders to search, and single files
     limits: FileLimits
-    on_left: Callable[[Path, str], None]  # called with a folder's other files, and why
+    on_left: Callable[[str], None]  # called with a line about each of a folder's other files
     game: str | None = None  # of the expansions; None: by the number in the file's name
     number_pattern: str | None = None  # takes numbers from names, '' takes none; None: as the lake remembers
     files: list[ImportedFile] = field(default_factory=list, init=False)  # products first, for builds in between
+    left: list[dict[str, str]] = field(default_factory=list, init=False)  # other files of folders, and why
     memory: dict[int, GameImport] = field(default_factory=dict, init=False)  # by the number of the game
 
     @property
     def counts(self) -> dict[str, object]:
-        return {"files": [{"path": str(file.path), "what": file.what} for file in self.files]}
+        return {"files": [{"path": str(file.path), "what": file.what} for file in self.files], "left": self.left}
+
+    def as_json(self, tables: Iterable[pipeline.FileChange]) -> Mapping[str, object]:
+        """Return the counts of each file of the lake, with those of the findings that are about it."""
+        found = {change.path: dict(change.counts or {}) for change in tables}
+        for finding in self.findings:
+            counts = found.setdefault(finding.target, {})
+            counts[finding.case] = counts.get(finding.case, 0) + finding.occurrences
+        return {**self.counts, "tables": found} if self.places else found
 
     def paths(self) -> list[tuple[Path, str | None]]:
         """Return each file once, and what an option says of it."""
@@ -80,7 +89,8 @@ class MarketplaceFiles(pipeline.ImportFiles):
             try:
                 read = read_marketplace_file(path, self.limits, kind)
             except NotTheMarketplaces as reason:
-                self.on_left(path, str(reason))
+                self.left.append({"path": str(path), "reason": str(reason)})
+                self.on_left(f"left {path}: {reason}")
                 continue
             for file in read:
                 on_read(f"{path}: {file.what}")

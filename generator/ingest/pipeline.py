@@ -96,28 +96,6 @@ class FileChange(NamedTuple):
         return f"{self.path}: {said}{''.join(skipped)}{self.remark}"
 
 
-class ImportResult(NamedTuple):
-    """What was read, as a sentence and for `--json`; what changed in tables; what was found; further sentences."""
-
-    summary: str
-    counts: Mapping[str, object]
-    tables: list[FileChange]
-    findings: list[ImportFinding]
-    remarks: list[str]
-
-    def as_json(self) -> dict[str, object]:
-        tables = {change.path: change.counts for change in self.tables}
-        return {**self.counts, "tables": tables} | {found.case: found.occurrences for found in self.findings}
-
-    def tables_as_json(self) -> dict[str, Counts]:
-        """Return the counts of each file of the lake, with those of the findings that are about it."""
-        found = {change.path: dict(change.counts or {}) for change in self.tables}
-        for finding in self.findings:
-            counts = found.setdefault(finding.target, {})
-            counts[finding.case] = counts.get(finding.case, 0) + finding.occurrences
-        return found
-
-
 @dataclass
 class ImportFiles:
     """Files of one kind, while they are imported. Cases of findings that are accepted do not stop the import."""
@@ -154,17 +132,21 @@ class ImportFiles:
         """What `--json` says about what was read."""
         raise NotImplementedError
 
+    def as_json(self, tables: Iterable[FileChange]) -> Mapping[str, object]:
+        """Return what `--json` says of an import that changed tables."""
+        counts = {change.path: change.counts for change in tables}
+        return {**self.counts, "tables": counts} | {found.case: found.occurrences for found in self.findings}
+
     def find(self, case: str, source: object, target: str, count: int, message: str, is_refused: bool = False) -> None:
         self.findings.append(ImportFinding(case, str(source), target, count, message, is_refused))
 
 
-def import_into(lake: LakeWriter, source: ImportFiles) -> ImportResult:
-    """Import the files of a source that were read: all of them or nothing."""
+def import_into(lake: LakeWriter, source: ImportFiles) -> list[FileChange]:
+    """Import the files of a source that were read: all of them or nothing. Return the changes of tables."""
     with lake.locked():
         source.judge(lake)
         refuse(source.findings, source.accepts)
         changes = list(source.merge(lake))
         source.before_writing()
         lake.write({change.path: change.data for change in changes if change.data is not None})
-    tables = [change for change in changes if change.counts]
-    return ImportResult(source.summary, source.counts, tables, source.findings, source.remarks)
+    return [change for change in changes if change.counts]
