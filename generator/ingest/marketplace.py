@@ -101,12 +101,97 @@ class MarketplaceFiles(pipeline.ImportFiles):
         """Find what is doubtful in the files by themselves, in both lists, and beside the guides of the lake."""
         self.memory = remembered(lake)
         self.findings += [found for file in self.files for found in file.findings]
-        self.findings += _in_both_lists(self._of(table_files.PRODUCTS_FILE))
-        guides = [file for file in self.files if file.is_guide]
-        stored = lake.list_days("price_guide") if guides else []
-        self.findings += [*_missing_prices(lake, guides, stored), *_far_days(guides, stored)]
-        self.findings += _replaced_guides(lake, guides)
-        self.findings += _of_unknown_products(lake, guides, self._of(table_files.PRODUCTS_FILE))
+        self._judge_lists()
+        if guides := [file for file in self.files if file.is_guide]:
+            stored = lake.list_days("price_guide")
+            self._judge_prices(lake, guides, stored)
+            self._judge_days(guides, stored)
+            self._judge_replaced(lake, guides)
+            self._judge_products(lake, guides)
+
+    def _judge_lists(self) -> None:
+        """Find the products that stand in both lists of one time."""
+        target = table_files.PRODUCTS_FILE
+        incoming = pa.concat_tables([target.imported_schema.empty_table(), *(file.rows for file in self._of(target))])
+        both = table_files.select("in_both_lists", incoming=incoming)["id_product"]
+        if len(both):
+            message = f"{len(both):,} products stand in both lists, such as {both[0].as_py()}: taken as sealed"
+            self.find("in-both-lists", "lists", target.path, len(both), message)
+
+    def _judge_prices(self, lake: LakeWriter, guides: list[ImportedFile], stored: list[date]) -> None:
+        """Find the price columns that guides lack, compared with the newest guide of an earlier day.
+
+        They are refused if they had prices, if the guide has most others, or has a similar key.
+        """
+        for guide in guides:
+            source, target = guide.path, guide.target.path
+            if not (guide.absent or guide.unknown) or not len(rows := guide.rows):
+                continue
+            previous = rows.schema.empty_table()
+            if days := [day for day in (*stored, *(one.day for one in guides)) if day < guide.day]:
+                stored_rows = table_files.price_guide_file(max(days)).read(lake).select(rows.schema.names)
+                previous = pa.concat_tables([stored_rows, *(one.rows for one in guides if one.day == max(days))])
+            same = previous.filter(pc.is_in(previous["id_product"], rows["id_product"]))
+            prices = {name: len(same) - same[name].null_count for name in guide.absent}
+            lost = {name: count for name, count in prices.items() if count}
+            missing = [name for name in guide.absent if name in PRICE_FIGURES]
+            if lost:
+                had = f"where the guide before it has {max(lost.values()):,} prices"
+                message = f"no row has {_listed(list(lost))}, {had}"
+                self.find(pipeline.MISSING_PRICES, source, target, len(lost), message, is_refused=True)
+            elif missing:
+                renamed = f"; perhaps renamed: {', '.join(guide.unknown)}" if guide.unknown else ""
+                message = f"no row has {_listed(missing)}{renamed}"
+                keys = [key.casefold() for key in guide.unknown]
+                is_like = (any(name in key for key in keys) or get_close_matches(name, keys) for name in missing)
+                is_refused = len(missing) <= _MAX_MISSING_COLUMNS or any(is_like)
+                self.find(pipeline.MISSING_PRICES, source, target, len(missing), message, is_refused)
+
+    def _judge_days(self, guides: list[ImportedFile], stored: list[date]) -> None:
+        """Find the guides that a long gap separates from the newest one, such as of 1970: a wrong clock made them."""
+        days = {*stored, *(guide.day for guide in guides)}
+        first = newest = max(stored or days)
+        for day in sorted((day for day in days if day < newest), reverse=True):
+            if (first - day).days > settings.MAX_DAYS_WITHOUT_GUIDE:
+                break
+            first = day
+        for guide in guides:
+            if guide.day < first or guide.day.year < settings.FIRST_GUIDE_YEAR:
+                newest_day = f"the newest guide of the lake is of {max(stored)}" if stored else "no guide is that old"
+                message = f"createdAt is {guide.created_at.isoformat()}, but {newest_day}"
+                self.find(pipeline.FAR_DAY, guide.path, guide.target.path, 1, message, is_refused=True)
+
+    def _judge_replaced(self, lake: LakeWriter, guides: list[ImportedFile]) -> None:
+        """Find the guides that replace another one of their day, in the lake or in this import."""
+        for target, of_day in _by_target(guides).items():
+            update = table_files.TableUpdate(lake, target)
+            for guide in sorted(of_day, key=lambda one: one.created_at):
+                rows, prices = guide.rows, {"prices": tuple(GUIDE_PRICES)}
+                found = table_files.select("replaced_guide", prices, previous=update.after, incoming=rows)
+                for one in found.to_pylist():
+                    middle = "; in the middle their trend is {ratio:.3g} times what it was" if one["ratio"] else ""
+                    said = (
+                        "replaces the guide of {created_at:%Y-%m-%dT%H:%M:%SZ}: "
+                        "{changed:,} of {products:,} products have other prices" + middle
+                    )
+                    self.find("replaced", guide.path, target.path, one["changed"], said.format(**one))
+                if len(of_day) > 1:
+                    update.merge(rows)
+
+    def _judge_products(self, lake: LakeWriter, guides: list[ImportedFile]) -> None:
+        """Find the guides most of whose products neither the lake nor a list of this import has."""
+        key = pa.schema([("id_product", pa.int64())])
+        lists = (file.rows.select(key.names) for file in self._of(table_files.PRODUCTS_FILE))
+        ids = pa.concat_tables([lake.read_all("products", key), *lists])["id_product"]
+        for guide in guides:
+            rows = guide.rows["id_product"]
+            unknown = rows.filter(pc.invert(pc.is_in(rows, ids)))
+            if 2 * len(unknown) > len(rows):
+                message = (
+                    f"{len(unknown):,} of its {len(rows):,} products are in no list of the lake, such as {unknown[0]}: "
+                    "builds leave their prices out until `--singles` and `--nonsingles` bring the lists"
+                )
+                self.find("unknown-products", guide.path, guide.target.path, len(unknown), message)
 
     def accepts(self, finding: pipeline.ImportFinding) -> bool:
         numbers = {file.number for file in self.files if str(file.path) == finding.source and file.number is not None}
@@ -189,38 +274,6 @@ def _files(place: Path) -> Iterator[Path]:
         raise IngestError(f"{place}: no such file or folder")
 
 
-def _in_both_lists(lists: list[ImportedFile]) -> Iterator[pipeline.ImportFinding]:
-    """Yield the products that stand in both lists of one time."""
-    target = table_files.PRODUCTS_FILE
-    incoming = pa.concat_tables([target.imported_schema.empty_table(), *(file.rows for file in lists)])
-    both = table_files.select("in_both_lists", incoming=incoming)["id_product"]
-    if len(both):
-        message = f"{len(both):,} products stand in both lists, such as {both[0].as_py()}: taken as sealed"
-        yield pipeline.ImportFinding("in-both-lists", "lists", target.path, len(both), message, is_refused=False)
-
-
-def _of_unknown_products(
-    lake: LakeWriter, guides: list[ImportedFile], lists: list[ImportedFile]
-) -> Iterator[pipeline.ImportFinding]:
-    """Yield the guides most of whose products neither the lake nor a list of this import has."""
-    if not guides:
-        return
-    key = pa.schema([("id_product", pa.int64())])
-    known = [lake.read_all("products", key), *(file.rows.select(key.names) for file in lists)]
-    ids = pa.concat_tables(known)["id_product"]
-    for guide in guides:
-        rows = guide.rows["id_product"]
-        unknown = rows.filter(pc.invert(pc.is_in(rows, ids)))
-        if 2 * len(unknown) > len(rows):
-            message = (
-                f"{len(unknown):,} of its {len(rows):,} products are in no list of the lake, such as {unknown[0]}: "
-                "builds leave their prices out until `--singles` and `--nonsingles` bring the lists"
-            )
-            yield pipeline.ImportFinding(
-                "unknown-products", str(guide.path), guide.target.path, len(unknown), message, is_refused=False
-            )
-
-
 def _games_of_unknown_numbers(lists: list[ImportedFile], expansions: pa.Table) -> dict[int, str]:
     """Return the games of numbers that are not in our list: those of most expansions in their lists of products."""
     games: dict[int, Counter[str]] = {}
@@ -259,75 +312,6 @@ def _with_two_games(products: table_files.TableUpdate, expansions: table_files.T
     named = f"{found['products']} products are in the files of two games, such as id_product {found['example']}"
     counts = (change.counts or {}) | {"in_two_games": found["products"]}
     return change._replace(counts=counts, remark=f"; {named}: the newest file wins")
-
-
-def _missing_prices(
-    lake: LakeWriter, guides: list[ImportedFile], stored: list[date]
-) -> Iterator[pipeline.ImportFinding]:
-    """Yield the price columns that guides lack, compared with the newest guide of an earlier day.
-
-    They are refused if they had prices, if the guide has most others, or has a similar key.
-    """
-    for guide in guides:
-        source, target = str(guide.path), guide.target.path
-        if not (guide.absent or guide.unknown) or not len(rows := guide.rows):
-            continue
-        previous = rows.schema.empty_table()
-        if days := [day for day in (*stored, *(one.day for one in guides)) if day < guide.day]:
-            stored_rows = table_files.price_guide_file(max(days)).read(lake).select(rows.schema.names)
-            previous = pa.concat_tables([stored_rows, *(one.rows for one in guides if one.day == max(days))])
-        same = previous.filter(pc.is_in(previous["id_product"], rows["id_product"]))
-        prices = {name: len(same) - same[name].null_count for name in guide.absent}
-        lost = {name: count for name, count in prices.items() if count}
-        missing = [name for name in guide.absent if name in PRICE_FIGURES]
-        if lost:
-            message = f"no row has {_listed(list(lost))}, where the guide before it has {max(lost.values()):,} prices"
-            yield pipeline.ImportFinding(pipeline.MISSING_PRICES, source, target, len(lost), message)
-        elif missing:
-            renamed = f"; perhaps renamed: {', '.join(guide.unknown)}" if guide.unknown else ""
-            message = f"no row has {_listed(missing)}{renamed}"
-            keys = [key.casefold() for key in guide.unknown]
-            is_like = (any(name in key for key in keys) or get_close_matches(name, keys) for name in missing)
-            is_refused = len(missing) <= _MAX_MISSING_COLUMNS or any(is_like)
-            yield pipeline.ImportFinding(pipeline.MISSING_PRICES, source, target, len(missing), message, is_refused)
-
-
-def _far_days(guides: list[ImportedFile], stored: list[date]) -> Iterator[pipeline.ImportFinding]:
-    """Yield the guides that a long gap separates from the newest one, such as of 1970: a wrong clock made them."""
-    days = {*stored, *(guide.day for guide in guides)}
-    first = newest = max(stored or days, default=date.min)
-    for day in sorted((day for day in days if day < newest), reverse=True):
-        if (first - day).days > settings.MAX_DAYS_WITHOUT_GUIDE:
-            break
-        first = day
-    for guide in guides:
-        if guide.day < first or guide.day.year < settings.FIRST_GUIDE_YEAR:
-            newest_day = f"the newest guide of the lake is of {max(stored)}" if stored else "no guide is that old"
-            message = f"createdAt is {guide.created_at.isoformat()}, but {newest_day}"
-            yield pipeline.ImportFinding(pipeline.FAR_DAY, str(guide.path), guide.target.path, 1, message)
-
-
-def _replaced_guides(lake: LakeWriter, guides: list[ImportedFile]) -> Iterator[pipeline.ImportFinding]:
-    """Yield the guides that replace another one of their day, in the lake or in this import."""
-    for target, of_day in _by_target(guides).items():
-        update = table_files.TableUpdate(lake, target)
-        for guide in sorted(of_day, key=lambda one: one.created_at):
-            rows = guide.rows
-            found = table_files.select(
-                "replaced_guide", {"prices": tuple(GUIDE_PRICES)}, previous=update.after, incoming=rows
-            )
-            for one in found.to_pylist():
-                middle = "; in the middle their trend is {ratio:.3g} times what it was" if one["ratio"] else ""
-                said = (
-                    "replaces the guide of {created_at:%Y-%m-%dT%H:%M:%SZ}: "
-                    "{changed:,} of {products:,} products have other prices" + middle
-                )
-                source, count = str(guide.path), one["changed"]
-                yield pipeline.ImportFinding(
-                    "replaced", source, target.path, count, said.format(**one), is_refused=False
-                )
-            if len(of_day) > 1:
-                update.merge(rows)
 
 
 def _by_target(files: list[ImportedFile]) -> dict[table_files.TableFile, list[ImportedFile]]:
