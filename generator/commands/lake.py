@@ -7,7 +7,8 @@ from generator.commands.options import json_option, lake_option, store_option
 from generator.ingest.marketplace import GameImport, memory_file, remembered
 from generator.ingest.pipeline import OF_GAMES
 from generator.ingest.products import GAMES
-from generator.lake.lake import DAILY_TABLES, unread
+from generator.lake.files import LakeFiles
+from generator.lake.lake import DAILY_TABLES, not_read
 from generator.lake.table_writer import LakeWriter
 from generator.reading.lake_days import day_files, outlying_days, outlying_line
 from generator.storage.builds import live_build_id, open_build
@@ -42,7 +43,7 @@ def days(lake: str, store: str, tables: tuple[str, ...], as_json: bool) -> None:
     line = "{day}  {table:<15}  {rows:>9,} rows  {imported}  {verdict:<8}  {source}"
     say_result(as_json, files, (line.format(**file) for file in files))
     say(f"{len(files):,} files", err=True)
-    for line in unread(lake):
+    for line in not_read(LakeFiles(lake).list_names(())):
         say(f"{lake}/{line}", err=True)
 
 

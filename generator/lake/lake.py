@@ -114,23 +114,6 @@ class Lake:
         return sorted(f"{f.table} {f.day or '-'} {f.identity}" for f in files)
 
 
-def open_lake(
-    location: str,
-    as_of: date | None = None,
-    progress: Progress | None = None,
-    left_out: Collection[FileKey] = (),
-) -> Lake:
-    """List and hash the files of a lake up to the as-of day or the newest partition, but for those left out."""
-    backend = LakeFiles(location)
-    with backend.read_lock():
-        return _open(location, backend, as_of, progress or Progress(quiet=True), left_out)
-
-
-def list_files(location: str) -> list[LakeFile]:
-    """List the files of the tables without reading them. An interrupted import is not completed."""
-    return list(_table_files(location, LakeFiles(location)))
-
-
 def not_read(names: Iterable[str]) -> list[str]:
     """Return a line for each name at the top of a lake that nothing reads, with the table that is perhaps meant."""
     found = [name for name in names if "/" not in name[:-1] and not _is_read(name)]
@@ -155,33 +138,45 @@ def _meant(name: str) -> str:
     return ""
 
 
-def unread(location: str) -> list[str]:
-    """Return a line for each file and folder at the top of a lake that nothing reads."""
-    return not_read(LakeFiles(location).list_names(()))
-
-
-def hash_day_files(location: str, backend: LakeFiles, progress: Progress) -> list[LakeFile]:
-    """List the files of the daily tables with their hashes, by table, day and name."""
-    with backend.read_lock():
-        return list(backend.with_hashes([f for f in _table_files(location, backend) if f.day], progress))
-
-
 def absolute(location: str) -> str:
     """Return a lake's location with an absolute path if it is a folder."""
     return os.fspath(Path(location).absolute()) if is_folder(location) else location
 
 
-def _open(
-    location: str, backend: LakeFiles, as_of: date | None, progress: Progress, left_out: Collection[FileKey]
+def open_lake(
+    location: str,
+    as_of: date | None = None,
+    progress: Progress | None = None,
+    left_out: Collection[FileKey] = (),
 ) -> Lake:
-    files = list(_table_files(location, backend))
-    for line in not_read(backend.names):
-        progress.say(f"{location}/{line}")
-    earlier = [f for f in files if as_of is None or (f.day and f.day <= as_of)]
-    days = {(key.table, key.day) for key in left_out}
-    suspects = [f for f in earlier if (f.table, str(f.day)) in days]  # only they are hashed so early
-    skipped = {f.name: f.key for f in backend.with_hashes(suspects, progress) if f.key in left_out} if suspects else {}
-    files = [f for f in files if f.name not in skipped]
+    """List and hash the files of a lake up to the as-of day or the newest partition, but for those left out."""
+    backend, progress = LakeFiles(location), progress or Progress(quiet=True)
+    with backend.read_lock():
+        files = list(table_files(location, backend))
+        for line in not_read(backend.names):
+            progress.say(f"{location}/{line}")
+        earlier = [f for f in files if as_of is None or (f.day and f.day <= as_of)]
+        days = {(key.table, key.day) for key in left_out}
+        suspects = [f for f in earlier if (f.table, str(f.day)) in days]  # only they are hashed so early
+        hashed = backend.with_hashes(suspects, progress) if suspects else ()
+        skipped = {f.name: f.key for f in hashed if f.key in left_out}
+        files = [f for f in files if f.name not in skipped]
+        as_of = _checked_day(location, files, as_of)
+        files = [f for f in files if f.day is None or f.day <= as_of]
+        recipe, recipe_sha256 = None, ""
+        if any(f.table == "fingerprints" for f in files):
+            recipe, recipe_sha256 = _recipe(f"{location}/{RECIPE_NAME}", backend.read(RECIPE_NAME))
+        files = without_games(list(backend.with_hashes(files, progress)), backend, left_out)
+        gone = [SkippedFile(*key) for key in skipped.values()]
+        gone += [SkippedFile(*f.key[:3], game, f.identity) for f in files for game in games_left_out(f, left_out)]
+        own = backend.read(WORDS_NAME)
+    words = parse_words(f"{location}/{WORDS_NAME}", own.data) if own else usual_words()
+    words_sha256 = hashlib.sha256(own.data).hexdigest() if own else ""
+    return Lake(location, as_of, tuple(files), recipe, recipe_sha256, backend, tuple(gone), words, words_sha256)
+
+
+def _checked_day(location: str, files: Collection[LakeFile], as_of: date | None) -> date:
+    """Return the as-of day, or else the newest one. Raise LakeError for a lake or a day that no build can be of."""
     if not any(f.table == "products" for f in files):
         raise LakeError(f"lake {location} has no products*.parquet, the one table that a build cannot do without")
     newest = max((f.day for f in files if f.day), default=None)
@@ -191,22 +186,11 @@ def _open(
         )
     if as_of.year < FIRST_YEAR:
         raise LakeError(f"the as-of day {as_of} is before the year {FIRST_YEAR}: name another one with --as-of")
-    files = [f for f in files if f.day is None or f.day <= as_of]
-    recipe, recipe_sha256 = None, ""
-    if any(f.table == "fingerprints" for f in files):
-        recipe, recipe_sha256 = _recipe(f"{location}/{RECIPE_NAME}", backend.read(RECIPE_NAME))
-    hashed = without_games(list(backend.with_hashes(files, progress)), backend, left_out)
-    gone = [SkippedFile(*key) for key in skipped.values()]
-    gone += [SkippedFile(*f.key[:3], game, f.identity) for f in hashed for game in games_left_out(f, left_out)]
-    lake = Lake(location, as_of, tuple(hashed), recipe, recipe_sha256, backend, tuple(gone))
-    own = backend.read(WORDS_NAME)
-    if own is None:
-        return lake
-    words = parse_words(f"{location}/{WORDS_NAME}", own.data)
-    return replace(lake, words=words, words_sha256=hashlib.sha256(own.data).hexdigest())
+    return as_of
 
 
-def _table_files(location: str, backend: LakeFiles) -> Iterator[LakeFile]:
+def table_files(location: str, backend: LakeFiles) -> Iterator[LakeFile]:
+    """List the files of the tables, without reading them. An interrupted import is not completed."""
     for name in backend.list_names(DAILY_TABLES):
         *folders, base = name.split("/")
         if not folders:

@@ -27,8 +27,8 @@ from generator.compare.run_reports import HELD, REFUSED, late_sources, newest_re
 from generator.database import Database
 from generator.errors import BuildError, GeneratorError
 from generator.ingest.gaps import unnamed_expansions
-from generator.lake.files import STAGE, LakeFile
-from generator.lake.lake import DAILY_TABLES, list_files, unread
+from generator.lake.files import STAGE, LakeFile, LakeFiles
+from generator.lake.lake import DAILY_TABLES, not_read, table_files
 from generator.lake.quarantine import decision, read_quarantine, waiting_in_short
 from generator.lake.table_writer import LakeWriter
 from generator.lake.tables import check_columns
@@ -287,7 +287,8 @@ def check_writing(location: str, clock: Clock) -> Iterator[Finding]:
 
 def check_lake(location: str, clock: Clock) -> Iterator[Finding]:
     """Check the tables and their newest days. In a folder, also open the newest file of each table."""
-    found = list_files(location)
+    backend = LakeFiles(location)
+    found = list(table_files(location, backend))
     tables: dict[str, list[LakeFile]] = {}
     for file in found:
         tables.setdefault(file.table, []).append(file)
@@ -295,7 +296,7 @@ def check_lake(location: str, clock: Clock) -> Iterator[Finding]:
         yield problem("lake", f"{location} has no products*.parquet", "`cardpress ingest cardmarket` writes it")
         return
     yield ok("lake", f"{location}: {len(found):,} files, {', '.join(sorted(tables))}")
-    for line in unread(location):
+    for line in not_read(sorted(backend.names)):
         yield warning("lake", f"{location}/{line}", "rename it, or move it away")
     yield from _check_days(tables, clock().date())
     if names := unnamed_expansions(LakeWriter(location)):

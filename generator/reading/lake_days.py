@@ -13,7 +13,7 @@ from generator.compare.comparison import bulk_entries, bulk_file, prices_databas
 from generator.database import sql_literal
 from generator.errors import LakeError
 from generator.lake.files import FileKey, LakeFiles
-from generator.lake.lake import hash_day_files
+from generator.lake.lake import table_files
 from generator.lake.quarantine import ACCEPTED, DROPPED, HELD, files_read, original_of, read_quarantine
 from generator.storage.builds import Build, open_build, read_pointer
 from generator.storage.stores.interface import Store
@@ -31,7 +31,9 @@ def day_files(location: str, store: Store, tables: Collection[str], progress: Pr
     NEW. The source is the name of the file without suffix: `cardmarket` and `monitor` are of imports.
     """
     backend = LakeFiles(location)
-    files = [file for file in hash_day_files(location, backend, progress) if file.table in tables]
+    with backend.read_lock():
+        listed = [file for file in table_files(location, backend) if file.table in tables]
+        files = list(backend.with_hashes(listed, progress))
     pointer, _ = read_pointer(store)
     live = open_build(store, pointer.build) if pointer else None
     read = {original_of(live.record, key) for key in files_read(live)} if live else set()
