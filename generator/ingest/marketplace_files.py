@@ -29,7 +29,7 @@ from generator.ingest.formats import CSV_GUIDE
 from generator.ingest.lines import FileLines
 from generator.ingest.pipeline import DUPLICATES, EMPTY_GUIDE, FUTURE, OTHER_KIND, TWO_FOIL_PRICES, ImportFinding
 from generator.ingest.products import GAMES, number_of, number_of_categories
-from generator.ingest.streams import FileLimits, OtherFile, encoding_of, open_bounded, start_of
+from generator.ingest.streams import FileLimits, OtherFile, open_bounded, start_of
 from generator.ingest.table_files import EXPANSIONS_FILE, PRODUCTS_FILE, TableFile, price_guide_file
 from generator.ingest.values import UNSEEN, quoted_json, refuse_constant, unrepeated
 from generator.lake.files import PRICE_FIGURES
@@ -451,7 +451,7 @@ def _csv_guide(path: Path, limits: FileLimits) -> Document:
 def _json_document(path: Path, limits: FileLimits) -> Document:
     with open_bounded(path, limits) as file:
         data = file.read()
-    encoding = encoding_of(data[:4])
+    encoding = json.detect_encoding(data[:4])
     try:
         text = data.decode(encoding)
         document = json.loads(text, parse_constant=refuse_constant, object_pairs_hook=unrepeated)

@@ -1,8 +1,8 @@
 """Reads files for an import, plain or compressed, up to a size: their bytes, their lines, or their JSON value by value.
 
-A small file may be large once inflated. Text is UTF-8, or UTF-16 if the first bytes of the file prove it: by its mark,
-or by a zero byte beside an ASCII character, since text has none. A file that cannot be read, or is beyond the limits,
-raises IngestError.
+A small file may be large once inflated. Text is UTF-8, or UTF-16 or UTF-32 if the first bytes of the file prove it: by
+its mark, or by zero bytes beside an ASCII character, since text has none. A file that cannot be read, or is beyond the
+limits, raises IngestError.
 """
 
 import bz2
@@ -14,6 +14,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from json import detect_encoding
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -43,11 +44,6 @@ _HTML = (b"<!doctype html", b"<html")
 _MOST_TIMES_COMPRESSED = 3  # a browser may store what a server compressed, and pack it again
 _START_BYTES = 65_536
 _LONGEST_MAGIC = max(map(len, (*_OPENERS, *_OTHERS)))
-_ENCODINGS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}  # by how the file begins
 _BEGINS = {"start_array": "[", "start_map": "{", "end_array": "]", "end_map": "}"}
 
 
@@ -116,14 +112,14 @@ def start_of(path: Path, limits: FileLimits) -> str:
     """Return the beginning of the text of a file. What cannot be decoded is replaced."""
     with open_bounded(path, limits) as file:
         start = file.read(_START_BYTES)
-    return start.decode(encoding_of(start), "replace")
+    return start.decode(detect_encoding(start), "replace")
 
 
 def lines_of(path: Path, limits: FileLimits) -> Iterator[str]:
     """Yield the lines of a file with their ends, whichever these are. A byte that is no UTF-8 becomes a surrogate."""
     most = limits.line_bytes or settings.MAX_LINE_BYTES
     with open_bounded(path, limits) as file:
-        encoding = encoding_of(file.peek(4))
+        encoding = detect_encoding(file.peek(4))
         text = io.TextIOWrapper(file, encoding, "surrogateescape", newline="")
         for number in range(1, sys.maxsize):
             try:
@@ -136,17 +132,6 @@ def lines_of(path: Path, limits: FileLimits) -> Iterator[str]:
                 advice = "repair it, or raise --max-line-kb" if limits.line_bytes else "repair it"
                 raise IngestError(f"{path}: line {number} has more than {most:,} bytes: {advice}")
             yield line
-
-
-def encoding_of(start: bytes) -> str:
-    """Return the encoding of a text that begins with these bytes: three, or all of them."""
-    for mark, encoding in _ENCODINGS.items():
-        if start.startswith(mark):
-            return encoding
-    first, second = start[:1] == b"\0", start[1:2] == b"\0"
-    if first != second:
-        return "utf-16-be" if first else "utf-16-le"
-    return "utf-8"
 
 
 class JsonStream:
@@ -197,7 +182,7 @@ class JsonStream:
             return b""
         data = self._source.read(size)
         if self._decode is None:
-            self._decode = codecs.getincrementaldecoder(encoding_of(data))().decode
+            self._decode = codecs.getincrementaldecoder(detect_encoding(data))().decode
         text = self._decode(data, not data)
         self._size += len(text)
         if self._size - self._begun > settings.MAX_CARD_CHARACTERS:
