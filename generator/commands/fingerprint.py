@@ -85,23 +85,20 @@ def index(
     check_recipe(writer, prune=prune)  # before the long work; `update` checks it again under the lock
     image_products = products_of_images(writer, paths, products)
     with Progress().bar("fingerprints", len(paths)) as bar:
-        collected = pictures.collect(paths, workers, bar.update, limits)
-    _report_broken(collected, skip_broken)
-    counts = update(writer, table_rows(collected.fingerprints, image_products), image_url, prune=prune)
-    without_products = len(paths) - len(collected.broken) - sum(map(bool, image_products.values()))
-    result = counts._asdict() | {"broken": len(collected.broken), "without_products": without_products}
+        fingerprints, broken = pictures.collect(paths, workers, bar.update, limits)
+    _report_broken(list(broken.values()), skip_broken, is_any_read=bool(fingerprints))
+    counts = update(writer, table_rows(fingerprints, image_products), image_url, prune=prune)
+    without_products = len(paths) - len(broken) - sum(map(bool, image_products.values()))
+    result = counts | {"broken": len(broken), "without_products": without_products}
     parts = [f"{result[name]:,} {name}" for name in ("new", "changed", "unchanged", "kept", "pruned", "broken")]
-    line = f"fingerprints: {counts.entries:,} entries, {', '.join(parts)}; {without_products:,} without products"
+    line = f"fingerprints: {result['entries']:,} entries, {', '.join(parts)}; {without_products:,} without products"
     say_result(as_json, result, [line])
 
 
-def _report_broken(collected: pictures.Collected, skip: bool) -> None:
-    reasons = list(collected.broken.values())
-    if not reasons:
-        return
-    if not skip or not collected.fingerprints:
+def _report_broken(reasons: list[str], skip: bool, *, is_any_read: bool) -> None:
+    if reasons and not (skip and is_any_read):
         more = f"; {len(reasons)} such images" if len(reasons) > 1 else ""
-        advice = ": repair them or leave them out with --skip-broken" if collected.fingerprints else ""
+        advice = ": repair them or leave them out with --skip-broken" if is_any_read else ""
         raise RecognitionError(f"{reasons[0]}{more}{advice}. Nothing was written")
     for reason in reasons[:_MAX_NAMED]:
         say(f"left out: {reason}", err=True)

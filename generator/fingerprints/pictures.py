@@ -99,13 +99,6 @@ def _reason(error: Exception) -> str:
     return "no known format" if name == "UnidentifiedImageError" else str(error) or name
 
 
-class Collected(NamedTuple):
-    """Fingerprints by key, and the reason for each image that could not be read, by key."""
-
-    fingerprints: dict[str, Fingerprint]
-    broken: dict[str, str]
-
-
 def find_images(paths: Iterable[Path]) -> dict[str, Path]:
     """Return image files by key, the name without the suffix. In folders, files with a known suffix count."""
     images: dict[str, Path] = {}
@@ -133,16 +126,19 @@ def _files(path: Path) -> Iterator[Path]:
 
 def collect(
     images: Mapping[str, Path], workers: int, step: Callable[[int], None], limits: ImageLimits = DEFAULT_LIMITS
-) -> Collected:
-    """Compute the fingerprints of images, of many in several processes. `step` is called with 1 after each."""
-    collected = Collected({}, {})
+) -> tuple[dict[str, Fingerprint], dict[str, str]]:
+    """Compute the fingerprints of images, of many in several processes. `step` is called with 1 after each.
+
+    Return the fingerprints by key, and by key the reason for each image that could not be read.
+    """
+    fingerprints, broken = dict[str, Fingerprint](), dict[str, str]()
     for key, result in zip(images, _results(list(images.values()), workers, partial(_result, limits)), strict=True):
         if isinstance(result, Fingerprint):
-            collected.fingerprints[key] = result
+            fingerprints[key] = result
         else:
-            collected.broken[key] = result
+            broken[key] = result
         step(1)
-    return collected
+    return fingerprints, broken
 
 
 def _results(

@@ -7,7 +7,7 @@ import csv
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -23,24 +23,16 @@ from generator.lake.tables import arrow_schema
 TABLE_FILE = "fingerprints.parquet"  # the file that the command writes; others may stand beside it
 
 
-class IndexCounts(NamedTuple):
-    """The changes of an index run to the table, in entries."""
-
-    entries: int
-    new: int
-    changed: int
-    unchanged: int
-    kept: int
-    pruned: int
-
-
 def table_rows(fingerprints: Mapping[str, Fingerprint], products: Mapping[str, list[int]]) -> pa.Table:
     entries = [{"key": key, **entry.texts(), "products": products.get(key, [])} for key, entry in fingerprints.items()]
     return pa.Table.from_pylist(entries, arrow_schema("fingerprints"))
 
 
-def update(lake: LakeWriter, incoming: pa.Table, image_url: str | None, *, prune: bool) -> IndexCounts:
-    """Write rows in place of those with the same keys, and the recipe. No `image_url` keeps that of the lake."""
+def update(lake: LakeWriter, incoming: pa.Table, image_url: str | None, *, prune: bool) -> dict[str, int]:
+    """Write rows in place of those with the same keys, and the recipe. No `image_url` keeps that of the lake.
+
+    Return how many entries the table has, and how many of them are new, changed, unchanged, kept or pruned.
+    """
     with lake.locked():
         old_recipe, files = check_recipe(lake, prune=prune)
         for name in [name for name in files if name != TABLE_FILE]:
@@ -93,13 +85,15 @@ def read_recipe(lake: LakeWriter) -> dict[str, Any] | None:
     return recipe
 
 
-def _count(existing: pa.Table, incoming: pa.Table, merged: pa.Table, others: int) -> IndexCounts:
+def _count(existing: pa.Table, incoming: pa.Table, merged: pa.Table, others: int) -> dict[str, int]:
     before = {row["key"]: row for row in existing.to_pylist()}
     pairs = [(before.get(row["key"]), row) for row in incoming.to_pylist()]
     new = sum(old is None for old, _ in pairs)
     unchanged = sum(old == row for old, row in pairs)
     kept = len(merged) - len(incoming)
-    return IndexCounts(len(merged), new, len(incoming) - new - unchanged, unchanged, kept, others - kept)
+    changed = len(incoming) - new - unchanged
+    counts = {"entries": len(merged), "new": new, "changed": changed, "unchanged": unchanged}
+    return counts | {"kept": kept, "pruned": others - kept}
 
 
 Products = dict[str, list[int]]  # by key, ascending
