@@ -6,12 +6,10 @@ A daily table is a generator: it yields the rows of the first day, the second, a
 import re
 from collections.abc import Iterator
 from itertools import count
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from generator.demo import draw, name_parts
 from generator.demo.draw import SECONDS_A_DAY, Flags, Integers, Words, chance, choose, field, mix, pick, timestamps
@@ -108,30 +106,7 @@ _AVERAGES, _HOLO = slice(3, 6), slice(6, 12)  # of sealed products both are null
 _NULL_SHARES = [0.08, 0.18, 0.12, 0.16, 0.16, 0.16, 0.05, 0.35, 0.03, 0.2, 0.12, 0.08]
 
 
-class _GuideTraits(NamedTuple):
-    """What stays the same of each product in the price guide. Shares are in thousandths of the trend."""
-
-    is_listed: Flags
-    low_share: Integers
-    holo_share: Integers
-    is_worthless: Flags
-    has_half_cents: Flags
-    nulls: NDArray[np.bool_]  # by column and product
-
-
-def _guide_traits(seed: int, catalogue: DemoCatalogue) -> _GuideTraits:
-    words = draw.words(seed, "price_guide", 6 * len(catalogue.ids)).reshape(6, -1)
-    return _GuideTraits(
-        is_listed=~chance(words[0], 0, 0.01),
-        low_share=550 + draw.below(words[0], 16, 400),
-        holo_share=1100 + draw.below(words[0], 48, 4000),
-        is_worthless=chance(words[1], 32, 0.004),
-        has_half_cents=chance(words[1], 48, 0.01),
-        nulls=_guide_nulls(words, catalogue.is_sealed),
-    )
-
-
-def _guide_nulls(words: Words, is_sealed: Flags) -> NDArray[np.bool_]:
+def _guide_nulls(words: Words, is_sealed: Flags) -> Flags:
     """Return which prices are null on the first day. Each of the rows 2 to 4 of words is for four columns."""
     columns = []
     for at, share in enumerate(_NULL_SHARES):
@@ -146,16 +121,22 @@ def _guide_nulls(words: Words, is_sealed: Flags) -> NDArray[np.bool_]:
 
 def price_guide(seed: int, catalogue: DemoCatalogue) -> Days:
     """Yield the guide of each day. Some days say what the day before said."""
-    traits = _guide_traits(seed, catalogue)
+    traits = draw.words(seed, "price_guide", 6 * len(catalogue.ids)).reshape(6, -1)
+    is_listed = ~chance(traits[0], 0, 0.01)
+    low_share = 550 + draw.below(traits[0], 16, 400)  # in thousandths of the trend, as is that of foils
+    holo_share = 1100 + draw.below(traits[0], 48, 4000)
+    is_worthless = chance(traits[1], 32, 0.004)
+    has_half_cents = chance(traits[1], 48, 0.01)
+    nulls = _guide_nulls(traits, catalogue.is_sealed)
     walk = PriceWalk(seed, "price_guide", catalogue.cents)
-    nulls = traits.nulls
-    low = _lowest(walk, traits)
+    low = np.maximum(_MIN_CENTS, walk.cents * low_share // 1000)
     avg7 = avg30 = walk.cents
     for day in count():
         if day % 19 != 7:
             words = walk.step(day)
             moved = walk.moved
-            low = np.where(moved & (field(words, 40, 2) == 0), _lowest(walk, traits), low)
+            lowest = np.maximum(_MIN_CENTS, walk.cents * low_share // 1000)
+            low = np.where(moved & (field(words, 40, 2) == 0), lowest, low)
             avg7 = avg7 + np.where(moved, (walk.cents - avg7) // 3, 0)
             avg30 = avg30 + np.where(moved, (walk.cents - avg30) // 10, 0)
             flips = moved & (field(words, 42, 9) == 0)  # a price appears or disappears
@@ -163,22 +144,18 @@ def price_guide(seed: int, catalogue: DemoCatalogue) -> Days:
             nulls ^= flips & (flipped_column == np.arange(len(_COLUMNS))[:, None])
         avg1 = np.maximum(1, walk.cents * (900 + walk.version * 37 % 200) // 1000)
         plain = [np.minimum(low, walk.cents), (avg7 + avg1 + 1) // 2, walk.cents, avg1, avg7, avg30]
-        prices = _guide_prices(plain, traits, nulls)
-        is_shown = traits.is_listed & (catalogue.starts <= day)
-        yield pa.table({"id_product": catalogue.ids, **prices}).filter(pa.array(is_shown))
+        holo = [cents * holo_share // 1000 for cents in plain]
+        prices = _guide_prices([*plain, *holo], is_worthless, has_half_cents, nulls)
+        is_shown = is_listed & (catalogue.starts <= day)
+        yield pa.table([catalogue.ids, *prices], ["id_product", *_COLUMNS]).filter(pa.array(is_shown))
 
 
-def _lowest(walk: PriceWalk, traits: _GuideTraits) -> Integers:
-    return np.maximum(_MIN_CENTS, walk.cents * traits.low_share // 1000)
-
-
-def _guide_prices(plain: list[Integers], traits: _GuideTraits, nulls: NDArray[np.bool_]) -> dict[str, pa.Array]:
-    """Return the columns of prices from the cents of the plain ones. Those of foils are a share of them."""
-    holo = [cents * traits.holo_share // 1000 for cents in plain]
-    tenths = [cents * 10 for cents in (*plain, *holo)]  # of a cent
-    tenths[_TREND][traits.is_worthless] = 0
-    tenths[_AVG30] += 5 * traits.has_half_cents
-    return {name: pa.array(tenths[at] / 1000, mask=nulls[at]) for at, name in enumerate(_COLUMNS)}
+def _guide_prices(cents: list[Integers], is_worthless: Flags, has_half_cents: Flags, nulls: Flags) -> list[pa.Array]:
+    """Return the columns of prices from the cents of each."""
+    tenths = [of_column * 10 for of_column in cents]  # of a cent
+    tenths[_TREND][is_worthless] = 0
+    tenths[_AVG30] += 5 * has_half_cents
+    return [pa.array(of_column / 1000, mask=null) for of_column, null in zip(tenths, nulls, strict=True)]
 
 
 def _some_twice(rows: Integers, again: Flags) -> tuple[Integers, Flags]:
