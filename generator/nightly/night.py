@@ -30,7 +30,7 @@ from generator.nightly import steps
 from generator.nightly.monitoring import Notices
 from generator.nightly.steps import Night
 from generator.pack.verify import Rotation
-from generator.reading.report import write_pages
+from generator.reading.report import pages_of
 from generator.releases.locks import Lock, end_by_error, free_reserve_if_full, hold_back, locked, with_reserve
 from generator.releases.publish import publish
 from generator.storage import layout
@@ -182,15 +182,12 @@ def _write_pages(night: Night) -> None:
         return
     try:
         with end_by_error("night"):
-            folder = write_pages(
-                night.store,
-                report,
-                night.clock,
-                comparison=night.comparison,
-                resources=night.resources,
-                progress=night.progress,
-            )
-        night.progress.say(f"pages: {folder}")
+            new = open_build(night.store, report.build)
+            old = open_build(night.store, report.live_before) if report.live_before else None
+            pages = pages_of(new, old, night.clock, night.resources, night.progress, made=night.comparison)
+            for name, data in pages.items():
+                night.store.put(layout.page_name(report.run, name), data)
+        night.progress.say(f"pages: {layout.page_name(report.run, '')}")
     except _FAILURES as error:  # missing pages are no reason to fail a night
         night.progress.say(f"the pages were not written: {error}")
 

@@ -14,9 +14,7 @@ from generator.compare.diff import Diff
 from generator.lake.quarantine import QuarantinedFile, describe_waiting, held_games
 from generator.reading import overview, page
 from generator.reading.diff_pages import PRICES, as_html
-from generator.storage import layout
-from generator.storage.builds import Build, BuildRecord, open_build
-from generator.storage.stores.interface import Store
+from generator.storage.builds import Build, BuildRecord
 from generator.terminal import Progress
 from generator.threads import Resources
 
@@ -24,23 +22,6 @@ _DIFF_ROWS = 50  # of each list of the diff
 _MAX_RUN_REPORTS = 100  # that are searched for the night that made a build
 _VIEWS = ("coverage", "distribution", "ages")
 _SECONDS: page.Column = ("Seconds", lambda row: page.number(row["seconds"], ".1f"))
-
-
-def write_pages(
-    store: Store,
-    report: run_reports.RunReport,
-    clock: Clock,
-    *,
-    comparison: Comparison | None = None,
-    resources: Resources,
-    progress: Progress,
-) -> str:
-    """Write the pages of a run and return their folder in the store; the `comparison` may be of other builds."""
-    new = open_build(store, report.build or "")
-    old = open_build(store, report.live_before) if report.live_before else None
-    for name, data in pages_of(new, old, clock, resources, progress, made=comparison).items():
-        store.put(layout.page_name(report.run, name), data)
-    return layout.page_name(report.run, "")
 
 
 def pages_of(
@@ -53,7 +34,7 @@ def pages_of(
     name: str = run_reports.REPORT_PAGE,
     made: Comparison | None = None,
 ) -> dict[str, bytes]:
-    """Return the report of a build under this name, and before it what it changed in an old one, with links.
+    """Return the report of a build as a page of this name, and before it what it changed in an old one, with links.
 
     The comparison that was `made` may be of other builds.
     """
@@ -62,25 +43,19 @@ def pages_of(
         with compare(old, new, resources, made) as comparison:
             found = Diff(comparison, progress)
             pages[run_reports.DIFF_PAGE] = as_html(found, _DIFF_ROWS, name).encode()
-    pages[name] = build_page(new, clock, resources, run_reports.DIFF_PAGE if old else None)
-    return pages
-
-
-def build_page(build: Build, clock: Clock, resources: Resources, changes: str | None = None) -> bytes:
-    """Return the report of a build as a page, with a link to the page of what it changed."""
-    with prices_database(build, resources) as db:
+    with prices_database(new, resources) as db:
         db.run(*(f"report/{view}" for view in _VIEWS))
         prices: dict[str, list[page.Record]] = {view: db.table(f"from {view}").to_pylist() for view in _VIEWS}
-    night, judgement = _night(build), run_reports.read_judgement(build.store, build.id)
+    night, judgement = _night(new), run_reports.read_judgement(new.store, new.id)
     text = page.render(
         "report",
-        build=build,
+        build=new,
         night=night,
-        changes=changes,
-        warnings=list(_warnings(build, night, judgement)),
-        groups=list(_groups(build.record, clock(), prices, judgement, night)),
+        changes=run_reports.DIFF_PAGE if old else None,
+        warnings=list(_warnings(new, night, judgement)),
+        groups=list(_groups(new.record, clock(), prices, judgement, night)),
     )
-    return text.encode()
+    return pages | {name: text.encode()}
 
 
 def _night(build: Build) -> page.Record | None:

@@ -12,7 +12,7 @@ import pytest
 
 from generator.compare.run_reports import prune_run_reports
 from generator.errors import GateError
-from generator.reading.report import build_page
+from generator.reading.report import pages_of
 from generator.releases.publish import publish
 from generator.storage.builds import open_build
 from generator.storage.errors import StoreError
@@ -21,7 +21,7 @@ from generator.threads import ONE_THREAD
 from tests.nightly.test_nightly import night as one_night
 from tests.support.commands import run
 from tests.support.lake_edits import empty
-from tests.support.nights import at, demo_lake, names, published
+from tests.support.nights import QUIET, at, demo_lake, names, published
 from tests.support.pages import Page
 
 pytestmark = pytest.mark.xdist_group("diff")
@@ -107,7 +107,8 @@ def test_the_same_build_gives_the_same_page(night: tuple[FolderStore, Path, dict
 def test_ages_count_up_to_the_clock_and_bands_up_to_the_as_of_day(night: tuple[FolderStore, Path, dict]) -> None:
     store, _, said = night
     clock = at(datetime(2025, 12, 24, 6, 30, tzinfo=UTC))
-    once = build_page(open_build(store, said["build"]), clock, ONE_THREAD).decode()
+    pages = pages_of(open_build(store, said["build"]), None, clock, ONE_THREAD, QUIET)
+    once = pages["report.html"].decode()
     [guide] = [row for row in Page(once).rows if row and row[0] == "Price guide"]
     assert guide[-2:] == ["2025-11-23", "30 d"]  # and 6.5 hours since the end of that day
     assert "Freshness at 2025-12-24 06:30 UTC" in once
