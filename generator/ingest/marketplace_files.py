@@ -33,8 +33,8 @@ from generator.ingest.streams import FileLimits, OtherFile, open_bounded, start_
 from generator.ingest.table_files import EXPANSIONS_FILE, PRODUCTS_FILE, TableFile, price_guide_file
 from generator.ingest.values import UNSEEN, quoted_json, refuse_constant, unrepeated
 from generator.lake.files import PRICE_FIGURES
-from generator.lake.table_writer import decode_parquet, encode_parquet
-from generator.lake.tables import TIMESTAMP, BrokenRule, broken_rules, declared_tables
+from generator.lake.table_writer import decode_parquet, encode_parquet, with_columns
+from generator.lake.tables import TIMESTAMP, BrokenRule, arrow_schema, broken_rules
 from generator.storage.text import fold
 
 MEND = "download the file again, or correct it there"
@@ -374,20 +374,14 @@ def _prices(given: _GivenList, figure: str, suffix: str = "") -> pa.Array:
 
 def _broken_rules(table: str, rows: pa.Table, day: date | None) -> list[BrokenRule]:
     """Return the rules of `build/checks/` that rows of a table break. Equal rows count once, as they are stored."""
-    columns = ", ".join(_expression(column.name, str(column.type), rows, day) for column in declared_tables()[table])
+    of_day = f", date '{day}' as day" if day else ""
     with duckdb.connect() as database:
         database.execute("create schema raw")
-        database.register("incoming", rows)
-        database.execute(f"create view raw.{table} as select distinct {columns} from incoming")
+        database.register("incoming", with_columns(rows, arrow_schema(table)))
+        database.execute(f"create view raw.{table} as select distinct *{of_day} from incoming")
         database.create_function("fold", fold, ["VARCHAR"], "VARCHAR")
         run_file(database, "macros")
         return [broken for broken in broken_rules(database, table) if broken.column in (*rows.schema.names, "day")]
-
-
-def _expression(name: str, type_: str, rows: pa.Table, day: date | None) -> str:
-    if name == "day" and day is not None:
-        return f"date '{day.isoformat()}' as day"
-    return f'"{name}"' if name in rows.schema.names else f'null::{type_} as "{name}"'
 
 
 def _first_broken(table: str, rows: pa.Table, broken: BrokenRule, day: date | None) -> int:

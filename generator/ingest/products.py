@@ -31,7 +31,7 @@ from generator.ingest.table_files import (
     select,
 )
 from generator.lake.lake import DAILY_TABLES, PAGES_TABLE
-from generator.lake.table_writer import NOTHING, LakeWriter, encode_parquet
+from generator.lake.table_writer import NOTHING, LakeWriter, encode_parquet, with_columns
 from generator.storage.text import fold
 
 # The marketplace's own numbers of games, as in `price_guide_6.json`. One name for each, whatever else spells it.
@@ -84,10 +84,8 @@ class CatalogueUpdate:
 
     def add_pages(self, rows: pa.Table) -> None:
         """Add values to those that the lake stores of list pages. Columns that the rows lack are null."""
-        schema = LIST_PAGES_FILE.schema
-        given = {f.name: rows[f.name] if f.name in rows.schema.names else pa.nulls(len(rows), f.type) for f in schema}
-        incoming = pa.table(given, schema)
-        values = {"values": _OF_PAGES}
+        schema, values = LIST_PAGES_FILE.schema, {"values": _OF_PAGES}
+        incoming = with_columns(rows, schema)
         self._pages = select("merge_pages", values, existing=self._stored, incoming=incoming).cast(schema)
         self.products.incoming = incoming.select(["id_product"])  # to count the products that other files have
 

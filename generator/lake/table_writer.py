@@ -30,6 +30,13 @@ def decode_parquet(data: pa.Buffer) -> pa.Table:
     return pq.read_table(pa.BufferReader(data))
 
 
+def with_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return the columns of a schema, null where a table lacks them, without its others."""
+    names, rows = table.schema.names, len(table)
+    columns = (table[one.name].cast(one.type) if one.name in names else pa.nulls(rows, one.type) for one in schema)
+    return pa.table(list(columns), schema=schema)
+
+
 class LakeWriter:
     """A lake whose files are read and replaced. Every method raises IngestError if that is refused."""
 
@@ -80,13 +87,10 @@ class LakeWriter:
             return schema.empty_table()
         with self._as_ingest_errors(name):
             table = pq.ParquetFile(pa.BufferReader(data)).read()
-            columns = {
-                field.name: table[field.name].cast(field.type)
-                if field.name in table.schema.names
-                else pa.nulls(len(table), field.type)
-                for field in schema
-            }
-        return pa.table(columns | {other: table[other] for other in table.schema.names if other not in columns})
+            found = with_columns(table, schema)
+        for other in [name for name in table.schema.names if name not in schema.names]:
+            found = found.append_column(other, table[other])
+        return found
 
     def read_all(self, table: str, schema: pa.Schema | None = None) -> pa.Table:
         """Return the rows of all files of a table that is not daily: these columns, or all that are declared."""
