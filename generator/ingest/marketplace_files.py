@@ -406,7 +406,7 @@ def _found_document(path: Path, limits: FileLimits) -> Document:
     try:
         document = read_document(path, limits)
     except OtherFile as other:
-        raise NotTheMarketplaces(f"it is {other.what}") from None
+        raise NotTheMarketplaces(str(other).removeprefix(f"{path}: ")) from None
     except IngestError:
         text = start_of(path, limits)
         if _is_csv_guide(text) or _LIST.search(text):

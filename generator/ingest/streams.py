@@ -48,11 +48,7 @@ _BEGINS = {"start_array": "[", "start_map": "{", "end_array": "]", "end_map": "}
 
 
 class OtherFile(IngestError):
-    """A file that is of a kind that no import reads. `what` says of which, and what to do."""
-
-    def __init__(self, path: Path, what: str):
-        super().__init__(f"{path}: it is {what}")
-        self.what = what
+    """A file that is of a kind that no import reads. The message says of which, and what to do."""
 
 
 class FileLimits(NamedTuple):
@@ -85,9 +81,9 @@ class _Bounded(io.RawIOBase):
 def _refuse_others(path: Path, start: bytes) -> None:
     """Raise IngestError for a file that begins as one that is not read."""
     is_html = start.lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith(_HTML)
-    what = next((what for magic, what in _OTHERS.items() if start.startswith(magic)), "")
-    if what or is_html:
-        raise OtherFile(path, what or "a web page, perhaps of an error: download the file again")
+    page = "a web page, perhaps of an error: download the file again" if is_html else ""
+    if what := next((what for magic, what in _OTHERS.items() if start.startswith(magic)), page):
+        raise OtherFile(f"{path}: it is {what}")
 
 
 @contextmanager
