@@ -35,7 +35,7 @@ from generator.compare.run_reports import NO_PAST, Judgement, Past, Verdict, bre
 from generator.database import Database, sql_text
 from generator.errors import DamageError
 from generator.lake.files import NO_GAME, PRICE_TABLES, FileKey
-from generator.lake.quarantine import QuarantinedFile, Ratio, files_read, original_of, unread_files
+from generator.lake.quarantine import QuarantinedFile, Ratio, files_read, original_of
 from generator.pack.verify import checked_file
 from generator.storage import layout
 from generator.storage.builds import Build, open_build
@@ -308,7 +308,7 @@ def _unread_days(old: Build, new: Build) -> pa.Table:
     Of very many days, as after a first import of a history, only the last ones are read.
     """
     newest = new.record["freshness"]["catalogue"]["price_guide_day"]
-    unread = {file.day for file in unread_files(new, old) if file.table == _GUIDE} - {newest}
+    unread = {file.day for file in files_read(new) - files_read(old) if file.table == _GUIDE} - {newest}
     return _guide_rows(new, [date.fromisoformat(day) for day in sorted(unread)[-settings.MAX_JUDGED_DAYS :]])
 
 
@@ -405,7 +405,7 @@ def _right_builds(
     tables = {table for verdict in judgement.breaches for table in back.get(verdict.gate, [])}
     if tables and (before := read_judgement(live.store, live.id).get("against")):
         yield before, tables, f"{live.id} was live although gates refused it: compared with {before} as well"
-    unread = _originals(unread_files(new, live), new) if accepted else set()
+    unread = _originals(files_read(new) - files_read(live), new) if accepted else set()
     believed = [file for file in accepted if file.key.whole in unread and file.build != new.id]
     if believed:
         newest = max(believed, key=lambda file: (file.day, file.since)).build
@@ -425,7 +425,7 @@ def _judged_files(verdict: Verdict, new: Build, live: Build) -> set[FileKey]:
     worst = {row["day"] for row in verdict.figures.get("days") or () if row["distance"] > verdict.threshold}
     return {
         file
-        for file in unread_files(new, live)
+        for file in files_read(new) - files_read(live)
         if file.table in verdict.tables
         and (not verdict.known_days or (file.table, file.day) in known)
         and (not worst or file.day in worst)

@@ -21,7 +21,7 @@ from generator.compare.comparison import SOURCES, Comparison, bulk_entries, bulk
 from generator.compare.run_reports import Figures, earlier_nights, read_judgement
 from generator.database import Database, run_file
 from generator.lake.files import GUIDE_PRICES
-from generator.lake.quarantine import few, files_read, unread_files
+from generator.lake.quarantine import few, files_read
 from generator.pack.verify import checked_file
 from generator.storage import layout
 from generator.storage.builds import Build
@@ -84,8 +84,7 @@ def count_differences(comparison: Comparison) -> Figures:
     if old is None:
         return counts
     before, after = _movers(old), _movers(new)
-    gone = files_read(old) - files_read(new)
-    days = {file.day for file in gone | unread_files(new, old)}  # of which only one of the lakes had this file
+    days = {file.day for file in files_read(old) ^ files_read(new)}  # of which only one of the lakes had this file
     added = sum(day > old.as_of.isoformat() for day in days)
     comparison.figures = counts | {
         "days_added": added,

@@ -371,11 +371,6 @@ def files_read(build: Build) -> set[FileKey]:
     }
 
 
-def unread_files(build: Build, live: Build) -> set[FileKey]:
-    """Return the day files that a build read and the live one did not."""
-    return files_read(build) - files_read(live)
-
-
 def _withdrawn(files: list[QuarantinedFile], published: Build | None, selection: Selection) -> list[QuarantinedFile]:
     """Return the chosen files that a build read, of days without files that wait, and that were never in quarantine."""
     if published is None:
