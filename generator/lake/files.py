@@ -148,9 +148,9 @@ class FileHashes:
 
 
 class LakeFiles:
-    """The files of a lake. The cache holds about `max_cache_bytes`. Files in use stay in it even beyond that."""
+    """The files of a lake. The cache holds about MAX_CACHE_BYTES. Files in use stay in it even beyond that."""
 
-    def __init__(self, location: str, max_cache_bytes: int = MAX_CACHE_BYTES, listing: _Listing | None = None):
+    def __init__(self, location: str, listing: _Listing | None = None):
         if is_folder(location) and not Path(location).is_dir():
             raise LakeError(
                 f"lake {location} is not a folder: make one with `cardpress demo {location}` or `cardpress ingest`"
@@ -160,9 +160,8 @@ class LakeFiles:
         except StoreError as error:
             raise LakeError(str(error)) from error
         self._root = location if is_folder(location) else ""
-        self._max_cache_bytes = max_cache_bytes
         self._hashes = FileHashes()
-        self._cache = FileCache(user_cache() / "lake", max_cache_bytes, hash_of=self._hashes.of_file)
+        self._cache = FileCache(user_cache() / "lake", MAX_CACHE_BYTES, hash_of=self._hashes.of_file)
         self._listing = listing or {}
         self._read: dict[tuple[int, str], list[LakeFile]] = {}  # by thread and table
         self._fetching = Lock()
@@ -228,9 +227,9 @@ class LakeFiles:
             if next(self._store.entries(name), None) != self._listing[name]:
                 raise LakeError(f"{self._root}/{name} changed while the lake was being read: build again")
 
-    def __reduce__(self) -> tuple[type["LakeFiles"], tuple[str, int, _Listing]]:
+    def __reduce__(self) -> tuple[type["LakeFiles"], tuple[str, _Listing]]:
         """Pickle only the location and the listing, for another process."""
-        return LakeFiles, (self._root or self._store.location, self._max_cache_bytes, self._listing)
+        return LakeFiles, (self._root or self._store.location, self._listing)
 
     def _with_local_hashes(self, files: list[LakeFile]) -> Iterator[LakeFile]:
         for file in files:

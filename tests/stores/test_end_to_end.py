@@ -169,10 +169,13 @@ def _day_files(lake: str) -> list[dict]:
     return [file | {"source": "", "imported": ""} for file in found]
 
 
-def test_the_cache_of_a_lake_is_bounded(s3_lake: str, server: S3Server, tmp_path: Path) -> None:
+def test_the_cache_of_a_lake_is_bounded(
+    s3_lake: str, server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What one table asks for is all there, and of the rest no more than the limit."""
     cache = tmp_path / "cache" / "cardpress" / "lake"
-    place = LakeFiles(s3_lake, max_cache_bytes=1)
+    monkeypatch.setattr("generator.lake.files.MAX_CACHE_BYTES", 1)
+    place = LakeFiles(s3_lake)
     names = sorted(name for name in place.list_names(["price_guide"]) if "/" in name[:-1])
     files = list(place.with_hashes([LakeFile(name, "price_guide", None) for name in names], QUIET))
     place.fetch("price_guide", files[:3])
