@@ -10,7 +10,7 @@ from datetime import date
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from generator.database import Database
 from generator.errors import LakeError
@@ -65,16 +65,6 @@ def _held(database: Database, backend: LakeFiles, file: LakeFile, games: Iterabl
     return found
 
 
-class SkippedFile(NamedTuple):
-    """A day file, or a game's rows of it, that a build left out. `read_as` is the identity of what it read instead."""
-
-    table: str
-    day: str
-    sha256: str
-    game: str | None = None
-    read_as: str | None = None
-
-
 @dataclass(frozen=True)
 class Lake:
     """The files that a build reads, none later than the as-of day. `quarantined` is what it would also read."""
@@ -85,7 +75,7 @@ class Lake:
     recipe: dict[str, Any] | None
     recipe_sha256: str
     backend: LakeFiles = field(repr=False, compare=False)
-    quarantined: tuple["SkippedFile", ...] = ()
+    quarantined: tuple[dict[str, str], ...] = ()  # as in the record; `read_as`: the identity of what is read instead
     words: Mapping[str, str] = field(default_factory=usual_words)  # by what people say, what names say instead
     words_sha256: str = ""  # of the lake's own file of words
 
@@ -159,20 +149,25 @@ def open_lake(
         days = {(key.table, key.day) for key in left_out}
         suspects = [f for f in earlier if (f.table, str(f.day)) in days]  # only they are hashed so early
         hashed = backend.with_hashes(suspects, progress) if suspects else ()
-        skipped = {f.name: f.key for f in hashed if f.key in left_out}
-        files = [f for f in files if f.name not in skipped]
+        skipped = [f for f in hashed if f.key in left_out]
+        names = {f.name for f in skipped}
+        files = [f for f in files if f.name not in names]
         as_of = _checked_day(location, files, as_of)
         files = [f for f in files if f.day is None or f.day <= as_of]
         recipe, recipe_sha256 = None, ""
         if any(f.table == "fingerprints" for f in files):
             recipe, recipe_sha256 = _recipe(f"{location}/{RECIPE_NAME}", backend.read(RECIPE_NAME))
         files = without_games(list(backend.with_hashes(files, progress)), backend, left_out)
-        gone = [SkippedFile(*key) for key in skipped.values()]
-        gone += [SkippedFile(*f.key[:3], game, f.identity) for f in files for game in games_left_out(f, left_out)]
+        gone = [_named(f) for f in skipped]
+        gone += [_named(f) | {"game": g, "read_as": f.identity} for f in files for g in games_left_out(f, left_out)]
         own = backend.read(WORDS_NAME)
     words = parse_words(f"{location}/{WORDS_NAME}", own.data) if own else usual_words()
     words_sha256 = hashlib.sha256(own.data).hexdigest() if own else ""
     return Lake(location, as_of, tuple(files), recipe, recipe_sha256, backend, tuple(gone), words, words_sha256)
+
+
+def _named(file: LakeFile) -> dict[str, str]:
+    return {"table": file.table, "day": str(file.day), "sha256": file.sha256}
 
 
 def _checked_day(location: str, files: Collection[LakeFile], as_of: date | None) -> date:

@@ -72,10 +72,7 @@ def make_record(context: BuildContext, build_id: str, layers: Sequence[PlannedLa
             for layer in LAYERS_WITH_FACTS
             for table, reason, rows, example in facts[layer]["left_out"]
         ],
-        "quarantine": [
-            {name: value for name, value in file._asdict().items() if value is not None}
-            for file in context.lake.quarantined
-        ],
+        "quarantine": list(context.lake.quarantined),
         "provenance": _provenance(context.lake, build_id),
         "versions": {
             "cardpress": version("cardpress"),

@@ -298,7 +298,7 @@ def test_a_lake_seen_through_a_quarantine_is_the_lake_without_its_files(
     assert seen.content("products", "expansions", *DAILY_TABLES) == plain.content(
         "products", "expansions", *DAILY_TABLES
     )
-    named = {(file.table, file.day, file.sha256) for file in seen.quarantined}
+    named = {(file["table"], file["day"], file["sha256"]) for file in seen.quarantined}
     assert named == {(f.table, str(f.day), f.sha256) for f in chosen if as_of is None or f.day <= as_of}
 
 
