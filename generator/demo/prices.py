@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from generator.demo import draw, name_parts
 from generator.demo.draw import SECONDS_A_DAY, Flags, Integers, Words, chance, choose, field, mix, pick, timestamps
 from generator.demo.products import DemoCatalogue
-from generator.lake.files import PRICE_FIGURES
+from generator.lake.files import GUIDE_PRICES
 
 Days = Iterator[pa.Table]
 
@@ -100,8 +100,7 @@ def _offers(words: Words, cents: Integers, watched: bool) -> pa.StructArray:
 
 # The table `price_guide`: one row per product and day, with the gaps of a real guide; `low` is never above the trend.
 
-_COLUMNS = (*PRICE_FIGURES, *(f"{figure}_holo" for figure in PRICE_FIGURES))
-_TREND, _AVG30 = _COLUMNS.index("trend"), _COLUMNS.index("avg30")
+_TREND, _AVG30 = GUIDE_PRICES.index("trend"), GUIDE_PRICES.index("avg30")
 _AVERAGES, _HOLO = slice(3, 6), slice(6, 12)  # of sealed products both are null, of most singles the second
 _NULL_SHARES = [0.08, 0.18, 0.12, 0.16, 0.16, 0.16, 0.05, 0.35, 0.03, 0.2, 0.12, 0.08]
 
@@ -140,14 +139,14 @@ def price_guide(seed: int, catalogue: DemoCatalogue) -> Days:
             avg7 = avg7 + np.where(moved, (walk.cents - avg7) // 3, 0)
             avg30 = avg30 + np.where(moved, (walk.cents - avg30) // 10, 0)
             flips = moved & (field(words, 42, 9) == 0)  # a price appears or disappears
-            flipped_column = draw.below(words, 51, len(_COLUMNS), 8)
-            nulls ^= flips & (flipped_column == np.arange(len(_COLUMNS))[:, None])
+            flipped_column = draw.below(words, 51, len(GUIDE_PRICES), 8)
+            nulls ^= flips & (flipped_column == np.arange(len(GUIDE_PRICES))[:, None])
         avg1 = np.maximum(1, walk.cents * (900 + walk.version * 37 % 200) // 1000)
         plain = [np.minimum(low, walk.cents), (avg7 + avg1 + 1) // 2, walk.cents, avg1, avg7, avg30]
         holo = [cents * holo_share // 1000 for cents in plain]
         prices = _guide_prices([*plain, *holo], is_worthless, has_half_cents, nulls)
         is_shown = is_listed & (catalogue.starts <= day)
-        yield pa.table([catalogue.ids, *prices], ["id_product", *_COLUMNS]).filter(pa.array(is_shown))
+        yield pa.table([catalogue.ids, *prices], ["id_product", *GUIDE_PRICES]).filter(pa.array(is_shown))
 
 
 def _guide_prices(cents: list[Integers], is_worthless: Flags, has_half_cents: Flags, nulls: Flags) -> list[pa.Array]:
@@ -180,7 +179,9 @@ def listings(seed: int, catalogue: DemoCatalogue) -> Days:
         rows, again = _some_twice(np.flatnonzero(is_read), field(words, 56, 8) == 0)
         words, cents, foil = words[rows], walk.cents[rows], has_foil[rows]
         available = usual[rows] * (90 + draw.below(words, 40, 20)) // 100 + again
-        seconds = _page_seconds(catalogue.expansion[rows], day, rows) + again * (rows % 2) * SECONDS_A_DAY // 4
+        # The pages of an expansion are read in sequence, thirty products every two seconds.
+        start = draw.below(mix(catalogue.expansion[rows] * 1009 + day), 0, SECONDS_A_DAY // 2)
+        seconds = start + rows // 30 * 2 % 10_000 + again * (rows % 2) * SECONDS_A_DAY // 4
         yield pa.table(
             {
                 "id_product": catalogue.ids[rows],
@@ -191,12 +192,6 @@ def listings(seed: int, catalogue: DemoCatalogue) -> Days:
                 "from_price_foil": pa.array(cents * 3 / 100, mask=~foil | (available < 7)),
             }
         )
-
-
-def _page_seconds(expansion: Integers, day: int, rows: Integers) -> Integers:
-    """Return when each product's page is read: those of an expansion in sequence, thirty products every two seconds."""
-    start = draw.below(mix(expansion * 1009 + day), 0, SECONDS_A_DAY // 2)
-    return start + rows // 30 * 2 % 10_000
 
 
 # The table `filtered_checks`: the cheapest offers under the seller filter, checked about once a day.

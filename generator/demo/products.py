@@ -25,6 +25,7 @@ _UNKNOWN_EXPANSION = 999_001
 # The homes of products that are in an expansion which the lake lacks, and in none.
 _OUTSIDE = [{"id": _UNKNOWN_EXPANSION, "name": "Lost & Found", "code": "LNF"}, {"name": "Loose Cards", "code": "XXX"}]
 _SITE = "https://market.example/en/"
+_URL_ENDS = ["", "?utm_source=list", "#offers", "?language=3&isFoil=Y#top", "/"]
 
 
 def make_expansions(seed: int, products: int) -> pa.Table:
@@ -71,7 +72,8 @@ def make_catalogue(seed: int, count: int) -> DemoCatalogue:
     is_odd = np.arange(len(ids)) % _ODD_EVERY == _ODD_AT
     is_sealed = chance(words[0], 16, _SEALED_SHARE) & ~is_odd
     expansion = _places(words[1], len(expansions))
-    home = _homes(expansions).take(pa.array(expansion))
+    homes = pa.concat_tables([expansions, pa.Table.from_pylist(_OUTSIDE, expansions.schema)])
+    home = homes.combine_chunks().to_batches()[0].take(pa.array(expansion))
     starts = np.where(chance(words[3], 0, _LATE_SHARE), 1 + below(words[3], 16, _LATE_DAYS), 0)
     # A single's usual price is by its rarity, even where the lake does not say that. Few cost the least.
     shares, tops = np.array(list(name_parts.RARITIES.values())).T
@@ -104,11 +106,6 @@ def _places(words: Words, sets: int) -> Integers:
     return np.where(chance(words, 48, 0.01), outside, inside)
 
 
-def _homes(expansions: pa.Table) -> pa.RecordBatch:
-    outside = pa.Table.from_pylist(_OUTSIDE, expansions.schema)
-    return pa.concat_tables([expansions, outside]).combine_chunks().to_batches()[0]
-
-
 def _dates_added(words: Words, expansion: Integers, sets: int, starts: Integers) -> pa.Array:
     """Return when each product was added: with its expansion, or on the day before the history of the late ones."""
     is_late = starts > 0
@@ -130,11 +127,13 @@ def _columns(
     number = pc.if_else(is_single, _numbers(words[6], expansion, home["code"]), None)
     rarity = choose(list(name_parts.RARITIES), rarities, is_sealed | chance(words[2], 48, 0.05))
     texts = _drawn_texts(name, rarity, home)
-    image = _images(words[7], texts, is_sealed)
+    drawn = pa.array([f"/{DRAWING_PREFIX}{drawing_key(card)}{DRAWING_SUFFIX}" for card in texts])
+    image = pc.if_else(chance(words[7], 0, 0.08) | is_sealed & chance(words[7], 0, 0.4), None, drawn)
     category = join(games, " ", pc.if_else(is_single, "Single", ware))
     folder = pc.if_else(is_single, "Singles", choose(name_parts.SEALED_FOLDERS, wares))
     page = join(url_words(name), pc.if_else(is_single, _number_in_url(number, home["code"]), ""))
-    url = join(_SITE, url_words(games), "/Products/", folder, "/", url_words(sets), "/", page, _url_ends(words[5]))
+    end = choose(_URL_ENDS, draw.by_weight([94, 2, 1, 1, 2], words[5], 32))
+    url = join(_SITE, url_words(games), "/Products/", folder, "/", url_words(sets), "/", page, end)
     return {
         "name": name,
         "kind": pc.if_else(is_single, "single", "sealed"),
@@ -161,19 +160,9 @@ def _drawn_texts(name: pa.Array, rarity: pa.Array, home: pa.RecordBatch) -> list
     return [Texts(*row) for row in zip(*columns, strict=True)]
 
 
-def _images(words: Words, texts: list[Texts], is_sealed: Flags) -> pa.Array:
-    image = pa.array([f"/{DRAWING_PREFIX}{drawing_key(card)}{DRAWING_SUFFIX}" for card in texts])
-    return pc.if_else(chance(words, 0, 0.08) | is_sealed & chance(words, 0, 0.4), None, image)
-
-
 def _number_in_url(number: pa.Array, codes: pa.Array) -> pa.Array:
     printed = pc.replace_substring_regex(pc.fill_null(number, ""), r"^[A-Z]{3}(\d)", r"\1")
     return join("-", codes, pc.replace_substring_regex(printed, "[^0-9A-Za-z]", ""))
-
-
-def _url_ends(words: Words) -> pa.Array:
-    ends = ["", "?utm_source=list", "#offers", "?language=3&isFoil=Y#top", "/"]
-    return choose(ends, draw.by_weight([94, 2, 1, 1, 2], words, 32))
 
 
 def _single_names(words: Words, odd: Flags) -> pa.Array:
