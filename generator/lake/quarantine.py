@@ -260,11 +260,6 @@ class Selection(NamedTuple):
         of_day = file.day in self.days if self.days else file.waits
         return of_day and self.game in (None, file.game) and self.table in (None, file.table)
 
-    def includes(self, file: QuarantinedFile) -> bool:
-        """Return whether rows of a file are meant that is held with the rows of all games."""
-        whole = self.game is not None and file.game is None and file.table in PRICE_TABLES
-        return whole and self._replace(game=None).means(file)
-
 
 def chosen(store: Store, selection: Selection, published: Build | None = None) -> list[QuarantinedFile]:
     """Return the files that `settle` would decide about, as they are in quarantine now."""
@@ -309,9 +304,11 @@ def settle(store: Store, selection: Selection, verdict: str, published: Build | 
 def _by_game(files: Collection[QuarantinedFile], selection: Selection, live: Build | None) -> list[QuarantinedFile]:
     """Return files that are held whole, but of which one game is meant, as the rows of each game of the live build."""
     games = {NO_GAME, *(game["game"] or NO_GAME for game in live.record["games"])} if live else set()
+    of_all_games = selection._replace(game=None)
     found = []
     for file in files:
-        is_split = selection.game in games and selection.includes(file)
+        is_whole = file.game is None and file.table in PRICE_TABLES
+        is_split = selection.game in games and is_whole and of_all_games.means(file)
         found += [replace(file, game=game) for game in sorted(games)] if is_split else [file]
     return found
 

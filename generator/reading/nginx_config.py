@@ -59,15 +59,13 @@ class NginxOptions:
 
 def configuration(files: ReadFiles, options: NginxOptions) -> str:
     environment = jinja2.Environment(
-        undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=True, finalize=_in_quotes_if_path
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        finalize=lambda value: in_quotes(value.absolute()) if isinstance(value, Path) else value,
     )
     template = environment.from_string(_TEMPLATE.read_text("utf-8"))
     chosen = json.dumps(vars(options), default=lambda path: str(path.absolute()))
     return f"{_OPTIONS}{chosen}\n{template.render(lua=_TEMPLATE.parent, **vars(files), **vars(options))}"
-
-
-def _in_quotes_if_path(value: object) -> object:
-    return in_quotes(value.absolute()) if isinstance(value, Path) else value
 
 
 def in_quotes(path: Path) -> str:

@@ -208,15 +208,11 @@ def gates_table(judgement: Mapping[str, Any]) -> Table:
         ("Passes up to", lambda row: number(row["threshold"], ".4g")),
     ]
     against = judgement["against"] or "no live build"
-    note = f"By night {judgement['run']}, against {against}: {gates_in_short(judgement)}."
+    breached = [row["forced"] for row in judgement["verdicts"] if row["breached"]]
+    parts = [f"{breached.count(forced)} {word}" for forced, word in ((False, "breached"), (True, "forced"))]
+    in_short = ", ".join(words for words in parts if not words.startswith("0")) or "passed"
+    note = f"By night {judgement['run']}, against {against}: {in_short}."
     return table("Gates", columns, judgement["verdicts"], note)
-
-
-def gates_in_short(judgement: Mapping[str, Any]) -> str:
-    """Return the gate results in one or two words."""
-    breached = [verdict["forced"] for verdict in judgement["verdicts"] if verdict["breached"]]
-    counts_ = [f"{breached.count(forced)} {word}" for forced, word in ((False, "breached"), (True, "forced"))]
-    return ", ".join(words for words in counts_ if not words.startswith("0")) or "passed"
 
 
 def layers_table(record: BuildRecord, seconds: Mapping[str, float]) -> Table:
