@@ -26,7 +26,6 @@ from generator.lake.quarantine import (
 from generator.releases.locks import with_reserve
 from generator.settings import MAX_ACCEPTED_FACTOR
 from generator.storage.builds import open_build, read_pointer
-from generator.storage.stores.interface import Store
 from generator.storage.stores.open import open_store
 from generator.terminal import say, say_result
 
@@ -133,11 +132,6 @@ def _settle(selection: Selection, location: str, verdict: str, as_json: bool, ye
     files = with_reserve(store, lambda: settle(store, selection, verdict, live))
     lines = (f"{_named(file)}: {verdict}, {_MEANS[verdict]}" for file in files)
     say_result(as_json, list(map(asdict, files)), lines)
-    _say_next(files, store, verdict)
-
-
-def _say_next(files: Collection[QuarantinedFile], store: Store, verdict: str) -> None:
-    """Say which other days of the same games still wait, and what the next step is."""
     if left := left_waiting(store, files):
         command = decision(verdict, left, store.location)
         say(f"still left out: {few([file.named for file in left])}: `{command}`", err=True)

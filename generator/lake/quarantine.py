@@ -376,11 +376,8 @@ def _withdrawn(files: list[QuarantinedFile], published: Build | None, selection:
     known = {file.key for file in files} | {file.key.whole for file in files if selection.game in (None, file.game)}
     prices = (file for file in files_read(published) if file.day in days and file.table in PRICE_TABLES)
     read = {original_of(published.record, file) for file in prices if selection.table in (None, file.table)}
-    dropped = (
-        QuarantinedFile(*key[:3], DROPPED, {}, published.id, "", "", game=selection.game)
-        for key in sorted(read - known)
-    )
-    return list(dropped)
+    keys = sorted(read - known)
+    return [QuarantinedFile(*key[:3], DROPPED, {}, published.id, "", "", game=selection.game) for key in keys]
 
 
 def few(texts: Sequence[str]) -> str:

@@ -46,7 +46,9 @@ def pages_of(
     with prices_database(new, resources) as db:
         db.run(*(f"report/{view}" for view in _VIEWS))
         prices: dict[str, list[page.Record]] = {view: db.table(f"from {view}").to_pylist() for view in _VIEWS}
-    night, judgement = _night(new), run_reports.read_judgement(new.store, new.id)
+    newest = itertools.islice(run_reports.read_reports(new.store), _MAX_RUN_REPORTS)
+    night = next((report for report in newest if report.get("build") == new.id), None)  # that made the build
+    judgement = run_reports.read_judgement(new.store, new.id)
     text = page.render(
         "report",
         build=new,
@@ -56,12 +58,6 @@ def pages_of(
         groups=list(_groups(new.record, clock(), prices, judgement, night)),
     )
     return pages | {name: text.encode()}
-
-
-def _night(build: Build) -> page.Record | None:
-    """Return the newest report of a night that made the build, or None."""
-    newest = itertools.islice(run_reports.read_reports(build.store), _MAX_RUN_REPORTS)
-    return next((report for report in newest if report.get("build") == build.id), None)
 
 
 def _warnings(build: Build, night: page.Record | None, judgement: page.Record) -> Iterator[tuple[str, list[str]]]:
