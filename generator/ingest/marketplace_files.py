@@ -80,17 +80,12 @@ class Document(NamedTuple):
     unknown: tuple[str, ...]
 
 
-class _ValueType(NamedTuple):
-    """The Python types that a JSON value may have (`true` is no number), and its Arrow type."""
-
-    python: frozenset[type]
-    arrow: pa.DataType
-    name: str
-
-
-_ID = _ValueType(frozenset({int}), pa.int64(), "an integer")
-_PRICE = _ValueType(frozenset({int, float}), pa.float64(), "a number")
-_TEXT = _ValueType(frozenset({str}), pa.string(), "text")
+# By the Arrow type of a column, the Python types that its JSON values may have (`true` is no number).
+_JSON_TYPES: dict[pa.DataType, tuple[set[type], str]] = {
+    pa.int64(): ({int}, "an integer"),
+    pa.float64(): ({int, float}, "a number"),
+    pa.string(): ({str}, "text"),
+}
 
 
 class ImportedFile(NamedTuple):
@@ -146,22 +141,23 @@ class _GivenList:
     def keys(self) -> set[str]:
         return set[str]().union(*self.rows)
 
-    def column(self, key: str, type_: _ValueType, required: bool = False) -> pa.Array:
+    def column(self, key: str, type_: pa.DataType, required: bool = False) -> pa.Array:
         """Return one key of every row. Rows without it are null."""
+        taken, named = _JSON_TYPES[type_]
         try:
             values = [row.get(key) for row in self.rows]
         except AttributeError:
             place = next(place for place, row in enumerate(self.rows) if not isinstance(row, dict))
             raise self.refusal(place, f"no JSON object, but {quoted_json(self.rows[place])}") from None
-        if set(map(type, values)) - type_.python - {type(None)}:
-            place = next(i for i, v in enumerate(values) if v is not None and type(v) not in type_.python)
-            raise self.refusal(place, f"{key} must be {type_.name}, not {quoted_json(values[place])}")
+        if set(map(type, values)) - taken - {type(None)}:
+            place = next(i for i, v in enumerate(values) if v is not None and type(v) not in taken)
+            raise self.refusal(place, f"{key} must be {named}, not {quoted_json(values[place])}")
         if required and None in values:
             raise self.refusal(values.index(None), f"it has no {key}")
         try:
-            return pa.array(values, type_.arrow)
+            return pa.array(values, type_)
         except (OverflowError, ValueError):
-            place = _first_refused(values, lambda value: pa.array([value], type_.arrow))
+            place = _first_refused(values, lambda value: pa.array([value], type_))
             problem = f"{key} is too large, or half of a surrogate pair: {quoted_json(values[place])}"
             raise self.refusal(place, problem) from None
 
@@ -172,7 +168,7 @@ class _GivenList:
 
     def names(self, key: str, required: bool = False) -> pa.Array:
         """Return a column of names, without the signs that are not seen. A required one is not blank."""
-        names = pc.replace_substring_regex(self.column(key, _TEXT, required), UNSEEN, "")
+        names = pc.replace_substring_regex(self.column(key, pa.string(), required), UNSEEN, "")
         self.refuse_any(pc.match_substring(names, "\0"), f"{key} holds the character NUL")
         if required:
             self.refuse_any(pc.equal(pc.utf8_trim_whitespace(names), ""), f"{key} is blank")
@@ -267,11 +263,11 @@ def _read_products(given: _GivenList, option: str | None) -> ImportedFile:
     """Read a product list. The files themselves do not tell its kind, `single` or `sealed`."""
     kind = _product_kind(given.path, option)
     columns = {
-        "id_product": given.column("idProduct", _ID, required=True),
+        "id_product": given.column("idProduct", pa.int64(), required=True),
         "name": given.names("name", required=True),
         "kind": pa.repeat(pa.scalar(kind), len(given.rows)),
-        "category": given.column("categoryName", _TEXT),
-        "id_expansion": given.column("idExpansion", _ID),
+        "category": given.column("categoryName", pa.string()),
+        "id_expansion": given.column("idExpansion", pa.int64()),
         "date_added": _date_added(given),
     }
     rows = given.as_table(columns)
@@ -309,7 +305,7 @@ def _judge_kind(given: _GivenList, kind: str, categories: pa.Array) -> None:
 def _read_expansions(given: _GivenList) -> ImportedFile:
     """Read names of expansions, without rows that have no name."""
     # Some rows of the real file call the id of the expansion `idProduct`.
-    ids = pc.coalesce(given.column("idExpansion", _ID), given.column("idProduct", _ID))
+    ids = pc.coalesce(given.column("idExpansion", pa.int64()), given.column("idProduct", pa.int64()))
     given.refuse_any(ids.is_null(), "it has no idExpansion")
     table = given.as_table({"id": ids, "name": given.names("enName")})
     is_named = pc.not_equal(pc.utf8_trim_whitespace(table["name"]), "")
@@ -321,7 +317,7 @@ def _read_expansions(given: _GivenList) -> ImportedFile:
 
 
 def _read_price_guide(given: _GivenList) -> ImportedFile:
-    columns = {"id_product": given.column("idProduct", _ID, required=True)}
+    columns = {"id_product": given.column("idProduct", pa.int64(), required=True)}
     given.check_time()
     if not given.rows:
         given.find(EMPTY_GUIDE, 1, "the price guide has no rows")
@@ -355,7 +351,7 @@ def _first_refused(values: list[Any], take: Callable[[Any], object]) -> int:
 
 def _date_added(given: _GivenList) -> pa.Array:
     """Return `dateAdded` unchanged, because it has no zone. A zero date (`0000-00-00 00:00:00`) is null."""
-    texts = given.column("dateAdded", _TEXT)
+    texts = given.column("dateAdded", pa.string())
     zero = pc.match_substring_regex(texts, r"^(0000-|\d{4}-00|\d{4}-\d\d-00)")
     times = pc.if_else(zero, None, texts)
     try:
@@ -368,7 +364,7 @@ def _date_added(given: _GivenList) -> pa.Array:
 
 def _prices(given: _GivenList, figure: str, suffix: str = "") -> pa.Array:
     """Return one price column. A trend of 0 means that there is no price. Any other 0 is a price."""
-    prices = given.column(figure + suffix, _PRICE)
+    prices = given.column(figure + suffix, pa.float64())
     return pc.if_else(pc.equal(prices, 0), None, prices) if figure == "trend" else prices
 
 
