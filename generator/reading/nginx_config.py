@@ -58,6 +58,7 @@ class NginxOptions:
 
 
 def configuration(files: ReadFiles, options: NginxOptions) -> str:
+    """Return the configuration of nginx. Its first line has the options as JSON."""
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
