@@ -215,14 +215,14 @@ class IdentifierFiles(ImportFiles):
         if compared:
             said = f"{differ:,} of {compared:,} cards have other names than their products: a file in another language"
             message = f"{said}: its links are taken, and names were not compared"
-            self.find("names-not-compared", "names", FILE, int(compared), message)
+            self.find("names-not-compared", "names", int(compared), message)
         found = "select count(*) over (), value, card, id_product, product from other_names order by id_product, value"
         for count, value, name, product, named in db.execute(f"{found} limit 1").fetchall():
             example = f"such as {value} {quoted_json(name)} of id_product {product} {quoted_json(named)}"
             is_taken = OTHER_NAMES in self.accepted
             fate = "taken" if is_taken else f"left out; --accept {OTHER_NAMES} takes them"
             message = f"{count:,} link{'s name' if count != 1 else ' names'} another card, {example}: {fate}"
-            self.find(OTHER_NAMES, "names", FILE, count, message)
+            self.find(OTHER_NAMES, "names", count, message)
             if not is_taken:
                 left = "select file, number, id_product from other_names"
                 db.execute(f"delete from kept where (file, number, id_product) in ({left})")

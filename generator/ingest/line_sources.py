@@ -24,7 +24,7 @@ from generator import settings
 from generator.clock import timestamp, utc_now
 from generator.errors import IngestError
 from generator.ingest import pipeline, table_files
-from generator.ingest.formats import ATTRIBUTES, LIST_PAGES, OFFERS, WATCH_CHECKS, LineFormat, ScrapedFormat
+from generator.ingest.formats import LIST_PAGES, OFFERS, WATCH_CHECKS, LineFormat, ScrapedFormat
 from generator.ingest.lines import FileLines, RefusedLine, store_refused
 from generator.ingest.marketplace_files import option_of
 from generator.ingest.products import CatalogueUpdate, known_game
@@ -68,16 +68,11 @@ class Lines(pipeline.ImportFiles):
     def refused(self) -> list[RefusedLine]:
         return [line for file in self.files for line in file.refused]
 
-    @property
-    def target(self) -> str:
-        """The file or table of the lake that findings are about."""
-        raise NotImplementedError
-
     def doubt(self, case: str, file: FileLines, count: int, place: int, said: str, then: str = "") -> None:
         """Find what stops the import unless it is accepted: in so many lines, of which the first is the row `place`."""
         more = f" (and {count - 1:,} more lines)" if count > 1 else ""
         message = f"line {file.numbers[place]}: {said}{more}{then}"
-        self.find(case, file.path, self.target, count, message, is_refused=True)
+        self.find(case, file.path, count, message, is_refused=True)
 
     def judge_times(self, file: FileLines, name: str, too_old: str, then: str = "") -> None:
         """Find the lines whose time, the column `name`, the clock has not reached, or is before all data."""
@@ -158,10 +153,6 @@ class ScrapedLines(Lines):
                 if change.counts and (change.counts["rows"] or change.counts["elsewhere"]):
                     yield change
 
-    @property
-    def target(self) -> str:
-        return self.format.table.name
-
     def _judge_counts(self, file: FileLines, lines: pa.Table) -> None:
         names = {"counts": self.format.counts, "lowest": self.format.lowest}
         if found := table_files.select("contradictions", names, lines=lines).to_pylist():
@@ -169,7 +160,7 @@ class ScrapedLines(Lines):
             self.doubt(pipeline.CONTRADICTION, file, len(found), found[0]["place"], said, ": did the page change?")
 
     def _judge_offers(self, file: FileLines, lines: pa.Table) -> None:
-        target, needed = self.format.table.name, self.format.needed
+        needed = self.format.needed
         values = {"needed": needed, "known": tuple(CONDITIONS)}
         offers = table_files.select("doubtful_offers", values, lines=lines).to_pylist()
         unknown = [(one["condition"], one["offers"]) for one in offers if one["condition"] is not None]
@@ -178,10 +169,10 @@ class ScrapedLines(Lines):
             count = sum(count for _, count in unknown)
             named = ", ".join(f"{quoted_json(text)} ({count:,})" for text, count in unknown[:5])
             message = f"{count:,} offers have a condition that is none of the seven: {named}"
-            self.find("unknown-conditions", file.path, target, count, message)
+            self.find("unknown-conditions", file.path, count, message)
         if total and total == incomplete:
             message = f"each of its {total:,} offers lacks one of {', '.join(needed)}"
-            self.find(pipeline.INCOMPLETE_OFFERS, file.path, target, total, message, is_refused=True)
+            self.find(pipeline.INCOMPLETE_OFFERS, file.path, total, message, is_refused=True)
         self.incomplete_offers += incomplete if self.format is OFFERS else 0
 
     def _judge_slugs(self, lake: LakeWriter) -> None:
@@ -193,16 +184,12 @@ class ScrapedLines(Lines):
         if unknown:
             example = f"such as {quoted_json(unknown[0])}: builds leave them out"
             message = f"{len(unknown):,} slugs are those of no tracked product, {example}"
-            self.find("unknown-slugs", "lines", self.format.table.name, len(unknown), message)
+            self.find("unknown-slugs", "lines", len(unknown), message)
 
 
 @dataclass
 class KeptTable(Lines):
     """Tables of what the marketplace's files lack."""
-
-    @property
-    def target(self) -> str:
-        return (table_files.PRODUCTS_FILE if self.format is ATTRIBUTES else table_files.EXPANSIONS_FILE).path
 
     def read(self, on_read: pipeline.OnRead) -> None:
         for path in self.paths:
@@ -229,14 +216,14 @@ class KeptTable(Lines):
         keys = set[str]().union(*(file.keys for file in self.files))
         if ignored := sorted(keys - self.format.keys - self.format.remarks):
             message = f"ignored: {', '.join(ignored)}; known columns: {', '.join(sorted(self.format.keys))}"
-            self.find("ignored-columns", "columns", self.format.name, len(ignored), message)
+            self.find("ignored-columns", "columns", len(ignored), message)
         key, *columns = (name for name in self.rows.schema.names if name != "updated_at")
         values = {"key": key, "columns": tuple(columns)}
         if found := table_files.select("said_twice", values, lines=self.rows).to_pylist():
             ways = ", ".join(map(quoted_json, found[0]["said"]))
             example = f"such as {found[0]['column']} of {found[0]['id']}: {ways}"
             message = f"{len(found):,} values are given in several ways, {example}"
-            self.find("named-twice", "lines", self.target, len(found), message)
+            self.find("named-twice", "lines", len(found), message)
 
     def find_unknown(self, update: table_files.TableUpdate, case: str, fate: str) -> int:
         """Name the ids of lines that the table does not have after the import, and return how many there are."""
@@ -245,7 +232,7 @@ class KeptTable(Lines):
         unknown = pc.unique(ids.filter(pc.invert(pc.is_in(ids, known))))
         if len(unknown):
             message = f"{len(unknown):,} unknown ids {fate}, such as {unknown[0].as_py()}"
-            self.find(case, "lines", file.path, len(unknown), message)
+            self.find(case, "lines", len(unknown), message)
         return len(unknown)
 
 
@@ -393,7 +380,7 @@ class WatchlistLines(Lines):
                 by_url.append(line.name)
         if by_url:
             message = f"{len(by_url):,} names are taken from the address, such as {by_url[0]}"
-            self.find("named-by-url", "lines", table_files.WATCHLIST_FILE.path, len(by_url), message)
+            self.find("named-by-url", "lines", len(by_url), message)
 
 
 def _address(line: _Line, pages: dict[str, str], known: dict[str, _Row]) -> str:

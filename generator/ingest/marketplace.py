@@ -116,7 +116,7 @@ class MarketplaceFiles(pipeline.ImportFiles):
         both = table_files.select("in_both_lists", incoming=incoming)["id_product"]
         if len(both):
             message = f"{len(both):,} products stand in both lists, such as {both[0].as_py()}: taken as sealed"
-            self.find("in-both-lists", "lists", target.path, len(both), message)
+            self.find("in-both-lists", "lists", len(both), message, target=target.path)
 
     def _judge_prices(self, lake: LakeWriter, guides: list[ImportedFile], stored: list[date]) -> None:
         """Find the price columns that guides lack, compared with the newest guide of an earlier day.
@@ -138,14 +138,14 @@ class MarketplaceFiles(pipeline.ImportFiles):
             if lost:
                 had = f"where the guide before it has {max(lost.values()):,} prices"
                 message = f"no row has {_listed(list(lost))}, {had}"
-                self.find(pipeline.MISSING_PRICES, source, target, len(lost), message, is_refused=True)
+                self.find(pipeline.MISSING_PRICES, source, len(lost), message, is_refused=True, target=target)
             elif missing:
                 renamed = f"; perhaps renamed: {', '.join(guide.unknown)}" if guide.unknown else ""
                 message = f"no row has {_listed(missing)}{renamed}"
                 keys = [key.casefold() for key in guide.unknown]
                 is_like = (any(name in key for key in keys) or get_close_matches(name, keys) for name in missing)
                 is_refused = len(missing) <= _MAX_MISSING_COLUMNS or any(is_like)
-                self.find(pipeline.MISSING_PRICES, source, target, len(missing), message, is_refused)
+                self.find(pipeline.MISSING_PRICES, source, len(missing), message, is_refused, target)
 
     def _judge_days(self, guides: list[ImportedFile], stored: list[date]) -> None:
         """Find the guides that a long gap separates from the newest one, such as of 1970: a wrong clock made them."""
@@ -159,7 +159,7 @@ class MarketplaceFiles(pipeline.ImportFiles):
             if guide.day < first or guide.day.year < settings.FIRST_GUIDE_YEAR:
                 newest_day = f"the newest guide of the lake is of {max(stored)}" if stored else "no guide is that old"
                 message = f"createdAt is {guide.created_at.isoformat()}, but {newest_day}"
-                self.find(pipeline.FAR_DAY, guide.path, guide.target.path, 1, message, is_refused=True)
+                self.find(pipeline.FAR_DAY, guide.path, 1, message, is_refused=True, target=guide.target.path)
 
     def _judge_replaced(self, lake: LakeWriter, guides: list[ImportedFile]) -> None:
         """Find the guides that replace another one of their day, in the lake or in this import."""
@@ -174,7 +174,7 @@ class MarketplaceFiles(pipeline.ImportFiles):
                         "replaces the guide of {created_at:%Y-%m-%dT%H:%M:%SZ}: "
                         "{changed:,} of {products:,} products have other prices" + middle
                     )
-                    self.find("replaced", guide.path, target.path, one["changed"], said.format(**one))
+                    self.find("replaced", guide.path, one["changed"], said.format(**one), target=target.path)
                 if len(of_day) > 1:
                     update.merge(rows)
 
@@ -191,7 +191,7 @@ class MarketplaceFiles(pipeline.ImportFiles):
                     f"{len(unknown):,} of its {len(rows):,} products are in no list of the lake, such as {unknown[0]}: "
                     "builds leave their prices out until `--singles` and `--nonsingles` bring the lists"
                 )
-                self.find("unknown-products", guide.path, guide.target.path, len(unknown), message)
+                self.find("unknown-products", guide.path, len(unknown), message, target=guide.target.path)
 
     def accepts(self, finding: pipeline.ImportFinding) -> bool:
         numbers = {file.number for file in self.files if str(file.path) == finding.source and file.number is not None}

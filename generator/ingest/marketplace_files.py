@@ -179,7 +179,7 @@ class _GivenList:
         return IngestError(f"{self.path}: row {place + 1:,} of {len(self.rows):,}: {problem}; {MEND}")
 
     def find(self, case: str, count: int, message: str, *, is_refused: bool = True) -> None:
-        self.findings.append(ImportFinding(case, str(self.path), self.target.path, count, message, is_refused))
+        self.findings.append(ImportFinding(case, str(self.path), count, message, is_refused, self.target.path))
 
     def as_table(self, columns: dict[str, pa.Array]) -> pa.Table:
         """Return the columns as rows of the file of the lake, with `created_at` on every row."""

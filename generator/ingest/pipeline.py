@@ -56,10 +56,10 @@ class ImportFinding(NamedTuple):
 
     case: str
     source: str
-    target: str
     occurrences: int
     message: str
     is_refused: bool = True
+    target: str = ""  # the file of the lake, where `--json` says what was found by file
 
     def __str__(self) -> str:
         return f"{self.source}: {self.message}"
@@ -137,8 +137,10 @@ class ImportFiles:
         counts = {change.path: change.counts for change in tables}
         return {**self.counts, "tables": counts} | {found.case: found.occurrences for found in self.findings}
 
-    def find(self, case: str, source: object, target: str, count: int, message: str, is_refused: bool = False) -> None:
-        self.findings.append(ImportFinding(case, str(source), target, count, message, is_refused))
+    def find(
+        self, case: str, source: object, count: int, message: str, is_refused: bool = False, target: str = ""
+    ) -> None:
+        self.findings.append(ImportFinding(case, str(source), count, message, is_refused, target))
 
 
 def import_into(lake: LakeWriter, source: ImportFiles) -> list[FileChange]:
