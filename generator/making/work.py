@@ -21,10 +21,11 @@ from generator.database import Database
 from generator.lake.lake import Lake
 from generator.making.lake_tables import NO_TABLES, LakeTables, TablesRead
 from generator.making.layer import PlannedLayer, Task, define_layer, pattern_of
-from generator.pack.layer_writer import Inputs, IntermediateStore, Uploads, Writer, compress_objects
+from generator.pack.layer_writer import Inputs, IntermediateStore, Uploads, Writer
 from generator.pack.verify import checked_file
 from generator.storage import bodies, layout
 from generator.storage.layers import FACTS, Layer, to_bytes
+from generator.storage.stores.codec import compress
 from generator.storage.stores.folder import FolderStore
 from generator.storage.stores.interface import Store
 from generator.threads import Resources
@@ -178,7 +179,7 @@ class Work(Writer):
 
     def objects(self, objects: Iterable[tuple[str, bytes]]) -> None:
         """Write objects by their keys."""
-        self.add(compress_objects(objects))
+        self.add((key, data, compress(data)) for key, data in objects)
 
     def pages(self, lines: Iterable[str]) -> None:
         """Write lines of JSON as the pages of the layer's list."""

@@ -11,13 +11,12 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from generator.storage.layers import Row, StoredFile, index_table, rows_table, to_bytes
-from generator.storage.stores.codec import compress, sha256
+from generator.storage.stores.codec import sha256
 from generator.storage.stores.disk import make_folder, move_file
 from generator.storage.stores.file_cache import FileCache, user_cache
 from generator.storage.stores.interface import Store
@@ -28,8 +27,6 @@ CACHE_BYTES = 32 << 30  # of intermediate files, for machines that cannot read t
 _NAME_DIGITS = 16  # of a file's SHA-256 in its name
 
 Key = str | int  # a logical key, or the id of a product
-Objects = Iterable[tuple[Key, bytes]]  # key, JSON
-EncodedObjects = Iterable[tuple[Key, bytes, bytes]]  # key, JSON, gzip member
 
 
 class Uploads:
@@ -119,16 +116,6 @@ class TaskOutput:
 Inputs = dict[str, TaskOutput]  # by the name of the task
 
 
-class Member(NamedTuple):
-    """One object as a gzip member with its hashes, ready to be appended to a pack."""
-
-    key: Key
-    stored: bytes
-    stored_sha256: bytes
-    json_sha256: bytes
-    json_size: int
-
-
 @dataclass
 class Writer:
     """Writes the packs and files of one task. Readers see nothing of it before the layer has an index."""
@@ -143,16 +130,15 @@ class Writer:
     _buffer: list[bytes] = field(default_factory=list)
     _size: int = 0
 
-    def add(self, members: Iterable[Member]) -> None:
-        """Append objects to the open pack."""
-        rows = self._rows
-        for member in members:
+    def add(self, objects: Iterable[tuple[Key, bytes, bytes]]) -> None:
+        """Append objects to the open pack, each given by its key, its JSON and its gzip member."""
+        for key, data, stored in objects:
             if self._size >= PACK_BYTES:
                 self._end_pack()
-            place = len(self._output.packs), self._size, len(member.stored)
-            rows.append((member.key, *place, member.stored_sha256, member.json_sha256, member.json_size))
-            self._buffer.append(member.stored)
-            self._size += len(member.stored)
+            place = len(self._output.packs), self._size, len(stored)
+            self._rows.append((key, *place, sha256(stored), sha256(data), len(data)))
+            self._buffer.append(stored)
+            self._size += len(stored)
 
     def add_file(self, name: str, data: bytes) -> StoredFile:
         """Write a file of the layer, and return it. `columns.arrow` becomes `columns-<hash>.arrow`."""
@@ -198,13 +184,3 @@ def join_index(pattern: str, outputs: Sequence[TaskOutput]) -> bytes:
         packs += output.packs
     files = [file for output in outputs for file in output.files]
     return to_bytes(index_table(pa.concat_tables(rows), pattern, packs, files))
-
-
-def compress_objects(objects: Objects) -> list[Member]:
-    """Compress and hash objects."""
-    return hash_objects((key, data, compress(data)) for key, data in objects)
-
-
-def hash_objects(objects: EncodedObjects) -> list[Member]:
-    """Hash objects that are compressed already."""
-    return [Member(key, stored, sha256(stored), sha256(data), len(data)) for key, data, stored in objects]

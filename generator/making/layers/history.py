@@ -31,7 +31,6 @@ from generator.making.layer import Period, PlannedLayer, ProductRange, Task, clo
 from generator.making.plan import Plan
 from generator.making.shared_tasks import GUIDE, month_tasks, newest_task_name, open_history, task_names, text_buffer
 from generator.making.work import Intermediate, Work, small_layer
-from generator.pack.layer_writer import hash_objects
 from generator.storage import bodies, layout
 from generator.storage.errors import DamagedObject
 from generator.storage.layers import Layer, map_table
@@ -85,8 +84,7 @@ def write_histories(work: Work, ids: NDArray[np.int64], days: int, earlier: Laye
         chunk = ids[start : start + step]
         rows = history_rows(work.db, chunk)
         all_rows = _after(earlier, chunk.tolist(), rows) if earlier else rows
-        encoded = ((id_, *encode_fragments(arrays)) for id_, arrays in zip(chunk.tolist(), all_rows, strict=True))
-        work.add(hash_objects(encoded))
+        work.add((id_, *encode_fragments(arrays)) for id_, arrays in zip(chunk.tolist(), all_rows, strict=True))
 
 
 def _after(earlier: Layer, ids: list[int], rows: Iterable[Sequence[bytes]]) -> Iterator[list[bytes]]:
