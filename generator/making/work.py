@@ -3,12 +3,13 @@
 There is one context for each thread that executes tasks of a build.
 """
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from functools import cached_property, partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import MappingProxyType
 from typing import Any
 
@@ -21,14 +22,17 @@ from generator.database import Database
 from generator.lake.lake import Lake
 from generator.making.lake_tables import NO_TABLES, LakeTables, TablesRead
 from generator.making.layer import PlannedLayer, Task, define_layer, pattern_of
-from generator.pack.layer_writer import Inputs, IntermediateStore, Uploads, Writer
+from generator.pack.layer_writer import Inputs, IntermediateStore, TaskOutput, Uploads
 from generator.pack.verify import checked_file
 from generator.storage import bodies, layout
-from generator.storage.layers import FACTS, Layer, to_bytes
-from generator.storage.stores.codec import compress
+from generator.storage.layers import FACTS, Layer, Row, StoredFile, rows_table, to_bytes
+from generator.storage.stores.codec import compress, sha256
 from generator.storage.stores.folder import FolderStore
 from generator.storage.stores.interface import Store
 from generator.threads import Resources
+
+PACK_BYTES = 32 * 1024 * 1024
+_NAME_DIGITS = 16  # of a file's SHA-256 in its name
 
 
 class Intermediate(StrEnum):
@@ -146,14 +150,19 @@ class BuildContext:
         return self._intermediates or IntermediateStore(FolderStore(str(self.db.scratch)), "intermediates/")
 
 
-class Work(Writer):
-    """The one argument of every task's function, besides the arguments of the task."""
+class Work:
+    """The one argument of every task's function, besides the arguments of the task.
+
+    It writes the packs and files of the task. Readers see nothing of them before the layer has an index.
+    """
 
     def __init__(self, context: BuildContext, layer: str, inputs: Inputs):
-        folder = layout.layer_folder(layer, context.digests[layer]) if layer else ""
-        super().__init__(context.uploads, context.intermediates, layer, folder, pattern_of(layer))
-        self.context, self.inputs = context, inputs
+        self.context, self.layer, self.inputs = context, layer, inputs
         self.lake, self.db, self.tables = context.lake, context.db, context.tables
+        self._output = TaskOutput(layer)
+        self._rows: list[Row] = []
+        self._pack: list[bytes] = []  # the open one
+        self._pack_size = 0
 
     def file(self, layer: str, stem: str, digest: str | None = None) -> Path:
         """Return a local copy of a file of a layer, which one of the inputs has just written or the store has.
@@ -175,7 +184,17 @@ class Work(Writer):
     def intermediate_files(self, name: str) -> list[Path]:
         """Return the local intermediate files of that name, in the order of the inputs."""
         files = (output.intermediates.get(name) for output in self.inputs.values())
-        return [self.intermediates.path(file) for file in files if file is not None]
+        return [self.context.intermediates.path(file) for file in files if file is not None]
+
+    def add(self, objects: Iterable[tuple[str | int, bytes, bytes]]) -> None:
+        """Append objects to the open pack, each given by its logical key or id, its JSON and its gzip member."""
+        for key, data, stored in objects:
+            if self._pack_size >= PACK_BYTES:
+                self._end_pack()
+            place = len(self._output.packs), self._pack_size, len(stored)
+            self._rows.append((key, *place, sha256(stored), sha256(data), len(data)))
+            self._pack.append(stored)
+            self._pack_size += len(stored)
 
     def objects(self, objects: Iterable[tuple[str, bytes]]) -> None:
         """Write objects by their keys."""
@@ -185,6 +204,13 @@ class Work(Writer):
         """Write lines of JSON as the pages of the layer's list."""
         size = layout.ROWS_PER_PAGE[self.layer]
         self.objects(bodies.paged(lines, size, partial(layout.page_of_rows, self.layer)))
+
+    def add_file(self, name: str, data: bytes) -> StoredFile:
+        """Write a file of the layer, and return it. `columns.arrow` becomes `columns-<hash>.arrow`."""
+        path = PurePath(name)
+        file = self._put(path.stem + "-", path.suffix, data)
+        self._output.files.append(file)
+        return file
 
     def add_arrow(self, stem: str, table: pa.Table) -> None:
         """Write a table as an Arrow file, which the shim maps into memory."""
@@ -198,6 +224,31 @@ class Work(Writer):
 
     def add_json(self, stem: str, value: object, **format_: Any) -> None:
         self.add_file(f"{stem}.json", json.dumps(value, **format_).encode())
+
+    def add_intermediate(self, name: str, content: bytes | Path) -> None:
+        """Store bytes, or move a local file, for other tasks."""
+        store = self.context.intermediates
+        add = store.add_file if isinstance(content, Path) else store.add
+        self._output.intermediates[name] = add(content)  # type: ignore[arg-type]  # mypy joins the two functions
+
+    def output(self) -> TaskOutput:
+        """End the open pack and return what was written."""
+        self._end_pack()
+        if self._rows:
+            self._output.index_rows = rows_table(self._rows, pattern_of(self.layer))
+        return self._output
+
+    def _end_pack(self) -> None:
+        if self._pack:
+            self._output.packs.append(self._put("", ".jsonl.gz", b"".join(self._pack)))
+        self._pack, self._pack_size = [], 0
+
+    def _put(self, prefix: str, suffix: str, data: bytes) -> StoredFile:
+        digest = hashlib.sha256(data).hexdigest()
+        name = f"{prefix}{digest[:_NAME_DIGITS]}{suffix}"
+        folder = layout.layer_folder(self.layer, self.context.digests[self.layer])
+        self.context.uploads.put(folder + name, data, digest)
+        return StoredFile(name, len(data), digest)
 
 
 def small_layer(

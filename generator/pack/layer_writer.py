@@ -1,4 +1,4 @@
-"""Objects into packs, packs into layers: compressed, hashed, named by content, the index last.
+"""What tasks write into a store: files, outputs, and the index of a layer, which is written last.
 
 Intermediate files, which only other tasks read, are in a folder of this process, or in the store for other machines. In
 the store they lie below `work/<build id>/` until the build is made or a prune deletes them. They are named by their
@@ -7,26 +7,21 @@ content, so a repeated task does not disturb a task that reads the first copy.
 
 import hashlib
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from generator.storage.layers import Row, StoredFile, index_table, rows_table, to_bytes
-from generator.storage.stores.codec import sha256
+from generator.storage.layers import StoredFile, index_table, rows_table, to_bytes
 from generator.storage.stores.disk import make_folder, move_file
 from generator.storage.stores.file_cache import FileCache, user_cache
 from generator.storage.stores.interface import Store
 
 THREADS = 4  # each may hold a pack in memory
-PACK_BYTES = 32 * 1024 * 1024
 CACHE_BYTES = 32 << 30  # of intermediate files, for machines that cannot read them in place
-_NAME_DIGITS = 16  # of a file's SHA-256 in its name
-
-Key = str | int  # a logical key, or the id of a product
 
 
 class Uploads:
@@ -114,62 +109,6 @@ class TaskOutput:
 
 
 Inputs = dict[str, TaskOutput]  # by the name of the task
-
-
-@dataclass
-class Writer:
-    """Writes the packs and files of one task. Readers see nothing of it before the layer has an index."""
-
-    uploads: Uploads
-    intermediates: IntermediateStore
-    layer: str  # '' if the task writes only intermediate files
-    folder: str  # `layers/<name>/<digest>/`
-    pattern: str = ""  # how the index turns the id of a product into a logical key, or '' if keys are text
-    _rows: list[Row] = field(default_factory=list)
-    _output: TaskOutput = field(default_factory=TaskOutput)
-    _buffer: list[bytes] = field(default_factory=list)
-    _size: int = 0
-
-    def add(self, objects: Iterable[tuple[Key, bytes, bytes]]) -> None:
-        """Append objects to the open pack, each given by its key, its JSON and its gzip member."""
-        for key, data, stored in objects:
-            if self._size >= PACK_BYTES:
-                self._end_pack()
-            place = len(self._output.packs), self._size, len(stored)
-            self._rows.append((key, *place, sha256(stored), sha256(data), len(data)))
-            self._buffer.append(stored)
-            self._size += len(stored)
-
-    def add_file(self, name: str, data: bytes) -> StoredFile:
-        """Write a file of the layer, and return it. `columns.arrow` becomes `columns-<hash>.arrow`."""
-        path = PurePath(name)
-        file = self._put(path.stem + "-", path.suffix, data)
-        self._output.files.append(file)
-        return file
-
-    def add_intermediate(self, name: str, content: bytes | Path) -> None:
-        """Store bytes, or move a local file, for other tasks."""
-        add = self.intermediates.add_file if isinstance(content, Path) else self.intermediates.add
-        self._output.intermediates[name] = add(content)  # type: ignore[arg-type]  # mypy joins the two functions
-
-    def output(self) -> TaskOutput:
-        """End the open pack and return what was written."""
-        self._end_pack()
-        self._output.layer = self.layer
-        if self._rows:
-            self._output.index_rows = rows_table(self._rows, self.pattern)
-        return self._output
-
-    def _end_pack(self) -> None:
-        if self._buffer:
-            self._output.packs.append(self._put("", ".jsonl.gz", b"".join(self._buffer)))
-        self._buffer, self._size = [], 0
-
-    def _put(self, prefix: str, suffix: str, data: bytes) -> StoredFile:
-        digest = hashlib.sha256(data).hexdigest()
-        name = f"{prefix}{digest[:_NAME_DIGITS]}{suffix}"
-        self.uploads.put(self.folder + name, data, digest)
-        return StoredFile(name, len(data), digest)
 
 
 def join_index(pattern: str, outputs: Sequence[TaskOutput]) -> bytes:
