@@ -294,9 +294,11 @@ def _products(work: Work, ids: ProductRange, closed: tuple[str, ...]) -> None:
     work.db.run("views/market_price", "views/cards")
     cards = work.db.table("from cards order by id_product")
     text, starts = text_buffer(cards["line"])
-    sizes = pa.array(np.diff(starts).astype(np.uint32))
-    work.add_intermediate(Intermediate.CARDS, to_bytes(cards.drop_columns("line").append_column(SIZE, sizes)))
-    work.add_intermediate(Intermediate.CARD_TEXTS, bytes(text[starts[0] : starts[-1]]))
+    sizes, path = pa.array(np.diff(starts).astype(np.uint32)), work.db.scratch / "cards"
+    path.write_bytes(to_bytes(cards.drop_columns("line").append_column(SIZE, sizes)))
+    work.add_intermediate(Intermediate.CARDS, path)
+    path.write_bytes(text[starts[0] : starts[-1]])
+    work.add_intermediate(Intermediate.CARD_TEXTS, path)
     work.db.connection.execute("drop table cards")
 
 

@@ -225,11 +225,9 @@ class Work:
     def add_json(self, stem: str, value: object, **format_: Any) -> None:
         self.add_file(f"{stem}.json", json.dumps(value, **format_).encode())
 
-    def add_intermediate(self, name: str, content: bytes | Path) -> None:
-        """Store bytes, or move a local file, for other tasks."""
-        store = self.context.intermediates
-        add = store.add_file if isinstance(content, Path) else store.add
-        self._output.intermediates[name] = add(content)  # type: ignore[arg-type]  # mypy joins the two functions
+    def add_intermediate(self, name: str, path: Path) -> None:
+        """Move a local file away, for other tasks."""
+        self._output.intermediates[name] = self.context.intermediates.add(path)
 
     def output(self) -> TaskOutput:
         """End the open pack and return what was written."""

@@ -5,7 +5,6 @@ the store they lie below `work/<build id>/` until the build is made or a prune d
 content, so a repeated task does not disturb a task that reads the first copy.
 """
 
-import hashlib
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,7 +16,7 @@ import pyarrow.compute as pc
 
 from generator.storage.layers import StoredFile, index_table, rows_table, to_bytes
 from generator.storage.stores.disk import make_folder, move_file
-from generator.storage.stores.file_cache import FileCache, user_cache
+from generator.storage.stores.file_cache import FileCache, sha256_of, user_cache
 from generator.storage.stores.interface import Store
 
 THREADS = 4  # each may hold a pack in memory
@@ -67,25 +66,17 @@ class IntermediateStore:
         self.prefix = prefix
         self._cache = FileCache(user_cache() / "parts", CACHE_BYTES)
 
-    def add(self, data: bytes) -> StoredFile:
-        """Store bytes as an intermediate file."""
-        digest = hashlib.sha256(data).hexdigest()
-        self.store.put(self.prefix + digest, data)
-        return StoredFile(digest, len(data), digest)
-
-    def add_file(self, path: Path) -> StoredFile:
+    def add(self, path: Path) -> StoredFile:
         """Move a local file into the store."""
-        folder = self.store.local_path(self.prefix)
+        digest, folder = sha256_of(path), self.store.local_path(self.prefix)
+        file = StoredFile(digest, path.stat().st_size, digest)
         if folder is None:
-            file = self.add(path.read_bytes())
+            self.store.put(self.prefix + digest, path.read_bytes())
             path.unlink()
-            return file
-        with path.open("rb") as opened:
-            digest = hashlib.file_digest(opened, "sha256").hexdigest()
-        size = path.stat().st_size
-        make_folder(folder)
-        move_file(path, folder / digest)
-        return StoredFile(digest, size, digest)
+        else:
+            make_folder(folder)
+            move_file(path, folder / digest)
+        return file
 
     def path(self, file: StoredFile) -> Path:
         """Return a local path of an intermediate file."""
