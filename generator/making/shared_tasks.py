@@ -25,7 +25,7 @@ from generator.lake.files import PRICE_TABLES
 from generator.lake.tables import MAX_PRICE, check_rules
 from generator.making.layer import Period, ProductRange, Task, open_month
 from generator.making.plan import Plan
-from generator.making.sorted_parquet import ROWS_PER_GROUP, ROWS_PER_GROUP_OF_DAY, SortedParquet
+from generator.making.sorted_parquet import ROWS_PER_GROUP, ROWS_PER_GROUP_OF_DAY, sorted_file
 from generator.making.work import BuildContext, Intermediate, Work
 from generator.storage import layout
 from generator.storage.bodies import HISTORY_ARRAYS
@@ -164,21 +164,20 @@ def write_sorted_rows(
     other_columns = tuple(schema.names[1:])  # on a day each id is another
     forms = [(kept, None, ROWS_PER_GROUP)] * 2 + [(schema, other_columns, ROWS_PER_GROUP_OF_DAY)] * len(days_apart)
     with ExitStack() as stack:
-        files = [
-            SortedParquet(stack.enter_context(path.open("w+b")), has, SORTED_BY, repeated, rows)
+        add_known, add_unknown, *add_to_day = [
+            stack.enter_context(sorted_file(path, has, SORTED_BY, repeated, rows))
             for path, (has, repeated, rows) in zip(paths, forms, strict=True)
         ]
-        known_file, unknown_file, *day_files = [stack.enter_context(file) for file in files]
         for batch in batches:
             if newest:
                 newest.add(batch)
             is_known = _is_known(batch, known_ids)
             known = batch if is_known.all() else batch.filter(pa.array(is_known))
-            known_file.add(known.select(kept.names))
+            add_known(known.select(kept.names))
             if known is not batch:
-                unknown_file.add(batch.filter(pa.array(~is_known)).select(kept.names))
+                add_unknown(batch.filter(pa.array(~is_known)).select(kept.names))
             for place, rows in _by_day(known, days_apart):
-                day_files[place].add(rows)
+                add_to_day[place](rows)
     return tuple(paths)
 
 

@@ -4,9 +4,10 @@ One thread writes a file, so its bytes depend on the rows and on the version of 
 which row groups hold a product.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from io import BytesIO
-from types import TracebackType
+from pathlib import Path
 from typing import BinaryIO
 
 import pyarrow as pa
@@ -20,55 +21,42 @@ RECIPE = 3  # raise it when the same rows give other bytes
 FORMAT = (RECIPE, ROWS_PER_GROUP, ROWS_PER_GROUP_OF_DAY, ZSTD_LEVEL)  # for the digests of layers
 
 
-class SortedParquet:
-    """A Parquet file that is written batch by batch. Few row groups are in memory at once.
+@contextmanager
+def sorted_file(
+    sink: Path | BinaryIO,
+    schema: pa.Schema,
+    sorted_by: tuple[str, ...],
+    repeated: tuple[str, ...] | None = None,
+    rows_per_group: int = ROWS_PER_GROUP,
+) -> Iterator[Callable[[pa.RecordBatch], None]]:
+    """Write a Parquet file, and yield what appends rows, of any number. Few row groups are in memory at once.
 
     The columns `sorted_by` have statistics. Those `repeated` are stored as dictionaries; None: all.
     """
+    waiting: list[pa.RecordBatch] = []
+    with pq.ParquetWriter(
+        sink,
+        schema,
+        compression="zstd",
+        compression_level=ZSTD_LEVEL,
+        use_dictionary=True if repeated is None else list(repeated),
+        write_statistics=list(sorted_by),
+        store_schema=False,
+    ) as writer:
 
-    def __init__(
-        self,
-        sink: BinaryIO,
-        schema: pa.Schema,
-        sorted_by: tuple[str, ...],
-        repeated: tuple[str, ...] | None = None,
-        rows_per_group: int = ROWS_PER_GROUP,
-    ):
-        self._writer = pq.ParquetWriter(
-            sink,
-            schema,
-            compression="zstd",
-            compression_level=ZSTD_LEVEL,
-            use_dictionary=True if repeated is None else list(repeated),
-            write_statistics=list(sorted_by),
-            store_schema=False,
-        )
-        self._waiting: list[pa.RecordBatch] = []
-        self._rows_waiting = 0
-        self._rows_per_group = rows_per_group
+        def write(rows: pa.Table) -> None:
+            writer.write_table(rows.combine_chunks(), row_group_size=rows_per_group)
 
-    def __enter__(self) -> "SortedParquet":
-        return self
+        def add(batch: pa.RecordBatch) -> None:
+            waiting.append(batch)
+            while sum(map(len, waiting)) >= rows_per_group:
+                rows = pa.Table.from_batches(waiting)
+                write(rows.slice(0, rows_per_group))
+                waiting[:] = rows.slice(rows_per_group).to_batches()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if error is None and self._rows_waiting:
-            self._write(pa.Table.from_batches(self._waiting))
-        self._writer.close()
-
-    def add(self, batch: pa.RecordBatch) -> None:
-        """Append rows, of any number."""
-        self._waiting.append(batch)
-        self._rows_waiting += len(batch)
-        while self._rows_waiting >= self._rows_per_group:
-            rows = pa.Table.from_batches(self._waiting)
-            self._write(rows.slice(0, self._rows_per_group))
-            self._waiting = rows.slice(self._rows_per_group).to_batches()
-            self._rows_waiting -= self._rows_per_group
-
-    def _write(self, rows: pa.Table) -> None:
-        self._writer.write_table(rows.combine_chunks(), row_group_size=self._rows_per_group)
+        yield add
+        if any(map(len, waiting)):
+            write(pa.Table.from_batches(waiting))
 
 
 def sorted_parquet(
@@ -77,9 +65,9 @@ def sorted_parquet(
     sorted_by: tuple[str, ...],
     repeated: tuple[str, ...] | None = None,
 ) -> bytes:
-    """Return sorted rows as a file of `SortedParquet`."""
+    """Return sorted rows as a file of `sorted_file`."""
     sink = BytesIO()
-    with SortedParquet(sink, schema, sorted_by, repeated) as file:
+    with sorted_file(sink, schema, sorted_by, repeated) as add:
         for batch in batches:
-            file.add(batch)
+            add(batch)
     return sink.getvalue()

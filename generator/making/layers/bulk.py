@@ -301,14 +301,14 @@ def catalogue_file(entries: Sequence[dict[str, Any]]) -> bytes:
 
 
 def _sorted_view(db: Database, view: str, sorted_by: tuple[str, ...]) -> bytes:
-    """Return the rows of a view as a file of `SortedParquet`, sorted by columns that no two rows have in common."""
+    """Return the rows of a view as a file of `sorted_file`, sorted by columns that no two rows have in common."""
     order = ", ".join(f"{column} nulls first" for column in sorted_by)
     reader = db.connection.sql(f"from {view} order by {order}").to_arrow_reader(ROWS_PER_GROUP)
     return sorted_parquet(reader.schema, reader, sorted_by)
 
 
 def _write_parquet(work: Work, table: str, stem: str, sorted_by: tuple[str, ...], data: bytes) -> _Entry:
-    """Write a file of `SortedParquet`, and return its entry. `stem` is its name without hash and format."""
+    """Write a file of `sorted_file`, and return its entry. `stem` is its name without hash and format."""
     metadata = pq.read_metadata(pa.BufferReader(data))
     schema = metadata.schema.to_arrow_schema()
     return (
