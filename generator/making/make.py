@@ -17,7 +17,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
@@ -43,7 +43,7 @@ from generator.pack.layer_writer import join_index
 from generator.pack.verify import Rotation, checked_file, damage, stored_bytes, visible_damage
 from generator.releases.locks import declare_intent
 from generator.storage import layout
-from generator.storage.builds import FORMAT, Build, BuildRecord, Provenance, last_build_id, open_build
+from generator.storage.builds import FORMAT, Build, BuildRecord, Provenance, last_record, open_build
 from generator.storage.errors import Conflict, DamagedObject, StorageError, StoreError
 from generator.storage.layers import FACTS, INDEX_NAME, Layer
 from generator.storage.stores.interface import Store
@@ -133,11 +133,9 @@ def _games(build: Build, resources: Resources) -> list[dict[str, Any]]:
 
     A build with the catalogue of the last build has its games. `build/report/game_columns.sql.j2` describes a row.
     """
-    catalogue = build.record["layers"][layout.CATALOGUE]
-    with suppress(StorageError):  # there is none, or it cannot be read
-        last = open_build(build.store, last_build_id(build.store)).record
-        if last["layers"][layout.CATALOGUE]["digest"] == catalogue["digest"]:
-            return last["games"]
+    catalogue, last = build.record["layers"][layout.CATALOGUE], last_record(build.store)
+    if last and last["layers"][layout.CATALOGUE]["digest"] == catalogue["digest"]:
+        return last["games"]
     with prices_database(build, resources) as db:
         games: list[dict[str, Any]] = db.answer("report/game_columns", columns=tuple(GUIDE_PRICES)).to_pylist()
         return games
@@ -299,7 +297,8 @@ def _check_room(store: Store, missing: list[PlannedLayer]) -> None:
     folder = store.local_path("")
     if folder is None or not missing or not folder.is_dir():
         return
-    sizes = _last_sizes(store)
+    last = last_record(store)
+    sizes = last["bytes"] if last else {}
     present = sum(file.size for layer in missing for file in store.entries(layer.folder))
     need = int(sum(sizes.get(layer.name, 0) for layer in missing) * settings.GROWTH_OF_A_BUILD) - present
     free = shutil.disk_usage(folder).free
@@ -309,13 +308,6 @@ def _check_room(store: Store, missing: list[PlannedLayer]) -> None:
             f"as the last one did, and {settings.RESERVE_BYTES / 1e6:,.1f} MB must stay free: "
             "free some space, or `cardpress prune --keep N`"
         )
-
-
-def _last_sizes(store: Store) -> dict[str, int]:
-    """Return the bytes of each layer of the live build, or else of the newest one. Empty if the store has no build."""
-    with suppress(StorageError):  # a damaged record has no size
-        return open_build(store, last_build_id(store)).record["bytes"]
-    return {}
 
 
 def _discard_unfinished(store: Store, specs: list[PlannedLayer]) -> None:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import date
 from functools import cached_property
-from typing import Any
 
 import duckdb
 import numpy as np
@@ -25,7 +24,7 @@ from generator.making.layer import Period, PlannedLayer, ProductRange, Task, dig
 from generator.making.work import BuildContext
 from generator.pack.verify import visible_damage
 from generator.storage import layout
-from generator.storage.builds import last_build_id, open_build
+from generator.storage.builds import RecordedLayer, last_record
 from generator.storage.errors import StorageError
 
 IDS = "ids"  # the stem of a layer's file with all ids of its days
@@ -126,7 +125,8 @@ class NamedProducts:
 
     def __init__(self, context: BuildContext):
         self._context = context
-        self._last = _last_layers(context)
+        last = last_record(context.store)
+        self._last: dict[str, RecordedLayer] = last["layers"] if last else {}
         self._ids: dict[Period, NDArray[np.int64]] = {}
         catalogue = digest_of(context.lake.content("products", "expansions"))
         self._same_catalogue = self.recorded(layout.SETS, "catalogue") == catalogue
@@ -189,11 +189,3 @@ class NamedProducts:
     def _digest_of_unknown(self, ids: NDArray[np.int64]) -> str:
         unknown = np.setdiff1d(ids, self._context.tables.product_ids(), assume_unique=True) if len(ids) else ids
         return digest_of(list(map(str, unknown.tolist())))
-
-
-def _last_layers(context: BuildContext) -> dict[str, Any]:
-    """Return the layers in the record of the last build; none if it cannot be read."""
-    with suppress(StorageError):
-        layers: dict[str, Any] = open_build(context.store, last_build_id(context.store)).record["layers"]
-        return layers
-    return {}

@@ -5,6 +5,7 @@ such as `cardpress show` takes otherwise. The shim imports it at its start, see 
 """
 
 import json
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import cached_property
@@ -138,6 +139,13 @@ def open_build(store: Store, build_id: str, file_cache: FileCache | None = None)
     if layout.build_id(record["as_of"], digests) != build_id:
         raise errors.DamagedObject(f"the record of build {build_id} is damaged: it does not match the id")
     return Build(store, cast("BuildRecord", record), file_cache)
+
+
+def last_record(store: Store) -> BuildRecord | None:
+    """Return the record of the last build; None if there is none, or if it cannot be read."""
+    with suppress(errors.StorageError):
+        return open_build(store, last_build_id(store)).record
+    return None
 
 
 class Build:
