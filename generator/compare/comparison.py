@@ -31,7 +31,7 @@ from generator.lake.files import GUIDE_PRICES
 from generator.pack.verify import checked_file
 from generator.storage import layout
 from generator.storage.builds import Build
-from generator.storage.bulk import FILES, PART_OF_TABLE
+from generator.storage.bulk import FILES, PART_OF_TABLE, place_of
 from generator.storage.catalogue import PRICES, SETS, Catalogue
 from generator.storage.errors import DamagedObject
 from generator.storage.layers import Layer, map_table
@@ -114,8 +114,8 @@ _READ: dict[str, Callable[[Build], pa.Table]] = {
 }
 
 
-def read_bulk_table(build: Build, table: str, columns: Sequence[str]) -> pa.Table:
-    """Return columns of a table without days."""
+def read_bulk_table(build: Build, table: str, columns: Sequence[str] | None) -> pa.Table:
+    """Return columns of a table without days; None: all."""
     return _read_columns(build.layers[layout.sublayer(layout.BULK, PART_OF_TABLE[table])], table, columns)
 
 
@@ -125,16 +125,10 @@ def bulk_entries(build: Build) -> list[dict[str, Any]]:
     return entries
 
 
-def bulk_names(build: Build) -> set[str]:
-    """Return the names of the bulk files, which name their content too."""
-    return {entry["name"] for entry in bulk_entries(build)}
-
-
 def bulk_file(build: Build, entry: Mapping[str, Any]) -> tuple[Layer, str]:
     """Return the layer that has a file of the bulk manifest, and the first part of the file's name."""
-    stem = entry["name"].rpartition("-")[0]
-    part = PART_OF_TABLE.get(entry["table"]) or stem.removeprefix(f"{entry['table']}-")
-    return build.layers[layout.sublayer(layout.BULK, part)], stem
+    layer, stem = place_of(entry)
+    return build.layers[layer], stem
 
 
 def _read_columns(layer: Layer, stem: str, columns: Sequence[str] | None, days: list[date] | None = None) -> pa.Table:

@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from generator import settings
-from generator.compare.comparison import SOURCES, Comparison, bulk_entries, bulk_names, read_cards
+from generator.compare.comparison import SOURCES, Comparison, bulk_entries, read_bulk_table, read_cards
 from generator.compare.run_reports import Figures, earlier_nights, read_judgement
 from generator.database import Database, run_file
 from generator.lake.files import GUIDE_PRICES
@@ -25,7 +24,6 @@ from generator.lake.quarantine import few, files_read
 from generator.pack.verify import checked_file
 from generator.storage import layout
 from generator.storage.builds import Build
-from generator.storage.bulk import PART_OF_TABLE
 from generator.storage.layers import map_table
 from generator.storage.market import LINES, LISTS
 from generator.storage.stores.interface import Store
@@ -90,7 +88,7 @@ def count_differences(comparison: Comparison) -> Figures:
         "days_added": added,
         "past_days_changed": len(days) - added,
         "movers_lists_changed": sum(before.get(key) != after.get(key) for key in before | after),
-        "bulk_files_added": len(bulk_names(new) - bulk_names(old)),
+        "bulk_files_added": len(new.bulk_files.keys() - old.bulk_files.keys()),
     }
     return comparison.figures
 
@@ -246,13 +244,12 @@ def _tables(comparison: Comparison, old: Build, days: Mapping[str, pa.Table]) ->
         days_before = (entry["last_day"] or "" for entry in bulk_entries(old) if entry["table"] == SOURCES[name][0])
         if table := _newest_day(db, name, rows, max(days_before, default="")):
             yield table
-    differing = {name.rpartition("-")[0] for name in bulk_names(old) ^ bulk_names(new)}
+    differing = {name.rpartition("-")[0] for name in old.bulk_files.keys() ^ new.bulk_files.keys()}
     if "products" in differing:
         texts = (db.answer("checks/texts_of_products", side=side) for side in ("old", "new"))
         yield "products", ("id_product",), *texts
     if "sets" in differing:
-        layers = (build.layers[layout.sublayer(layout.BULK, PART_OF_TABLE["sets"])] for build in (old, new))
-        yield "expansions", ("id",), *(pq.read_table(checked_file(layer, "sets")) for layer in layers)
+        yield "expansions", ("id",), *(read_bulk_table(build, "sets", None) for build in (old, new))
     if "identifiers" in differing:
         query = "select id_product, scheme, min(value) as value from {}_identifiers group by all"
         yield "identifiers", ("id_product", "scheme"), *(db.table(query.format(side)) for side in ("old", "new"))

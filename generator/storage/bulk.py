@@ -4,7 +4,6 @@ A file lies in a layer under a longer name of its own: 16 digits of its hash ins
 """
 
 import json
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,10 +39,6 @@ SPREADSHEET = "prices"  # the table of format csv.gz, which a tree has plain
 SPREADSHEET_KEY = f"{SPREADSHEET}.csv"
 CATALOGUE = "catalog"  # the table of the DuckLake catalogue, which names the files of format parquet
 LIVE_CATALOGUE = f"{CATALOGUE}.ducklake"  # the name under which clients find the catalogue of the live build
-_NAME = re.compile(
-    r"(?P<stem>(?P<table>[a-z_]+)(?:-(?P<span>[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?))?)"
-    rf"-[0-9a-f]{{{NAME_DIGITS}}}\.(?P<format>parquet|jsonl\.gz|csv\.gz|ducklake)"
-)
 
 
 class BulkFile(NamedTuple):
@@ -68,10 +63,15 @@ def read_manifest(manifest: bytes, layers: "Mapping[str, Layer]") -> dict[str, B
     return {entry["name"]: _located(entry, layers) for entry in json.loads(manifest)[FILES]}
 
 
+def place_of(entry: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the layer that has a file of the manifest, and the first part of the file's name."""
+    stem = entry["name"].rpartition("-")[0]
+    part = PART_OF_TABLE.get(entry["table"]) or stem.removeprefix(f"{entry['table']}-")
+    return layout.sublayer(layout.BULK, part), stem
+
+
 def _located(entry: dict[str, Any], layers: "Mapping[str, Layer]") -> BulkFile:
-    found = _NAME.fullmatch(entry["name"])
-    assert found is not None, "the generator writes no other names"
-    layer = layers[layout.sublayer(layout.BULK, found["span"] or PART_OF_TABLE[found["table"]])]
-    suffix, media_type = FORMATS[found["format"]]
-    stored = f"{found['stem']}-{entry['sha256'][:STORED_DIGITS]}{suffix}"
-    return BulkFile(entry["name"], layer.folder + stored, entry["bytes"], entry["sha256"], media_type)
+    layer, stem = place_of(entry)
+    suffix, media_type = FORMATS[entry["format"]]
+    stored = f"{layers[layer].folder}{stem}-{entry['sha256'][:STORED_DIGITS]}{suffix}"
+    return BulkFile(entry["name"], stored, entry["bytes"], entry["sha256"], media_type)
