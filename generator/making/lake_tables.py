@@ -5,9 +5,8 @@ A task opens the tables that it needs. So a build after a new watch check never 
 A file that is no Parquet, lacks a column or breaks a rule raises LakeError; one that is broken inside, duckdb.Error.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from functools import wraps
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,42 +38,60 @@ WATCH_SQL = (
 )
 
 
-def once(method: Callable[["LakeTables"], None]) -> Callable[["LakeTables"], None]:
-    """Make a method of lake tables do its work only at the first call."""
+class TablesRead(NamedTuple):
+    """Tables of the lake that layers read together."""
 
-    @wraps(method)
-    def first_call_only(self: "LakeTables") -> None:
-        if method not in self._opened:
-            method(self)
-            self._opened.add(method)
+    tables: tuple[str, ...]
+    sql: tuple[str, ...]  # the files of `build/` that make their views
+    inputs: dict[str, tuple[str, ...]]  # of a layer's digest: tables by the name of the input
+    main_thread: bool = False  # see `Task`
 
-    return first_call_only
+
+NO_TABLES = TablesRead((), (), {})
+CATALOGUE = TablesRead(
+    ("expansions", "products"),
+    ("sources/products", "sources/expansions"),
+    {"catalogue": ("products", "expansions")},
+)
+GAME_NAMES = CATALOGUE._replace(sql=(*CATALOGUE.sql, "views/game_names"))
+WATCHLIST = TablesRead(("watchlist",), WATCH_SQL, {"watch": ("watchlist", "watch_checks")}, main_thread=True)
+FINGERPRINTS = TablesRead(("fingerprints",), ("sources/fingerprints",), {"fingerprints": ("fingerprints",)})
+# Their layers also depend on the products that they name, see `plan.NamedProducts`.
+IDENTIFIERS = TablesRead((*CATALOGUE.tables, "identifiers"), ("sources/identifiers",), {})
 
 
 class LakeTables:
-    """The tables of one lake in one database. Each `open_…` method makes views or tables."""
+    """The tables of one lake in one database."""
 
     def __init__(self, db: Database, lake: Lake, product_ids: NDArray[np.int64] | None = None):
         self._db = db
         self._lake = lake
         self.known_product_ids = product_ids
         self.are_checked = False  # whether layers that the store has were made from what is still to be opened
-        self._opened: set[Callable[[LakeTables], None]] = set()
+        self._done: set[str] = set()  # tables that are open, and files of `build/` that were run
 
-    @once
-    def open_catalogue(self) -> None:
-        self._open("expansions", "products")
-        self._db.run("sources/expansions", "sources/products")
+    def open(self, reads: TablesRead) -> None:
+        """Open tables and make their views, each once."""
+        tables = [table for table in reads.tables if table not in self._done]
+        for table in tables:
+            open_table(self._db, table, self._lake.fetch(table))
+        if not self.are_checked:
+            check_rules(self._db, tables)
+        if "watchlist" in tables:
+            self._open_watch_checks()
+            self._done.update(reads.sql)
+        self._done.update(tables)
+        self.run_once(*reads.sql)
 
-    @once
-    def open_game_names(self) -> None:
-        self.open_catalogue()
-        self._db.run("views/game_names")
+    def run_once(self, *names: str) -> None:
+        """Run files of `build/`, but those that were run before."""
+        for name in names:
+            if name not in self._done:
+                self._db.run(name)
+                self._done.add(name)
 
-    @once
-    def open_watchlist(self) -> None:
-        """Open the watchlist and its checks. Of the days whose offers nothing shows, only the numbers are read."""
-        self._open("watchlist")
+    def _open_watch_checks(self) -> None:
+        """Open the checks of the watchlist. Of the days whose offers nothing shows, only the numbers are read."""
         files = self._lake.fetch("watch_checks")
         open_table(self._db, "watch_checks", files)
         summarise_offers(self._db, "watch_checks")
@@ -84,20 +101,9 @@ class LakeTables:
         open_table(self._db, "watch_checks", [file for file in files if file.day in days])
         self._db.run("sources/watch_checks")
 
-    @once
-    def open_fingerprints(self) -> None:
-        self._open("fingerprints")
-        self._db.run("sources/fingerprints")
-
-    @once
-    def open_identifiers(self) -> None:
-        self.open_catalogue()
-        self._open("identifiers")
-        self._db.run("sources/identifiers")
-
     def product_ids(self) -> NDArray[np.int64]:
         if self.known_product_ids is None:
-            self.open_catalogue()
+            self.open(CATALOGUE)
             self.known_product_ids = self._db.table("select id_product from products order by id_product")[0].to_numpy()
         return self.known_product_ids
 
@@ -137,44 +143,9 @@ class LakeTables:
             f"create or replace view {view} as select * from read_parquet([{quoted}], union_by_name = true){condition}"
         )
 
-    @once
-    def open_history_views(self) -> None:
-        """Make the views history_<array>, which read the views sorted_<array>."""
-        self._db.run("views/history")
-
-    @once
-    def open_newest_views(self) -> None:
-        """Make the views newest_<table>, which read the views all_<table>."""
-        self._db.run("sources/price_guide", "views/newest")
-
     def _open_days(self, days: Period, tables: Iterable[str]) -> None:
         for table in tables:
             open_table(self._db, table, self._lake.fetch(table, days.first, days.last))
-
-    def _open(self, *tables: str) -> None:
-        for table in tables:
-            open_table(self._db, table, self._lake.fetch(table))
-        if not self.are_checked:
-            check_rules(self._db, tables)
-
-
-class TablesRead(NamedTuple):
-    """Tables of the lake that layers read together."""
-
-    open: Callable[[LakeTables], None]  # makes the views
-    sql: tuple[str, ...]  # the files of `build/` that make them
-    inputs: dict[str, tuple[str, ...]]  # of a layer's digest: tables by the name of the input
-    main_thread: bool = False  # see `Task`
-
-
-NO_TABLES = TablesRead(lambda tables: None, (), {})
-_CATALOGUE_INPUT: dict[str, tuple[str, ...]] = {"catalogue": ("products", "expansions")}
-CATALOGUE = TablesRead(LakeTables.open_catalogue, ("sources/products", "sources/expansions"), _CATALOGUE_INPUT)
-GAME_NAMES = TablesRead(LakeTables.open_game_names, (*CATALOGUE.sql, "views/game_names"), _CATALOGUE_INPUT)
-WATCHLIST = TablesRead(LakeTables.open_watchlist, WATCH_SQL, {"watch": ("watchlist", "watch_checks")}, main_thread=True)
-FINGERPRINTS = TablesRead(LakeTables.open_fingerprints, ("sources/fingerprints",), {"fingerprints": ("fingerprints",)})
-# Their layers also depend on the products that they name, see `plan.NamedProducts`.
-IDENTIFIERS = TablesRead(LakeTables.open_identifiers, ("sources/identifiers",), {})
 
 
 def card_content(lake: Lake) -> dict[str, list[str]]:

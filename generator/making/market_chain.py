@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from generator.errors import LakeError
+from generator.making.lake_tables import CATALOGUE
 from generator.making.work import BuildContext, Work
 
 NO_GAME = -1
@@ -62,7 +63,7 @@ class MarketGroups:
 
 def market_groups(context: BuildContext) -> MarketGroups:
     """Return the groups of the lake's catalogue."""
-    context.tables.open_catalogue()
+    context.tables.open(CATALOGUE)
     return MarketGroups(context.db.answer("views/market_members"))
 
 

@@ -23,6 +23,7 @@ from generator.database import Database, query_fault, sql_literal
 from generator.errors import BuildError, LakeError
 from generator.lake.files import PRICE_TABLES
 from generator.lake.tables import MAX_PRICE, check_rules
+from generator.making.lake_tables import CATALOGUE
 from generator.making.layer import Period, ProductRange, Task, open_month
 from generator.making.plan import Plan
 from generator.making.sorted_parquet import ROWS_PER_GROUP, ROWS_PER_GROUP_OF_DAY, sorted_file
@@ -69,7 +70,7 @@ def open_history(work: Work) -> None:
         work.tables.open_files(
             f"sorted_{array}", [file for kind in kinds for file in work.intermediate_files(kind.of(array))]
         )
-    work.tables.open_history_views()
+    work.tables.run_once("views/history")
 
 
 def open_newest(work: Work, closed: Iterable[str], ids: ProductRange | None = None) -> None:
@@ -78,7 +79,7 @@ def open_newest(work: Work, closed: Iterable[str], ids: ProductRange | None = No
         month = work.intermediate_files(Intermediate.NEWEST_ROWS.of(table))
         periods = [work.file(layer, table) for layer in closed]
         work.tables.open_files(f"all_{table}", [*month, *periods], ids)
-    work.tables.open_newest_views()
+    work.tables.run_once("sources/price_guide", "views/newest")
 
 
 def _month_task(plan: Plan, days: Period, whole: bool) -> Task:
@@ -287,7 +288,7 @@ def newest_task_name(layer: str) -> str:
 
 
 def _products(work: Work, ids: ProductRange, closed: tuple[str, ...]) -> None:
-    work.tables.open_catalogue()
+    work.tables.open(CATALOGUE)
     work.db.connection.execute(f"create or replace view task_products as from products where {ids.condition}")
     open_newest(work, closed, ids)
     work.db.run("views/market_price", "views/cards")

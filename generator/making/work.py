@@ -281,7 +281,7 @@ def small_layer(
     names = (*(layer.name for layer in after), *needs)
     layers = {"layers": [layer.digest for layer in after]} if after else {}
     inputs = {part: lake.content(*tables) for part, tables in reads.inputs.items()}
-    task = Task(name, name, _make, (write, reads.open, views), rows=rows, main_thread=reads.main_thread)
+    task = Task(name, name, _make, (write, reads, views), rows=rows, main_thread=reads.main_thread)
     return define_layer(
         name,
         lambda plan: [replace(task, needs=plan.made_of(names))],
@@ -292,9 +292,7 @@ def small_layer(
     )
 
 
-def _make(
-    work: Work, write: Callable[[Work], None], open_tables: Callable[[LakeTables], None], views: tuple[str, ...]
-) -> None:
-    open_tables(work.tables)
+def _make(work: Work, write: Callable[[Work], None], reads: TablesRead, views: tuple[str, ...]) -> None:
+    work.tables.open(reads)
     work.db.run(*views)
     write(work)

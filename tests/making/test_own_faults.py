@@ -20,6 +20,7 @@ from generator import database
 from generator.errors import LakeError, SqlError
 from generator.lake.lake import open_lake
 from generator.making import runners
+from generator.making.lake_tables import CATALOGUE
 from generator.making.layer import Task
 from generator.making.make import make_build
 from generator.making.runners import ThreadRunner, run_task
@@ -92,7 +93,7 @@ def test_a_file_that_loses_a_column_is_a_fault_of_the_lake(lake: Path, tmp_path:
     with closing(BuildContext(open_lake(str(copy)), FolderStore(str(tmp_path / "store")), ONE_THREAD)) as context:
 
         def lose_column(work: Work) -> None:
-            work.tables.open_catalogue()
+            work.tables.open(CATALOGUE)
             pq.write_table(pa.table({"other": [1]}), copy / "expansions.parquet")
             work.db.rows("from expansions")
 

@@ -5,6 +5,7 @@ from datetime import date
 from pathlib import Path
 
 from generator.lake.lake import open_lake
+from generator.making.lake_tables import CATALOGUE, IDENTIFIERS
 from generator.making.work import BuildContext
 from generator.storage.stores.folder import FolderStore
 from generator.threads import ONE_THREAD
@@ -30,6 +31,7 @@ def test_a_code_of_nine_in_ten_cards_means_no_set(tmp_path: Path) -> None:
     folder = write(Rows(products=products, expansions=expansions, identifiers=rows), tmp_path / "lake")
     lake = open_lake(str(folder), date(2026, 2, 3))
     with closing(BuildContext(lake, FolderStore(str(tmp_path / "store")), ONE_THREAD)) as context:
-        context.tables.open_identifiers()
+        context.tables.open(CATALOGUE)
+        context.tables.open(IDENTIFIERS)
         context.db.run("views/set_codes")
         assert context.db.rows("from set_codes") == [("all", 1), ("few", 1)]

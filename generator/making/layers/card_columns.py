@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from generator.lake.lake import Lake
-from generator.making.lake_tables import CARD_SQL, card_content
+from generator.making.lake_tables import CARD_SQL, CATALOGUE, card_content
 from generator.making.layer import PlannedLayer, Task, define_layer
 from generator.making.plan import Plan
 from generator.making.shared_tasks import card_rows, card_tasks, card_texts, open_newest, task_names
@@ -72,7 +72,7 @@ def _tasks(plan: Plan) -> Iterator[Task]:
 
 
 def _catalogue(work: Work, closed: tuple[str, ...]) -> None:
-    work.tables.open_catalogue()
+    work.tables.open(CATALOGUE)
     open_newest(work, closed)
     db, cards = work.db, card_rows(work)
     with work.db.registered(cards=cards):

@@ -24,7 +24,7 @@ from generator.database import Database
 from generator.lake.lake import Lake
 from generator.lake.tables import open_table
 from generator.making import market_chain
-from generator.making.lake_tables import CATALOGUE
+from generator.making.lake_tables import CATALOGUE, GAME_NAMES
 from generator.making.layer import Period, PlannedLayer, Task, closed_periods, define_layer, open_month
 from generator.making.plan import PRICES, NamedProducts, Plan
 from generator.making.shared_tasks import GUIDE, SORTED_BY, guide_files, month_tasks, task_names
@@ -128,7 +128,7 @@ def _closed_year(work: Work, year: str, months: tuple[str, ...], before: tuple[s
 def _open_month(work: Work, before: tuple[str, ...]) -> None:
     rows = _market_guide(work, guide_files(work))
     days = _write_points(work, layout.OPEN_MONTH, [market_chain.open_chain(work, before).add(rows)])
-    work.tables.open_game_names()
+    work.tables.open(GAME_NAMES)
     members = work.db.answer("views/market_members")
     with work.db.registered(market_days=market_chain.with_kept(work, before, days), market_members=members):
         groups, indexes = work.db.answer("views/market_rows"), work.db.answer("views/market_indexes")

@@ -20,7 +20,7 @@ from typing import cast
 from edge_auth.live.open_build import OpenBuild
 from generator.drawings import Texts, svg, template
 from generator.lake.lake import Lake
-from generator.making.lake_tables import CATALOGUE
+from generator.making.lake_tables import CATALOGUE, IDENTIFIERS
 from generator.making.layer import PlannedLayer, define_layer
 from generator.making.work import BuildContext, Work, small_layer
 from generator.pack.layer_writer import TaskOutput
@@ -64,7 +64,8 @@ def make_site(context: BuildContext, build_id: str) -> TaskOutput:
 def _set_codes(context: BuildContext) -> bytes:
     """Return the ids of sets by the codes that other catalogues give them, such as `m11`, for lists of cards."""
     context.tables.are_checked = True  # the other layers are complete
-    context.tables.open_identifiers()
+    context.tables.open(CATALOGUE)
+    context.tables.open(IDENTIFIERS)
     context.db.run("views/set_codes")
     return json.dumps(dict(context.db.rows("from set_codes"))).encode() + b"\n"
 
