@@ -30,7 +30,7 @@ from generator.making.sorted_parquet import ROWS_PER_GROUP, ROWS_PER_GROUP_OF_DA
 from generator.making.work import BuildContext, Intermediate, Work
 from generator.storage import layout
 from generator.storage.bodies import HISTORY_ARRAYS
-from generator.storage.layers import map_table, to_bytes
+from generator.storage.layers import map_table, text_column, to_bytes
 
 SORTED_BY = ("id_product", "day")
 GUIDE = "price_guide"  # the table, and the array of a history
@@ -292,24 +292,11 @@ def _products(work: Work, ids: ProductRange, closed: tuple[str, ...]) -> None:
     work.db.connection.execute(f"create or replace view task_products as from products where {ids.condition}")
     open_newest(work, closed, ids)
     work.db.run("views/market_price", "views/cards")
-    cards = work.db.table("from cards order by id_product")
-    text, starts = text_buffer(cards["line"])
+    cards = work.db.table("from cards order by id_product").combine_chunks()
+    text, starts = text_column(cards, "line")
     sizes, path = pa.array(np.diff(starts).astype(np.uint32)), work.db.scratch / "cards"
     path.write_bytes(to_bytes(cards.drop_columns("line").append_column(SIZE, sizes)))
     work.add_intermediate(Intermediate.CARDS, path)
-    path.write_bytes(text[starts[0] : starts[-1]])
+    path.write_bytes(text[starts[0] : starts[-1]].data)
     work.add_intermediate(Intermediate.CARD_TEXTS, path)
     work.db.connection.execute("drop table cards")
-
-
-def text_buffer(texts: pa.ChunkedArray) -> tuple[memoryview, NDArray[np.int64]]:
-    """Return the bytes of a text column, and the offset of each of its n values with the end of the last: (n + 1,)."""
-    array = texts.combine_chunks() if texts.num_chunks != 1 else texts.chunk(0)
-    array = array.cast(pa.large_string())
-    _, offsets, data = array.buffers()
-    starts = (
-        np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
-        if offsets
-        else np.zeros(1, np.int64)
-    )
-    return memoryview(data) if data else memoryview(b""), starts

@@ -43,6 +43,7 @@ from generator.making.work import Intermediate, Work, small_layer
 from generator.storage import bodies, bulk, layout
 from generator.storage.catalogue import CARD_LINES
 from generator.storage.catalogue import PRICES as PRICES_OF_CARDS
+from generator.storage.layers import text_column
 from generator.storage.stores.codec import compress_chunks
 
 _ENTRIES = "entries"  # the stem of a layer's file with the entries of its files
@@ -203,9 +204,9 @@ def _bulk_csv(work: Work, spans: tuple[str, ...]) -> None:
     work.db.run("views/market_price", "views/bulk_prices")
     columns = [[name, kind] for name, kind, *_ in work.db.rows("describe bulk_prices")]
     header = ",".join(name for name, _ in columns) + "\n"
-    lines = work.db.table("select line from bulk_prices_lines order by id_product")
-    text, starts = shared_tasks.text_buffer(lines["line"])
-    data = gzip_member(header.encode() + text[starts[0] : starts[-1]])
+    lines = work.db.table("select line from bulk_prices_lines order by id_product").combine_chunks()
+    text, starts = text_column(lines, "line")
+    data = gzip_member(header.encode() + text[starts[0] : starts[-1]].data)
     entry = _write_file(work, bulk.SPREADSHEET, f"{bulk.SPREADSHEET}.gz", "csv.gz", data, len(lines), ("id_product",))
     [(first, last)] = work.db.rows("select min(day)::varchar, max(day)::varchar from bulk_prices")
     work.add_json(_ENTRIES, [entry | {"columns": columns, "first_day": first, "last_day": last}])

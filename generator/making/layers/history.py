@@ -29,11 +29,11 @@ from generator.lake.tables import open_table
 from generator.making.lake_tables import HISTORY_CONSTANTS, HISTORY_SQL
 from generator.making.layer import Period, PlannedLayer, ProductRange, Task, closed_periods, define_layer, open_month
 from generator.making.plan import Plan
-from generator.making.shared_tasks import GUIDE, month_tasks, newest_task_name, open_history, task_names, text_buffer
+from generator.making.shared_tasks import GUIDE, month_tasks, newest_task_name, open_history, task_names
 from generator.making.work import Intermediate, Work, small_layer
 from generator.storage import bodies, layout
 from generator.storage.errors import DamagedObject
-from generator.storage.layers import Layer, map_table
+from generator.storage.layers import Layer, map_table, text_column
 from generator.storage.market import EXTREMES, PRICES, TO_SUNDAY, weeks_by_period
 from generator.storage.splice import decode_fragments, encode_fragments
 
@@ -64,12 +64,13 @@ def _rows_of_array(db: Database, array: str, ids: NDArray[np.int64]) -> list[byt
     found = db.connection.sql(f"from history_{array} where id_product between {ids[0]} and {ids[-1]}")
     rows = found.to_arrow_table(_ROWS_PER_ARROW_CHUNK).combine_chunks()
     place = np.searchsorted(ids, rows["id_product"].to_numpy())
-    key, lines = (place << _DAY_BITS) + rows["day"].cast(pa.int32()).to_numpy(), rows["line"]
+    key = (place << _DAY_BITS) + rows["day"].cast(pa.int32()).to_numpy()
     if (key[1:] < key[:-1]).any():  # of several files, each in order: many times faster than an order by in SQL
-        lines = lines.take(pa.array(np.argsort(key, kind="stable")))
-    buffer, offsets = text_buffer(lines)
+        rows = rows.take(pa.array(np.argsort(key, kind="stable")))
+    lines, offsets = text_column(rows, "line")
+    text = lines.data
     cuts = offsets[np.append(0, np.cumsum(np.bincount(place, minlength=len(ids))))].tolist()
-    return [bytes(buffer[start : max(start, end - len(bodies.BETWEEN))]) for start, end in itertools.pairwise(cuts)]
+    return [bytes(text[start : max(start, end - len(bodies.BETWEEN))]) for start, end in itertools.pairwise(cuts)]
 
 
 def write_histories(work: Work, ids: NDArray[np.int64], days: int, earlier: Layer | None) -> None:

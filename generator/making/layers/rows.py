@@ -27,11 +27,10 @@ from generator.lake.lake import DAILY_TABLES, Lake
 from generator.making.lake_tables import CATALOGUE, FINGERPRINTS, IDENTIFIERS, WATCHLIST
 from generator.making.layer import Period, PlannedLayer, closed_periods
 from generator.making.plan import NAMED, UNKNOWN, NamedProducts
-from generator.making.shared_tasks import text_buffer
 from generator.making.work import Work, small_layer
 from generator.storage import bodies, layout
 from generator.storage.identifiers import FILE
-from generator.storage.layers import FACTS
+from generator.storage.layers import FACTS, text_column
 
 _PAGE = (bodies.OPEN, bodies.BETWEEN, bodies.CLOSE)
 _NO_FINGERPRINTS = {"version": "none", "image_url": "{key}"}
@@ -79,12 +78,12 @@ def _names(work: Work) -> None:
 
 
 def _fingerprints(work: Work) -> None:
-    entries = work.db.table("select json || ',\n' as line from fingerprint_entries order by key")
+    entries = work.db.table("select json || ',\n' as line from fingerprint_entries order by key").combine_chunks()
     recipe = work.lake.recipe or _NO_FINGERPRINTS
     head = {"version": recipe["version"], "count": len(entries), "image_url": recipe["image_url"]}
-    buffer, starts = text_buffer(entries["line"])
+    text, starts = text_column(entries, "line")
     opening = json.dumps(head, ensure_ascii=False, separators=(",", ":"))[:-1] + ',"entries":[\n'
-    body = opening.encode() + bytes(buffer[: max(0, starts[-1] - len(bodies.BETWEEN))]) + b"\n]}\n"
+    body = opening.encode() + bytes(text[: max(0, starts[-1] - len(bodies.BETWEEN))]) + b"\n]}\n"
     work.objects([(layout.FINGERPRINTS_KEY, body)])
 
 
