@@ -49,18 +49,11 @@ _NO_EXTREMES = pa.schema(
 ).empty_table()
 
 
-def history_rows(db: Database, ids: NDArray[np.int64]) -> list[tuple[bytes, ...]]:
-    """Return for each of some sorted ids the rows of its arrays, in the order of `bodies.HISTORY_ARRAYS`.
-
-    The rows of an array are joined by `bodies.BETWEEN`. For the ids 7 and 9, of which 9 has listings only:
-
-        (b'{"day":"2026-01-01","low":1.5},\\n{"day":"2026-01-02","low":1.6}', b'{"day":"2026-01-02","offers":2}', b'')
-        (b'', b'', b'{"day":"2026-01-02","available":3}')
-    """
-    return list(zip(*(_rows_of_array(db, array, ids) for array in bodies.HISTORY_ARRAYS), strict=True))
-
-
 def _rows_of_array(db: Database, array: str, ids: NDArray[np.int64]) -> list[bytes]:
+    """Return for each of some sorted ids its rows of an array, joined by `bodies.BETWEEN`.
+
+    For the ids 7 and 9, of which 9 has none: [b'{"day":"2026-01-01","low":1.5},\\n{"day":"2026-01-02","low":1.6}', b'']
+    """
     found = db.connection.sql(f"from history_{array} where id_product between {ids[0]} and {ids[-1]}")
     rows = found.to_arrow_table(_ROWS_PER_ARROW_CHUNK).combine_chunks()
     place = np.searchsorted(ids, rows["id_product"].to_numpy())
@@ -71,21 +64,6 @@ def _rows_of_array(db: Database, array: str, ids: NDArray[np.int64]) -> list[byt
     text = lines.data
     cuts = offsets[np.append(0, np.cumsum(np.bincount(place, minlength=len(ids))))].tolist()
     return [bytes(text[start : max(start, end - len(bodies.BETWEEN))]) for start, end in itertools.pairwise(cuts)]
-
-
-def write_histories(work: Work, ids: NDArray[np.int64], days: int, earlier: Layer | None) -> None:
-    """Write the histories of products in the order of their ids, a chunk of products at a time.
-
-    Args:
-        days: The most rows that a product has in an array.
-        earlier: The layer with the histories of the months before, or None.
-    """
-    step = max(1, _ROWS_PER_CHUNK // days)
-    for start in range(0, len(ids), step):
-        chunk = ids[start : start + step]
-        rows = history_rows(work.db, chunk)
-        all_rows = _after(earlier, chunk.tolist(), rows) if earlier else rows
-        work.add((id_, *encode_fragments(arrays)) for id_, arrays in zip(chunk.tolist(), all_rows, strict=True))
 
 
 def _after(earlier: Layer, ids: list[int], rows: Iterable[Sequence[bytes]]) -> Iterator[list[bytes]]:
@@ -178,12 +156,23 @@ def _newest(work: Work, earlier: str | None) -> None:
 
 
 def _history(work: Work, ids: ProductRange, days: int, earlier: str | None) -> None:
+    """Write the histories of products in the order of their ids, a chunk of products at a time.
+
+    Args:
+        days: The most rows that a product has in an array.
+        earlier: The digest of the layer with the histories of the months before, or None.
+    """
     open_history(work)
     products = work.db.table(f"from history_products where {ids.condition} order by id_product")[0].to_numpy()
     layer = work.context.layers.open(work.layer, earlier) if earlier else None
     if layer:
         products = np.union1d(products, layer.index.ids_between(ids.first, ids.last))
-    write_histories(work, products, days, layer)
+    step = max(1, _ROWS_PER_CHUNK // days)
+    for start in range(0, len(products), step):
+        chunk = products[start : start + step]
+        arrays = zip(*(_rows_of_array(work.db, array, chunk) for array in bodies.HISTORY_ARRAYS), strict=True)
+        rows = _after(layer, chunk.tolist(), arrays) if layer else arrays
+        work.add((id_, *encode_fragments(texts)) for id_, texts in zip(chunk.tolist(), rows, strict=True))
 
 
 def series_layers(lake: Lake) -> Iterator[PlannedLayer]:
