@@ -102,23 +102,18 @@ class ThreadRunner:
     def _take(self, wanted: list[Task] | None = None) -> Task | None:
         """Wait for a task that is ready, the caller's thread for a wanted one. None after an error or the last one."""
         with self._changed:
-            self._changed.wait_for(lambda: self._is_over(wanted) or self._ready(wanted))
-            task = None if self._is_over(wanted) else self._ready(wanted)
-            if task:
-                self._waiting.remove(task)
-            return task
+            while not self._is_over(wanted):
+                for task in self._waiting:  # in the order of the plan
+                    if (wanted or not task.main_thread) and all(name in self._outputs for name in task.needs):
+                        self._waiting.remove(task)
+                        return task
+                self._changed.wait()
+            return None
 
     def _is_over(self, wanted: list[Task] | None) -> bool:
         if wanted is None:
             return bool(self._errors) or all(task.main_thread for task in self._waiting)
         return bool(self._errors) or all(task.name in self._outputs for task in wanted)
-
-    def _ready(self, wanted: list[Task] | None) -> Task | None:
-        """Return the first task in the order of the plan whose inputs are there."""
-        for task in self._waiting:
-            if (wanted or not task.main_thread) and all(name in self._outputs for name in task.needs):
-                return task
-        return None
 
     def _execute(self, context: BuildContext, task: Task) -> None:
         inputs = {name: self._outputs[name] for name in task.needs}
