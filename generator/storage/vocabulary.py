@@ -57,11 +57,6 @@ class Vocabulary:
         masks = zip(*(only_chunk(substrings, name) for name in _MASKS), strict=True)
         self._substrings = dict(zip(substrings["piece"].to_pylist(), masks, strict=True))
 
-    @property
-    def characters(self) -> list[str]:
-        """The characters that occur in very many names."""
-        return [substring for substring in self._substrings if len(substring) == 1]
-
     def mask(self, text: str, *, with_sets: bool = False) -> np.ndarray:
         """Return which products have a word that contains a folded text in their name, or in that of their set."""
         if text in self._substrings:
