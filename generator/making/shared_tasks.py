@@ -58,11 +58,6 @@ def known_rows(work: Work, array: str, span: Period) -> list[Path]:
     return work.intermediate_files(name)
 
 
-def guide_files(work: Work) -> list[Path]:
-    """Return the files with the price guide of the months among the inputs, each sorted by product and day."""
-    return work.intermediate_files(Intermediate.KNOWN_ROWS.of(GUIDE))
-
-
 def open_history(work: Work) -> None:
     """Make the views history_<array> over the months among the inputs."""
     for array in HISTORY_ARRAYS:

@@ -27,8 +27,8 @@ from generator.making import market_chain
 from generator.making.lake_tables import CATALOGUE, GAME_NAMES
 from generator.making.layer import Period, PlannedLayer, Task, closed_periods, define_layer, open_month
 from generator.making.plan import PRICES, NamedProducts, Plan
-from generator.making.shared_tasks import GUIDE, SORTED_BY, guide_files, month_tasks, task_names
-from generator.making.work import BuildContext, Work, small_layer
+from generator.making.shared_tasks import GUIDE, SORTED_BY, month_tasks, task_names
+from generator.making.work import BuildContext, Intermediate, Work, small_layer
 from generator.storage import bodies, layout
 from generator.storage.market import FLOORS, GROUPS, INDEXES, LINES, LISTS, MAX_MOVERS, WEEK, WINDOWS
 
@@ -126,7 +126,7 @@ def _closed_year(work: Work, year: str, months: tuple[str, ...], before: tuple[s
 
 
 def _open_month(work: Work, before: tuple[str, ...]) -> None:
-    rows = _market_guide(work, guide_files(work))
+    rows = _market_guide(work, work.intermediate_files(Intermediate.KNOWN_ROWS.of(GUIDE)))
     days = _write_points(work, layout.OPEN_MONTH, [market_chain.open_chain(work, before).add(rows)])
     work.tables.open(GAME_NAMES)
     members = work.db.answer("views/market_members")
