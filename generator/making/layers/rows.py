@@ -103,8 +103,7 @@ def watchlist_layer(lake: Lake) -> PlannedLayer:
 def _watchlist(work: Work) -> None:
     db = work.db
     items = db.rows("select slug, json from watchlist_items order by slug_folded")
-    size = layout.ROWS_PER_PAGE[layout.WATCHLIST]
-    work.objects(bodies.paged((json for _, json in items), size, partial(layout.page_of_rows, layout.WATCHLIST)))
+    work.pages(json for _, json in items)
     work.objects((layout.watchlist_item(slug), _line(json)) for slug, json in items)
     offers = db.rows("select slug, json from watchlist_offers order by slug")
     work.objects((layout.watchlist_offers(slug), _line(json)) for slug, json in offers)
