@@ -57,7 +57,7 @@ class DaskRunner:
         self._scheduler, self._lake = scheduler, context.lake
         resend, run = context.uploads.resend, secrets.token_hex(3)
         job = Job(run, plan.build, context.lake, context.store.location, context.resources, resend, context.digests)
-        self._intermediates = IntermediateStore(context.store, job.prefix)
+        self._intermediates = IntermediateStore(context.store, layout.work_folder(plan.build))
         self._alone_since: float | None = None
         # Dask logs each reconnection and lost worker; this runner reports in one line what matters.
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
@@ -184,11 +184,6 @@ class Job:
     digests: dict[str, str]  # of each layer of the build, by name
     versions: dict[str, str] = field(default_factory=versions)
 
-    @property
-    def prefix(self) -> str:
-        """The folder of the build's intermediate files in the store."""
-        return layout.work_folder(self.build)
-
 
 def identity(job: Job) -> Job:
     """Return the job. As a Dask task it brings the lake's listing to each worker once, and again if it is lost."""
@@ -223,7 +218,7 @@ def _context(job: Job, task: Task) -> BuildContext:
         _close()
         store = open_store(job.store)
         _check_machine(job, store)
-        intermediates = IntermediateStore(store, job.prefix)
+        intermediates = IntermediateStore(store, layout.work_folder(job.build))
         _contexts[job.run] = BuildContext(
             job.lake, store, job.resources, resend=job.resend, intermediates=intermediates, digests=job.digests
         )
