@@ -38,20 +38,17 @@ class Uploads:
     def put(self, name: str, data: bytes, sha256: str) -> None:
         """Put a file at some time before `finish` returns."""
         while len(self._pending) >= THREADS:
-            self._wait()
+            self._pending.popleft().result()
         self._pending.append(self._pool.submit(self._put, name, data, sha256))
 
     def finish(self) -> None:
         """Wait until every file is in the store."""
         while self._pending:
-            self._wait()
+            self._pending.popleft().result()
 
     def close(self) -> None:
         """Drop the files that no thread has begun, and wait for the others."""
         self._pool.shutdown(cancel_futures=True)
-
-    def _wait(self) -> None:
-        self._pending.popleft().result()
 
     def _put(self, name: str, data: bytes, sha256: str) -> None:
         if self.resend or (self.store.digest(name) or ())[:2] != (len(data), sha256):
