@@ -106,11 +106,9 @@ def damage(layer: Layer) -> str | None:
 
 def checked_file(layer: Layer, stem: str) -> Path:
     """Compare a file of a layer with its hash and return its path, for a layer that is made from it."""
-    path = layer.file(stem)
-    for file in layer.index.files:
-        if file.name.startswith(f"{stem}-"):
-            for problem in _problems(layer, file, path.read_bytes()):
-                raise DamageError(f"{problem}: `cardpress build --repair` builds damaged layers again")
+    file, path = layer.entry_of(stem), layer.file(stem)
+    for problem in _problems(layer, file, path.read_bytes()):
+        raise DamageError(f"{problem}: `cardpress build --repair` builds damaged layers again")
     return path
 
 

@@ -230,7 +230,7 @@ class Layer:
 
     def file(self, stem: str) -> Path:
         """Return the local path of a file of the layer, by the first part of its name, such as `columns`."""
-        found = self._entry_of(stem)
+        found = self.entry_of(stem)
         return self.local(found.name, found.sha256)
 
     def has_file(self, stem: str) -> bool:
@@ -238,11 +238,12 @@ class Layer:
 
     def inflated_file(self, stem: str, sha256: str) -> Path:
         """Return a local file with the content of a compressed file of the layer, whose SHA-256 is given."""
-        name = self.folder + self._entry_of(stem).name
+        name = self.folder + self.entry_of(stem).name
         where = f"the content of {name} in {self.store.location}"
         return self._cache.file(sha256, lambda: _inflated(self.store.get(name), where), where)
 
-    def _entry_of(self, stem: str) -> StoredFile:
+    def entry_of(self, stem: str) -> StoredFile:
+        """Return what the index says of a file, by the first part of its name."""
         for file in self.index.files:
             if file.name.startswith(stem + "-"):
                 return file
