@@ -202,15 +202,12 @@ def code_sha256() -> str:
 
 
 def _code_files() -> Iterator[tuple[str, Path]]:
-    packaged = Path(generator.__path__[0]) / sql_root().name
-    for package in (generator, edge_auth):
-        root = Path(package.__path__[0])
+    packages = {package.__name__: Path(package.__path__[0]) for package in (generator, edge_auth)}
+    packaged = packages["generator"] / sql_root().name  # of a wheel, the SQL itself
+    for name, root in (packages | {"build": sql_root()}).items():
         for path in root.rglob("*"):
-            if path.suffix in _CODE_SUFFIXES and path.is_file() and packaged not in path.parents:
-                yield f"{package.__name__}/{path.relative_to(root).as_posix()}", path
-    for path in sql_root().rglob("*"):
-        if path.suffix in _CODE_SUFFIXES and path.is_file():
-            yield f"build/{path.relative_to(sql_root()).as_posix()}", path
+            if path.suffix in _CODE_SUFFIXES and path.is_file() and (root == packaged or packaged not in path.parents):
+                yield f"{name}/{path.relative_to(root).as_posix()}", path
 
 
 def pattern_of(layer: str) -> str:
