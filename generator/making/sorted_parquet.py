@@ -34,6 +34,7 @@ def sorted_file(
     The columns `sorted_by` have statistics. Those `repeated` are stored as dictionaries; None: all.
     """
     waiting: list[pa.RecordBatch] = []
+    count = 0  # of rows that wait
     with pq.ParquetWriter(
         sink,
         schema,
@@ -48,14 +49,17 @@ def sorted_file(
             writer.write_table(rows.combine_chunks(), row_group_size=rows_per_group)
 
         def add(batch: pa.RecordBatch) -> None:
+            nonlocal count
             waiting.append(batch)
-            while sum(map(len, waiting)) >= rows_per_group:
+            count += len(batch)
+            while count >= rows_per_group:
                 rows = pa.Table.from_batches(waiting)
                 write(rows.slice(0, rows_per_group))
                 waiting[:] = rows.slice(rows_per_group).to_batches()
+                count -= rows_per_group
 
         yield add
-        if any(map(len, waiting)):
+        if count:
             write(pa.Table.from_batches(waiting))
 
 
