@@ -1,6 +1,7 @@
 """`cardpress deploy`: its files fit the places given, what they name exists, and tools find nothing wrong in them."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ from generator.cli import cli
 from tests.deploy import containerfile
 from tests.support import nginx
 from tests.support.commands import run
+from tests.support.disks import fill, small_disk
 from tests.support.programs import needs
 from tests.support.service import ROOT
 
@@ -210,6 +212,16 @@ def test_what_is_in_the_way_is_named_and_nothing_is_written(tmp_path: Path) -> N
     (tmp_path / "rules" / "alerts.yaml").mkdir(parents=True)
     assert "alerts.yaml is a folder" in run("deploy", "monitoring", tmp_path / "rules", "--force", status=1).stderr
     assert [path.name for path in (tmp_path / "rules").iterdir()] == ["alerts.yaml"]
+
+
+def test_a_full_disk_leaves_the_files_that_were_there(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", 64 << 10) as disk:
+        run("deploy", "systemd", disk / "units")
+        before = folder_of(disk / "units")
+        filler = fill(disk)
+        os.truncate(filler, filler.stat().st_size - (12 << 10))  # room for three of them
+        said = run("deploy", "systemd", disk / "units", "--store", "/srv/other", "--force", status=1).stderr
+        assert "No space left on device" in said and folder_of(disk / "units") == before
 
 
 @pytest.mark.parametrize(
