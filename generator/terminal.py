@@ -39,10 +39,9 @@ def say_result(as_json: bool, value: Any, lines: Iterable[object]) -> None:
         say_lines(lines)
 
 
-def say_json(value: Any, *, indent: int | None = None, err: bool = False) -> None:
+def say_json(value: Any, *, err: bool = False) -> None:
     """Print a value as JSON. A character that cannot be printed becomes a JSON escape."""
-    text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
-    click.echo(clean_json(text), err=err)
+    click.echo(clean_json(json.dumps(value, ensure_ascii=False, default=str)), err=err)
 
 
 def clean_json(text: str) -> str:
