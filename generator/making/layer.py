@@ -105,12 +105,6 @@ def closed_periods(lake: Lake, tables: Collection[str] = PRICE_TABLES) -> list[P
     return [_closed_year(year, month) for year in sorted({day.year for day in days if day < month})]
 
 
-def history_period(as_of: date, day: date) -> Period:
-    """Return the period of the history that holds a day: the open month, or the closed part of a year."""
-    month = open_month(as_of)
-    return month if day >= month.first else _closed_year(day.year, month.first)
-
-
 def _closed_year(year: int, month: date) -> Period:
     return Period(f"{year:04d}", date(year, 1, 1), min(date(year, 12, 31), month - timedelta(days=1)))
 

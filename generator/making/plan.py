@@ -11,7 +11,6 @@ The products or the prices of a lake may break a rule; then the plan raises Lake
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
-from datetime import date
 from functools import cached_property
 
 import duckdb
@@ -20,7 +19,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from generator.errors import BuildError
-from generator.making.layer import Period, PlannedLayer, ProductRange, Task, digest_of, history_period, open_month
+from generator.making.layer import Period, PlannedLayer, ProductRange, Task, digest_of, open_month
 from generator.making.work import BuildContext
 from generator.pack.verify import visible_damage
 from generator.storage import layout
@@ -52,7 +51,6 @@ class Plan:
     ):
         self.build, self.lake, self.layers, self.missing = build, context.lake, layers, missing
         self._context, self._from_stored = context, from_stored
-        self._history_ranges: dict[Period, tuple[ProductRange, ...]] = {}
         tasks: dict[str, Task] = {}
         for layer in layers:
             for task in layer.tasks(self) if layer.name in missing else ():
@@ -75,16 +73,13 @@ class Plan:
     def products(self) -> int:
         return sum(ids.count for ids in self.ranges)
 
-    def history_ranges(self, day: date) -> tuple[ProductRange, ...]:
-        """Return the products of the period of the history that holds a day, in ranges.
+    def history_ranges(self, period: Period) -> tuple[ProductRange, ...]:
+        """Return the products of a period of the history, in ranges.
 
         A pack ends where a range ends. So the ranges follow from the prices of the period, as the layer's digest does,
         and not from the catalogue, which grows.
         """
-        period = history_period(self.lake.as_of, day)
-        if period not in self._history_ranges:
-            self._history_ranges[period] = _split_products(self._context.tables.priced_ids(period))
-        return self._history_ranges[period]
+        return _split_products(self._context.tables.priced_ids(period))
 
     @property
     def closed_layers(self) -> tuple[str, ...]:

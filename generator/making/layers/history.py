@@ -104,7 +104,7 @@ def _open_month(plan: Plan, month: Period) -> Iterator[Task]:
     yield from months
     # Many small objects: two threads that encode them would wait for each other.
     yield from _range_tasks(
-        plan, layout.sublayer(layout.HISTORY, layout.OPEN_MONTH), months, month.first, len(month), main_thread=True
+        plan, layout.sublayer(layout.HISTORY, layout.OPEN_MONTH), months, month, len(month), main_thread=True
     )
 
 
@@ -115,19 +115,19 @@ def _closed_period(plan: Plan, period: Period) -> Iterator[Task]:
     yield from months
     layer, needs = layout.sublayer(layout.HISTORY, period.name), task_names(months)
     yield Task(newest_task_name(layer), layer, _newest, (earlier,), needs, rows=len(months) * plan.products)
-    yield from _range_tasks(plan, layer, months, period.first, sum(map(len, with_rows)), earlier=earlier)
+    yield from _range_tasks(plan, layer, months, period, sum(map(len, with_rows)), earlier=earlier)
 
 
 def _range_tasks(
     plan: Plan,
     layer: str,
     months: list[Task],
-    first: date,
+    period: Period,
     days: int,
     main_thread: bool = False,
     earlier: str | None = None,
 ) -> Iterator[Task]:
-    needs, rows, ranges = task_names(months), sum(task.rows for task in months), plan.history_ranges(first)
+    needs, rows, ranges = task_names(months), sum(task.rows for task in months), plan.history_ranges(period)
     products = sum(ids.count for ids in ranges)
     for ids in ranges:
         yield Task(
