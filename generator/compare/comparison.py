@@ -162,12 +162,12 @@ def rows_of_last_days(build: Build) -> dict[str, pa.Table]:
 
 
 def read_cards(catalogue: Catalogue, ids: IdArray) -> Iterator[pa.Table]:
-    """Yield the Cards of products of a catalogue, in the order of `ids`, as tables of `json` of some megabytes each."""
+    """Yield the Cards of products of a catalogue, in the order of `ids`, as tables of `id` and `json`, some MB each."""
     order = catalogue.by_id
     ordinals = order[np.searchsorted(catalogue.ids, ids, sorter=order)]
     for start in range(0, len(ordinals), CARDS_PER_BATCH):
-        lines = catalogue.card_lines.lines(ordinals[start : start + CARDS_PER_BATCH])
-        yield pa.table({"json": pa.array(lines, pa.string())})
+        some = slice(start, start + CARDS_PER_BATCH)
+        yield pa.table({"id": ids[some], "json": pa.array(catalogue.card_lines.lines(ordinals[some]), pa.string())})
 
 
 @contextmanager

@@ -66,7 +66,7 @@ _WORDS = {
 }
 _PARTS_OF_ONE = {2: "half", 3: "a third", 4: "a quarter", 5: "a fifth", 10: "a tenth", 100: "a hundredth"}
 _OFFERS = """
-select id_product, json ->> '$.filtered_price.cheapest_seller' as cheapest_seller,
+select id as id_product, json ->> '$.filtered_price.cheapest_seller' as cheapest_seller,
     json ->> '$.filtered_price.cheapest_condition' as cheapest_condition
 from batch
 """
@@ -278,8 +278,7 @@ def _offers(db: Database, old: Build, new: Build) -> Iterator[_Table]:
     if len(ids):
         wanted, sides = ids["id_product"].to_numpy(), []
         for build in (old, new):
-            cards = pa.concat_tables(read_cards(build.catalogue, wanted))
-            db.connection.register("batch", cards.append_column("id_product", ids["id_product"]))
+            db.connection.register("batch", pa.concat_tables(read_cards(build.catalogue, wanted)))
             sides.append(db.table(_OFFERS))
         yield "offers", ("id_product",), *sides
 

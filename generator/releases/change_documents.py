@@ -170,22 +170,16 @@ def _nothing_changed(old: Build, new: Build) -> tuple[Step, Counts, bytes]:
 
 
 def _read_names(db: Database, catalogue: Catalogue, change: str) -> None:
-    ids, start = _ids(db, change), 0
-    for cards in read_cards(catalogue, ids):
-        batch = cards.append_column("id", pa.array(ids[start : start + len(cards)]))
+    for batch in read_cards(catalogue, _ids(db, change)):
         db.insert("product_names", "select id, json ->> '$.name' from batch", batch)
-        start += len(cards)
 
 
 def _compare_members(db: Database, old: Catalogue, new: Catalogue) -> None:
-    ids, start = _ids(db, "changed"), 0
+    ids = _ids(db, "changed")
     for before, after in zip(read_cards(old, ids), read_cards(new, ids), strict=True):
-        if start == 0:
-            _set_fields(db, [before["json"][0].as_py(), after["json"][0].as_py()])
-        id_ = pa.array(ids[start : start + len(before)])
-        db.connection.register("batch", pa.table({"id": id_, "old": before["json"], "new": after["json"]}))
+        _set_fields(db, [before["json"][0].as_py(), after["json"][0].as_py()])
+        db.connection.register("batch", pa.table({"id": before["id"], "old": before["json"], "new": after["json"]}))
         db.run("changes/fields")
-        start += len(before)
 
 
 def _set_fields(db: Database, cards: Sequence[str]) -> None:
