@@ -27,7 +27,7 @@ from generator.making.lake_tables import CATALOGUE
 from generator.making.layer import Period, ProductRange, Task, open_month
 from generator.making.plan import Plan
 from generator.making.sorted_parquet import ROWS_PER_GROUP, ROWS_PER_GROUP_OF_DAY, sorted_file
-from generator.making.work import BuildContext, Intermediate, Work
+from generator.making.work import Intermediate, Work
 from generator.storage import layout
 from generator.storage.bodies import HISTORY_ARRAYS
 from generator.storage.layers import map_table, text_column, to_bytes
@@ -89,12 +89,7 @@ def _month(work: Work, days: Period, has_bulk_file: bool, bulk_days: tuple[date,
     with work.tables.month(days):
         newest_prices = NewestRows(work.db.table("from month_all_prices limit 0").schema)
         for array in HISTORY_ARRAYS:
-            newest = newest_prices if array == GUIDE else None
-            known, unknown, *of_days = write_sorted_rows(work.context, array, has_bulk_file, bulk_days, newest)
-            work.add_intermediate(Intermediate.KNOWN_ROWS.of(array), known)
-            work.add_intermediate(Intermediate.UNKNOWN_ROWS.of(array), unknown)
-            for day, path in zip(bulk_days, of_days, strict=True):
-                work.add_intermediate(Intermediate.ROWS_OF_DAY.of(array, day), path)
+            write_sorted_rows(work, array, has_bulk_file, bulk_days, newest_prices if array == GUIDE else None)
         work.db.run("views/month_newest")  # of all tables but the price guide
         _add_newest(work, newest_prices.table())
 
@@ -138,31 +133,29 @@ def _lasts(ids: pa.Array | pa.ChunkedArray) -> NDArray[np.int64]:
 
 
 def write_sorted_rows(
-    context: BuildContext,
+    work: Work,
     array: str,
     all_prices: bool,
     days_apart: Sequence[date],
-    newest: NewestRows | None = None,
-) -> tuple[Path, ...]:
-    """Write the sorted rows of an array of the open month as local files.
+    newest: NewestRows | None,
+) -> None:
+    """Write the sorted rows of an array of the open month: those of products that the catalogue knows, and the others.
 
     Args:
-        all_prices: Whether the first two files also have the columns of the price guide that no history shows.
-        days_apart: Days whose rows get files of their own too, with all columns. They ascend.
-
-    Returns:
-        The files: of products that the catalogue knows, of other products, and of known products on each day apart.
+        all_prices: Whether these files also have the columns of the price guide that no history shows.
+        days_apart: Days whose rows of known products get files of their own too, with all columns. They ascend.
     """
-    known_ids, shown = context.tables.product_ids(), context.db.connection.sql(f"from month_{array}").columns
-    schema, batches = _sorted_rows(context, array)
+    known_ids, shown = work.tables.product_ids(), work.db.connection.sql(f"from month_{array}").columns
+    schema, batches = _sorted_rows(work.db, array)
     kept = schema if all_prices else pa.schema([field for field in schema if field.name in shown])
-    paths = [context.db.scratch / f"{array}-{name}.parquet" for name in ("known", "unknown", *days_apart)]
+    names = [Intermediate.KNOWN_ROWS.of(array), Intermediate.UNKNOWN_ROWS.of(array)]
+    names += [Intermediate.ROWS_OF_DAY.of(array, day) for day in days_apart]
     other_columns = tuple(schema.names[1:])  # on a day each id is another
     forms = [(kept, None, ROWS_PER_GROUP)] * 2 + [(schema, other_columns, ROWS_PER_GROUP_OF_DAY)] * len(days_apart)
     with ExitStack() as stack:
         add_known, add_unknown, *add_to_day = [
-            stack.enter_context(sorted_file(path, has, SORTED_BY, repeated, rows))
-            for path, (has, repeated, rows) in zip(paths, forms, strict=True)
+            stack.enter_context(sorted_file(work.db.scratch / name, has, SORTED_BY, repeated, rows))
+            for name, (has, repeated, rows) in zip(names, forms, strict=True)
         ]
         for batch in batches:
             if newest:
@@ -174,7 +167,8 @@ def write_sorted_rows(
                 add_unknown(batch.filter(pa.array(~is_known)).select(kept.names))
             for place, rows in _by_day(known, days_apart):
                 add_to_day[place](rows)
-    return tuple(paths)
+    for name in names:
+        work.add_intermediate(name, work.db.scratch / name)
 
 
 def _is_known(batch: pa.RecordBatch, known_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -198,21 +192,16 @@ def _by_day(rows: pa.RecordBatch, days: Sequence[date]) -> Iterator[tuple[int, p
             yield place, by_day.slice(start, end - start)
 
 
-def _sorted_rows(context: BuildContext, array: str) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+def _sorted_rows(db: Database, array: str) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     """Return the sorted rows of an array in the open month, with all columns, and their schema."""
-    if array != GUIDE:
-        reader = _sorted_reader(context, f"month_{array}")
-        return reader.schema, reader
+    view = "month_all_prices" if array == GUIDE else f"month_{array}"
     try:
-        reader = _sorted_reader(context, "month_all_prices")
+        reader = db.connection.sql(f"from {view} order by {', '.join(SORTED_BY)}").to_arrow_reader(ROWS_PER_GROUP)
     except duckdb.Error as error:
+        if array != GUIDE:  # whose rules have read the rows before
+            raise
         raise query_fault(error, f"{GUIDE}: cannot be read", LakeError) from error
-    return reader.schema, _checked(context.db, reader)
-
-
-def _sorted_reader(context: BuildContext, view: str) -> pa.RecordBatchReader:
-    ordered = f"from {view} order by {', '.join(SORTED_BY)}"
-    return context.db.connection.sql(ordered).to_arrow_reader(ROWS_PER_GROUP)
+    return reader.schema, _checked(db, reader) if array == GUIDE else reader
 
 
 def _checked(db: Database, batches: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
