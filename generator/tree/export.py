@@ -122,9 +122,9 @@ class Target:
     def __init__(self, location: str):
         if is_folder(location) and Path(location).exists() and not Path(location).is_dir():
             raise ExportError(f"{location} is a file: name the folder of the tree, or a new one")
-        self._store = open_store(location, what="tree")
-        self._folder = self._store.local_path("")
-        self.location = location if self._folder else self._store.location
+        self.store = open_store(location, what="tree")
+        self._folder = self.store.local_path("")
+        self.location = location if self._folder else self.store.location
         self._record: bytes | None = None
         self._etag: str | None = None
         self._lock = -1
@@ -140,7 +140,7 @@ class Target:
                 raise ExportError(_BUSY.format(self.location)) from error
             except OSError as error:
                 raise ExportError(with_remedy(f"{self.location} cannot be locked: {error.strerror}", error)) from error
-        self._store.delete(file.name for file in self._store.leftovers())
+        self.store.delete(file.name for file in self.store.leftovers())
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -170,12 +170,12 @@ class Target:
             with _translated_errors():
                 found = dict(_walk(self._folder, ""))
         else:
-            found = {file.name: file.size for file in self._store.entries("")}
+            found = {file.name: file.size for file in self.store.entries("")}
         return {name: size for name, size in found.items() if name != RECORD}
 
     def read_record(self) -> TreeRecord | None:
         """Return the record, or None."""
-        found = self._store.get_versioned(RECORD, most=None)
+        found = self.store.get_versioned(RECORD, most=None)
         if found is None:
             return None
         self._record, self._etag = found.data, found.etag
@@ -187,15 +187,15 @@ class Target:
         if data == self._record:
             return
         if self._folder:
-            self._store.sync()  # a record that outlives a power cut names no file that does not
+            self.store.sync()  # a record that outlives a power cut names no file that does not
             with _translated_errors():
                 replace_file(self._folder / RECORD, [data], mode=_MODE, durable=True)
         else:
             try:
-                self._store.swap(RECORD, data, self._etag)
+                self.store.swap(RECORD, data, self._etag)
             except Conflict as error:
                 raise ExportError(_BUSY.format(self.location)) from error
-            found = self._store.get_versioned(RECORD, most=None)
+            found = self.store.get_versioned(RECORD, most=None)
             if found is None or found.data != data:
                 raise ExportError(_BUSY.format(self.location))
             self._etag = found.etag
@@ -215,20 +215,16 @@ class Target:
             data, headers["ContentEncoding"] = body.member, "gzip"
         else:
             data = body.plain
-        self._store.put(name, data, headers)
+        self.store.put(name, data, headers)
         return len(data)
 
     def read(self, name: str) -> bytes:
         """Return the content of a file. A damaged object of a bucket is returned as it is stored."""
-        data = self._store.get(name)
+        data = self.store.get(name)
         if not self._folder and not name.startswith(f"{API_FOLDER}/{layout.BULK}/"):
             with suppress(OSError):
                 return decompress(data)
         return data
-
-    def delete(self, names: list[str]) -> None:
-        """Delete files, and folders that are then empty."""
-        self._store.delete(names)
 
 
 class TreeWriter:
@@ -269,7 +265,7 @@ class TreeWriter:
         if changed or gone:
             self._write_record(complete=False)
         written = self._write(changed)
-        self._target.delete([name for name in gone if name in self._present])
+        self._target.store.delete([name for name in gone if name in self._present])
         self._files = {name: self._files[name] for name in names}
         self._write_record(complete=True)
         return ExportResult(len(self._wanted), written, len(gone))
