@@ -57,7 +57,7 @@ class DaskRunner:
         self._scheduler, self._lake = scheduler, context.lake
         resend, run = context.uploads.resend, secrets.token_hex(3)
         job = Job(run, plan.build, context.lake, context.store.location, context.resources, resend, context.digests)
-        self._intermediates = IntermediateStore(context.store, layout.work_folder(plan.build))
+        self._store, self._folder = context.store, layout.work_folder(plan.build)  # of the intermediate files
         self._alone_since: float | None = None
         # Dask logs each reconnection and lost worker; this runner reports in one line what matters.
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
@@ -118,7 +118,7 @@ class DaskRunner:
         with suppress(*_CONNECTION_ERRORS, OSError):
             self._client.cancel(list(self._futures.values()), force=True)
         with suppress(StorageError):  # a prune deletes what is left
-            self._intermediates.clear()
+            self._store.delete(self._store.list(self._folder))
         with suppress(*_CONNECTION_ERRORS, OSError):
             self._client.close(timeout=_CLOSE_SECONDS)
             if self._local_cluster:

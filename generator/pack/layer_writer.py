@@ -80,10 +80,6 @@ class IntermediateStore:
         name = self.prefix + file.name
         return self.store.local_path(name) or self._cache.path(self.store, name, file.sha256)
 
-    def clear(self) -> None:
-        """Delete all intermediate files."""
-        self.store.delete(self.store.list(self.prefix))
-
 
 @dataclass
 class TaskOutput:
