@@ -20,6 +20,7 @@ from generator.storage.errors import KeyFormatError, OtherVersion, StoreError
 from generator.storage.keys import MAX_CHANGES, KeyFile, KeyRecord, digest, issue, open_key_file
 from generator.storage.stores.folder import FolderStore
 from tests.support.commands import run
+from tests.support.rate_limits import in_one_window
 from tests.support.service import until
 from tests.support.shim_clients import WsgiClient
 
@@ -182,8 +183,14 @@ def test_a_broken_record_refuses_its_key_alone(store: str, tmp_path: Path) -> No
     assert client.get("/healthz").status == 200
     until(lambda: "cannot be read" in client.log, LIMIT, "the log says so")
     assert "Traceback" not in client.log
-    statuses = [client.get("/api/v1/me", key=key).status for _ in range(121)]
-    assert (statuses.count(500), statuses[-1]) == (119, 429), "its requests count by address"
+
+    def attempt() -> tuple[set[int], list[int]]:
+        begun = int(time.time() // 60)
+        statuses = [client.get("/api/v1/me", key=key).status for _ in range(121)]
+        return {begun, int(time.time() // 60)}, statuses
+
+    statuses = in_one_window(attempt)
+    assert statuses.count(500) in (119, 120) and statuses[-1] == 429, "its requests count by address"
 
 
 @pytest.mark.shim_only("breaks a file under a shim of its own")
