@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from datetime import date
 from math import isnan
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import duckdb
@@ -49,13 +48,6 @@ def month_tasks(plan: Plan, month: Period) -> list[Task]:
 
 def task_names(tasks: Iterable[Task]) -> tuple[str, ...]:
     return tuple(task.name for task in tasks)
-
-
-def known_rows(work: Work, array: str, span: Period) -> list[Path]:
-    """Return the files with the rows of known products: of a day with bulk files one, of a month one per task."""
-    rows_of_day = Intermediate.ROWS_OF_DAY.of(array, span.first)
-    name = rows_of_day if span.is_day else Intermediate.KNOWN_ROWS.of(array)
-    return work.intermediate_files(name)
 
 
 def open_history(work: Work) -> None:

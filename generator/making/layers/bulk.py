@@ -119,7 +119,9 @@ def _price_tasks(plan: Plan, month: Period, span: Period) -> Iterable[Task]:
 def _bulk_files(work: Work, span: Period) -> None:
     entries = []
     for table, array in _ARRAYS.items():
-        known = shared_tasks.known_rows(work, array, span)
+        # Of a day there is one file, of a month one per task.
+        name = Intermediate.ROWS_OF_DAY.of(array, span.first) if span.is_day else Intermediate.KNOWN_ROWS.of(array)
+        known = work.intermediate_files(name)
         work.tables.open_files(f"bulk_{table}", known)
         unknown = work.intermediate_files(Intermediate.UNKNOWN_ROWS.of(array))
         work.tables.open_files(f"unknown_{table}", unknown)
