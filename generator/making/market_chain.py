@@ -32,8 +32,8 @@ class MarketGroups:
         self.sets, of_set = np.unique(members["id_expansion"].to_numpy(), return_inverse=True)
         games = members["game_folded"].combine_chunks().dictionary_encode()
         self.games: list[str] = sorted(games.dictionary.to_pylist())  # folded
-        place = {game: number for number, game in enumerate(self.games, len(self.sets))}
-        numbers = np.array([place[game] for game in games.dictionary.to_pylist()] + [NO_GAME], np.int64)
+        self._numbers = {game: number for number, game in enumerate(self.games, len(self.sets))}
+        numbers = np.array([self._numbers[game] for game in games.dictionary.to_pylist()] + [NO_GAME], np.int64)
         self.of_set: NDArray[np.int64] = of_set.astype(np.int64)
         self.of_game: NDArray[np.int64] = numbers[games.indices.fill_null(NO_GAME).to_numpy()]
 
@@ -42,10 +42,9 @@ class MarketGroups:
 
     def numbers(self, groups: pa.Table) -> NDArray[np.int64]:
         """Return the numbers of groups that columns id_expansion and game_folded name. Each must be here."""
-        games = {game: number for number, game in enumerate(self.games, len(self.sets))}
         sets = {id_: number for number, id_ in enumerate(self.sets.tolist())}
         pairs = zip(groups["id_expansion"].to_pylist(), groups["game_folded"].to_pylist(), strict=True)
-        return np.array([games[game] if id_ is None else sets[id_] for id_, game in pairs], np.int64)
+        return np.array([self._numbers[game] if id_ is None else sets[id_] for id_, game in pairs], np.int64)
 
     def columns(self, numbers: NDArray[np.int64]) -> dict[str, pa.Array]:
         """Return the columns id_expansion and game_folded of groups. One of the two is null in each row."""
