@@ -42,6 +42,8 @@ def test_each_text_of_a_line_has_a_bound(line_format: LineFormat) -> None:
     """That of its column in the lake: a longer one is a bad line."""
     long = f"https://{'x' * 2000}"
     for name, column in line_format.columns.items():
+        if not column.keys:  # a column that the lines lack
+            continue
         if column.type == pa.string():
             with pytest.raises(InvalidValue, match=r"column \w+ has more than"):
                 column.read({column.keys[0]: long})
